@@ -1,0 +1,105 @@
+// Surrogate tests (CART): which other feature best repeats what the main test does.
+//
+// Of every other feature the cut (or the assignment of symbols) that agrees with the main
+// test on the greatest weight of rows known in both; it is kept if it agrees on more than
+// always going with the majority would, and puts at least two rows on each side, as in
+// rpart. The best `max_surrogates` are tried in turn where the main test cannot tell.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "general_types.hpp"
+
+namespace omnitree {
+
+class SurrogateSearch {
+ public:
+  SurrogateSearch(const Training& t, const Options& o) : t_(t), o_(o) {}
+
+  // `branch` is where the main test sends each entry (0, 1; -1 unknown).
+  std::vector<Test> find(const std::vector<Entry>& entries,
+                         const std::vector<int32_t>& branch, int main_feature) {
+    std::vector<Test> found;
+    for (int f = 0; f < t_.d; ++f) {
+      if (f == main_feature) continue;
+      Test s = t_.n_cat[f] ? symbols(entries, branch, f) : cut(entries, branch, f);
+      if (!s.found) continue;
+      s.feature = f;
+      s.finish();
+      found.push_back(std::move(s));
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Test& a, const Test& b) { return a.merit > b.merit; });
+    if (found.size() > static_cast<size_t>(o_.max_surrogates)) found.resize(o_.max_surrogates);
+    return found;
+  }
+
+ private:
+  struct Seen {
+    double v, w;
+    int32_t side;
+  };
+
+  // The main test's entries known in f too; false if they are all on one side.
+  bool collect(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
+    seen_.clear();
+    side_[0] = side_[1] = 0;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const double v = t_.x.at(entries[i].row, f);
+      if (branch[i] < 0 || std::isnan(v)) continue;
+      seen_.push_back({v, entries[i].weight, branch[i]});
+      side_[branch[i]] += entries[i].weight;
+    }
+    return side_[0] > 0 && side_[1] > 0;
+  }
+
+  bool useful(double agree) const {
+    return agree > std::max(side_[0], side_[1]) + 1e-9;
+  }
+
+  Test cut(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
+    Test s;
+    if (!collect(entries, branch, f)) return s;
+    std::sort(seen_.begin(), seen_.end(), [](const Seen& a, const Seen& b) { return a.v < b.v; });
+    double below[2] = {0, 0};
+    for (size_t i = 0; i + 1 < seen_.size(); ++i) {
+      below[seen_[i].side] += seen_[i].w;
+      if (!(seen_[i].v < seen_[i + 1].v) || i < 1 || i + 3 > seen_.size()) continue;
+      const double same = below[0] + side_[1] - below[1];
+      const double turned = side_[0] + side_[1] - same;
+      const double agree = std::max(same, turned);
+      if (agree <= s.merit + 1e-9) continue;
+      s.merit = agree;
+      s.low = turned > same;
+      s.threshold = seen_[i].v + (seen_[i + 1].v - seen_[i].v) / 2;
+      if (!(s.threshold < seen_[i + 1].v)) s.threshold = seen_[i].v;
+    }
+    s.found = useful(s.merit);
+    return s;
+  }
+
+  Test symbols(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
+    Test s;
+    s.kind = SUBSET;
+    if (!collect(entries, branch, f)) return s;
+    std::vector<double> n(2 * static_cast<size_t>(t_.n_cat[f]), 0);
+    for (const Seen& e : seen_) n[2 * static_cast<size_t>(e.v) + e.side] += e.w;
+    s.branch.assign(t_.n_cat[f], -1);
+    bool used[2] = {false, false};
+    for (int v = 0; v < t_.n_cat[f]; ++v) {
+      if (n[2 * v] + n[2 * v + 1] <= 0) continue;
+      s.branch[v] = n[2 * v + 1] > n[2 * v];
+      used[s.branch[v]] = true;
+      s.merit += std::max(n[2 * v], n[2 * v + 1]);
+    }
+    s.found = used[0] && used[1] && useful(s.merit);
+    return s;
+  }
+
+  const Training& t_;
+  const Options& o_;
+  std::vector<Seen> seen_;
+  double side_[2] = {0, 0};
+};
+
+}  // namespace omnitree

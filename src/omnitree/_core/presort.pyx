@@ -1,0 +1,140 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# distutils: language = c++
+"""Exact univariate classification trees from presorted columns.
+
+A thin wrapper of presort.hpp: it describes the arrays to the kernel, calls Python back while the kernel runs
+(progress, time limit, Ctrl-C), and turns the grown tree into arrays. Used by the fast path of the estimators when
+all columns are numeric and complete.
+"""
+
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport int32_t, uint32_t
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+import numpy as np
+
+
+cdef extern from "presort.hpp" namespace "presort" nogil:
+    cdef cppclass Task:
+        const char* x
+        ptrdiff_t row_stride, column_stride
+        const int32_t* y
+        const double* weight
+        uint32_t n, d, k
+        int merit
+        double min_rows, min_branch
+        int max_depth
+
+    cdef cppclass Tree:
+        vector[int32_t] first_child, parent, feature
+        vector[double] threshold, merit, value
+
+    void grow(const Task&, Tree&, int (*)(void*, double) noexcept nogil, void*) except +
+
+
+cdef extern from "Python.h":
+    int PyErr_CheckSignals() except -1
+
+
+cdef class _Watch:
+    """Called by the kernel every 60 ms; keeps what Python raised until the kernel has returned."""
+
+    cdef object tick, error
+
+
+cdef int _look(void* context, double fraction_done) noexcept with gil:
+    watch = <_Watch>context
+    try:
+        PyErr_CheckSignals()
+        return 0 if watch.tick is None else bool(watch.tick(fraction_done))
+    except BaseException as error:
+        watch.error = error
+        return 1
+
+
+cdef _integers(const vector[int32_t]& v):
+    out = np.empty(v.size(), dtype=np.int32)
+    cdef int32_t[::1] view = out
+    memcpy(&view[0], v.data(), v.size() * sizeof(int32_t))
+    return out
+
+
+cdef _doubles(const vector[double]& v):
+    out = np.empty(v.size(), dtype=np.float64)
+    cdef double[::1] view = out
+    memcpy(&view[0], v.data(), v.size() * sizeof(double))
+    return out
+
+
+def grow_numeric(
+    const double[:, :] X,
+    const int32_t[::1] y,
+    weight,
+    int n_classes,
+    int merit,
+    double min_rows,
+    double min_branch,
+    int max_depth,
+    tick,
+):
+    """Grow a classification tree with cuts x <= threshold, every cut of every column tried at every node.
+
+    Parameters
+    ----------
+    X : float64 [n, d], any strides, finite; read in place
+    y : int32 [n], classes 0 to n_classes - 1
+    weight : None or float64 [n], positive
+    merit : 0 for the Gini decrease, 1 for the information gain in bits
+    min_rows : nodes of less weight stay leaves
+    min_branch : least weight of a branch
+    max_depth : negative for no limit
+    tick : None or callable(fraction_done) -> bool, called every 60 ms or so; True ends the growth: nodes not yet
+        split stay leaves
+
+    Returns
+    -------
+    dict of arrays over nodes: first_child (-1 in leaves), parent (-1 at the root), feature (-1 in leaves),
+    threshold, merit, and value [n_nodes, n_classes], the weight of each class. Parents come before children;
+    the right child is first_child + 1.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
+    cdef const double[::1] w
+    cdef Task task
+    cdef Tree tree
+    if n == 0 or n >= 1 << 28:
+        raise ValueError(f"between 1 and 2**28 - 1 rows are needed, got {n}")
+    if y.shape[0] != n:
+        raise ValueError(f"X has {n} rows, y has {y.shape[0]}")
+    if not 1 <= n_classes <= 65535:
+        raise ValueError(f"n_classes must be from 1 to 65535, got {n_classes}")
+    if merit not in (0, 1):
+        raise ValueError(f"merit must be 0 or 1, got {merit}")
+    if np.min(y) < 0 or np.max(y) >= n_classes:
+        raise ValueError("y must lie between 0 and n_classes - 1")
+    task.x = <const char*>&X[0, 0] if d else NULL
+    task.row_stride, task.column_stride = X.strides[0], X.strides[1]
+    task.y = &y[0]
+    task.weight = NULL
+    if weight is not None:
+        w = weight
+        if w.shape[0] != n:
+            raise ValueError(f"X has {n} rows, weight has {w.shape[0]}")
+        task.weight = &w[0]
+    task.n, task.d, task.k = n, d, n_classes
+    task.merit, task.max_depth = merit, max_depth
+    task.min_rows, task.min_branch = min_rows, min_branch
+    cdef _Watch watch = _Watch()
+    watch.tick = tick
+    with nogil:
+        grow(task, tree, _look, <void*>watch)
+    if watch.error is not None:
+        raise watch.error
+    return {
+        "first_child": _integers(tree.first_child),
+        "parent": _integers(tree.parent),
+        "feature": _integers(tree.feature),
+        "threshold": _doubles(tree.threshold),
+        "merit": _doubles(tree.merit),
+        "value": _doubles(tree.value).reshape(-1, n_classes),
+    }

@@ -1,0 +1,41 @@
+// What the kernel is given: the table, its labels and the stopping rules.
+//
+// Used by: every presort_*.hpp; presort.pyx fills it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace presort {
+
+using u8 = std::uint8_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+
+enum Merit { GINI = 0, ENTROPY = 1 };
+
+struct Task {
+    const char* x;  // cell: x + row * row_stride + column * column_stride, in bytes
+    std::ptrdiff_t row_stride, column_stride;
+    const i32* y;
+    const double* weight;  // null: every row counts one
+    u32 n, d, k;
+    int merit;
+    double min_rows, min_branch;
+    int max_depth;  // negative: no limit
+
+    const char* address(u32 row, u32 column) const {
+        return x + static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride;
+    }
+    double at(u32 row, u32 column) const { return *reinterpret_cast<const double*>(address(row, column)); }
+};
+
+// Least number of bits, at least one, that tells `values` values apart.
+inline int bits_for(u64 values) {
+    int bits = 1;
+    while (bits < 63 && (u64{1} << bits) < values) ++bits;
+    return bits;
+}
+
+}  // namespace presort

@@ -1,0 +1,237 @@
+// The one routing rule: which branch of a node's test a row takes.
+//
+// A test is a kind, a slice of ints and a slice of doubles (layouts below). `branch_of`
+// answers with a branch, or -1 for "cannot tell" (a gap in the tested feature, a category
+// never seen there). A node tries its tests in order (the main one, then its surrogates);
+// when none can tell, its `missing` branch decides, and -1 there divides the row among all
+// branches. Growing, apply, decision_path and pruning all come here.
+//
+// Layouts (i = ints, w = doubles; "columns" are the encoded columns of linear tests):
+//   AXIS       i: feature, low                 w: threshold    x <= t -> low, else 1 - low
+//              (low is 1 only in surrogates that run against their main test)
+//   MULTIWAY   i: feature, branch of each code (-1 none)
+//   SUBSET     as MULTIWAY, branches 0 and 1
+//   LINEAR     i: columns                      w: threshold, weights, fills
+//   QUADRATIC  i: m, m columns, (a, b) per term w: threshold, m fills, weight per term
+//              a, b are positions among the columns; b = -1 is the linear term x_a
+//   MACHINE    i: branches, columns            w: fills, then bias and weights per branch
+//   NETWORK    i: hidden, columns              w: fills, then bias and weights per hidden
+//              unit, then bias and weights of the output: b + sum v tanh(.) <= 0 -> 0
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace omnitree {
+
+enum Kind : uint8_t { LEAF, AXIS, MULTIWAY, SUBSET, LINEAR, QUADRATIC, MACHINE, NETWORK };
+
+struct Values {  // a float64 matrix with strides counted in elements
+  const double* base;
+  int64_t row_stride, col_stride;
+  double at(int64_t row, int64_t col) const {
+    return base[row * row_stride + col * col_stride];
+  }
+};
+
+struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1: a number)
+  const int32_t* feature;
+  const int32_t* symbol;
+};
+
+// The value of an encoded column, or `fill` where the feature is missing.
+inline double column_value(const Values& x, const Columns& c, int64_t row, int32_t j,
+                           double fill) {
+  const double v = x.at(row, c.feature[j]);
+  if (std::isnan(v)) return fill;
+  if (c.symbol[j] < 0) return v;
+  return static_cast<int32_t>(v) == c.symbol[j] ? 1.0 : -1.0;
+}
+
+inline int axis_branch(double v, double threshold) { return v > threshold; }
+
+inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
+                     const double* weight, const Values& x, const Columns& c,
+                     int64_t row) {
+  switch (kind) {
+    case AXIS: {
+      const double v = x.at(row, index[0]);
+      return std::isnan(v) ? -1 : axis_branch(v, weight[0]) ^ index[1];
+    }
+    case MULTIWAY:
+    case SUBSET: {
+      const double v = x.at(row, index[0]);
+      if (std::isnan(v) || v < 0 || v >= static_cast<double>(n_index - 1)) return -1;
+      return index[1 + static_cast<int64_t>(v)];
+    }
+    case LINEAR: {
+      const double* fill = weight + 1 + n_index;
+      double sum = 0;
+      for (int64_t j = 0; j < n_index; ++j)
+        sum += weight[1 + j] * column_value(x, c, row, index[j], fill[j]);
+      return sum > weight[0];
+    }
+    case QUADRATIC: {
+      const int32_t m = index[0];
+      const int64_t n_terms = (n_index - 1 - m) / 2;
+      const int32_t* term = index + 1 + m;
+      const double* fill = weight + 1;
+      const double* w = fill + m;
+      double sum = 0;
+      for (int64_t t = 0; t < n_terms; ++t) {
+        const int32_t a = term[2 * t], b = term[2 * t + 1];
+        double v = column_value(x, c, row, index[1 + a], fill[a]);
+        if (b >= 0) v *= column_value(x, c, row, index[1 + b], fill[b]);
+        sum += w[t] * v;
+      }
+      return sum > weight[0];
+    }
+    case MACHINE: {
+      const int32_t branches = index[0];
+      const int64_t m = n_index - 1;
+      const double* w = weight + m;
+      int best = 0;
+      double best_g = 0;
+      for (int32_t k = 0; k < branches; ++k, w += m + 1) {
+        double g = w[0];
+        for (int64_t j = 0; j < m; ++j)
+          g += w[1 + j] * column_value(x, c, row, index[1 + j], weight[j]);
+        if (k == 0 || g > best_g) best = k, best_g = g;
+      }
+      return best;
+    }
+    case NETWORK: {
+      const int32_t hidden = index[0];
+      const int64_t m = n_index - 1;
+      const double* w = weight + m;
+      const double* out = w + hidden * (m + 1);
+      double sum = out[0];
+      for (int32_t h = 0; h < hidden; ++h, w += m + 1) {
+        double a = w[0];
+        for (int64_t j = 0; j < m; ++j)
+          a += w[1 + j] * column_value(x, c, row, index[1 + j], weight[j]);
+        sum += out[1 + h] * std::tanh(a);
+      }
+      return sum > 0;
+    }
+    default:
+      return -1;
+  }
+}
+
+struct TreeView {  // the arrays of omnitree.tree.Tree
+  const uint8_t* kind;
+  const int32_t* first_child;
+  const int32_t* n_children;
+  const int32_t* missing;
+  const double* share;  // of the parent's weight; read only where a row is divided
+  const int64_t* test_start;
+  const uint8_t* test_kind;
+  const int64_t* index_ptr;
+  const int64_t* weight_ptr;
+  const int32_t* index;
+  const double* weight;
+  Columns columns;
+};
+
+// Branch of `row` at `node`, -1: divide it among all branches.
+inline int branch_at(const TreeView& t, const Values& x, int32_t node, int64_t row) {
+  for (int64_t s = t.test_start[node]; s < t.test_start[node + 1]; ++s) {
+    const int64_t i = t.index_ptr[s];
+    const int b = branch_of(t.test_kind[s], t.index + i, t.index_ptr[s + 1] - i,
+                            t.weight + t.weight_ptr[s], x, t.columns, row);
+    if (b >= 0) return b;
+  }
+  return t.missing[node];
+}
+
+// Leaf of one row, or -1 if the row is divided on its way.
+inline int32_t leaf_of(const TreeView& t, const Values& x, int64_t row) {
+  int32_t node = 0;
+  while (t.kind[node] != LEAF) {
+    const int b = branch_at(t, x, node, row);
+    if (b < 0) return -1;
+    node = t.first_child[node] + b;
+  }
+  return node;
+}
+
+// All leaves of one row with the share of the row that each gets.
+inline void leaves_of(const TreeView& t, const Values& x, int64_t row,
+                      std::vector<std::pair<int32_t, double>>& out) {
+  std::vector<std::pair<int32_t, double>> stack{{0, 1.0}};
+  while (!stack.empty()) {
+    const auto [node, share] = stack.back();
+    stack.pop_back();
+    if (t.kind[node] == LEAF) {
+      out.emplace_back(node, share);
+      continue;
+    }
+    const int b = branch_at(t, x, node, row);
+    const int32_t first = t.first_child[node];
+    if (b >= 0) {
+      stack.emplace_back(first + b, share);
+      continue;
+    }
+    for (int32_t k = t.n_children[node] - 1; k >= 0; --k)
+      if (t.share[first + k] > 0) stack.emplace_back(first + k, share * t.share[first + k]);
+  }
+}
+
+// Leaves of rows [begin, end) in a tree of axis tests only, for a table without gaps.
+// Eight rows walk at once, so that eight loads are under way instead of one; a leaf points
+// to itself under an infinite threshold, which makes the inner loop free of branches.
+struct AxisNode {
+  double threshold;
+  int32_t feature, first_child;
+};
+
+inline void apply_axis(const AxisNode* nodes, const Values& x, int64_t begin, int64_t end,
+                       int32_t* leaf) {
+  constexpr int W = 8;
+  int64_t row = begin;
+  for (; row + W <= end; row += W) {
+    int32_t at[W] = {0};
+    const double* p[W];
+    for (int i = 0; i < W; ++i) p[i] = x.base + (row + i) * x.row_stride;
+    for (bool moving = true; moving;) {
+      int32_t moved = 0;
+      for (int i = 0; i < W; ++i) {
+        const AxisNode& n = nodes[at[i]];
+        const int32_t next =
+            n.first_child + axis_branch(p[i][n.feature * x.col_stride], n.threshold);
+        moved |= next ^ at[i];
+        at[i] = next;
+      }
+      moving = moved != 0;
+    }
+    for (int i = 0; i < W; ++i) leaf[row + i] = at[i];
+  }
+  for (; row < end; ++row) {
+    int32_t node = 0, next = 0;
+    do {
+      node = next;
+      const AxisNode& n = nodes[node];
+      next = n.first_child + axis_branch(x.at(row, n.feature), n.threshold);
+    } while (next != node);
+    leaf[row] = node;
+  }
+}
+
+// Weighted sum of the tested feature over the rows of every node, for its mean.
+inline void add_axis_sums(const AxisNode* nodes, const Values& x, const double* weight,
+                          int64_t n, double* sum) {
+  for (int64_t row = 0; row < n; ++row) {
+    for (int32_t node = 0;;) {
+      const AxisNode& at = nodes[node];
+      const double v = x.at(row, at.feature);
+      const int32_t next = at.first_child + axis_branch(v, at.threshold);
+      if (next == node) break;
+      sum[node] += weight[row] * v;
+      node = next;
+    }
+  }
+}
+
+}  // namespace omnitree

@@ -1,0 +1,429 @@
+"""The scikit-learn face: validate, encode, grow, prune; then predict.
+
+`TreeClassifier` is composed of parts, given as names or objects, so that `GridSearchCV` can
+search inside them. `OmniTreeClassifier` is the front door, with nothing to choose.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from omnitree.folds import stratified_folds
+from omnitree.grow import grow
+from omnitree.learners import LEARNERS, Univariate
+from omnitree.missing import MISSING
+from omnitree.node import Node, Problem
+from omnitree.parts import Part
+from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
+from omnitree.stopping import STOPPING, Limits
+from omnitree.table import Table, encode, learn_table
+from omnitree.tree import Tree
+
+
+class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
+    """Everything but the choice of parts."""
+
+    tree_: Tree
+    classes_: NDArray[Any]
+    smoothing: Any = None
+
+    def _parts(self) -> tuple[Any, Any, Any, Any]:
+        """Learner, stopping rule, pruning and missing-value policy, as given."""
+        raise AssertionError(f"{type(self).__name__} names no parts")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # -- fitting --------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        prune_set: tuple[Any, ArrayLike] | None = None,
+    ):
+        """Grow and prune a tree.
+
+        Parameters
+        ----------
+        X : array, data frame (pandas, polars) or list of rows
+            Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
+            gaps.
+        y : array of shape (n_rows,)
+            Class labels.
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight two counts as two rows; rows of weight zero are left out.
+        prune_set : tuple (X, y), optional
+            Rows for pruning; without it a pruning that needs some holds out a share of
+            the training rows.
+
+        Returns
+        -------
+        self
+        """
+        learner, stopping, pruning, policy = self._resolved_parts()
+        self._check_limits()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        table = learn_table(X)
+        if table.n_rows == 1:
+            raise ValueError("Found array with n_samples=1: a tree needs two rows or more")
+        labels = _check_labels(y, table.n_rows)
+        classes, codes = np.unique(labels, return_inverse=True)
+        weight = self._weights(labels, sample_weight)
+        keep = np.flatnonzero(weight > 0)
+        if len(np.unique(codes[keep])) < 2:
+            raise ValueError(
+                f"y has one class ({classes[codes[keep[0]]]!r}); a classifier needs rows of "
+                "two classes or more"
+            )
+        rows = Rows(table, codes.astype(np.int32), weight)
+        if len(keep) < table.n_rows:
+            rows = rows.take(keep)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        limits = Limits.of(
+            stopping,
+            float(rows.weight.sum()),
+            self.max_depth,
+            self.max_leaves,
+            self.max_seconds,
+        )
+
+        def regrow(part: Rows, verbose: int = 0) -> Tree:
+            problem = Problem(part.table, part.y, len(classes), policy, limits, seed)
+            root = Node(problem, np.arange(len(part.y)), part.weight)
+            return grow(root, tuple(classes.tolist()), learner, verbose)
+
+        train, held_out = rows, None
+        if prune_set is not None:
+            held_out = self._encode_rows(prune_set, table, classes)
+        elif pruning is not None and pruning.needs_share:
+            train, held_out = _hold_out(rows, pruning.needs_share, seed)
+        tree = regrow(train, self.verbose)
+        if pruning is not None:
+            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
+            tree = pruning.prune(tree, evidence)
+        self._set_fitted(tree, classes)
+        return self
+
+    def _set_fitted(self, tree: Tree, classes: NDArray[Any]) -> None:
+        self.tree_ = tree
+        self.classes_ = classes
+        self.n_features_in_ = tree.schema.n_features
+        if tree.schema.named:
+            self.feature_names_in_ = np.array(tree.schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _resolved_parts(self) -> tuple[Any, Any, Pruning | None, Any]:
+        learner, stopping, pruning, policy = self._parts()
+        found = (
+            LEARNERS.resolve(learner),
+            STOPPING.resolve(stopping),
+            PRUNINGS.resolve(pruning),
+            MISSING.resolve(policy),
+        )
+        for name, part in zip(("learner", "stopping", "missing"), (*found[:2], found[3])):
+            if not isinstance(part, Part):
+                raise TypeError(f"{name} must be a name or a part, not {part!r}")
+        if found[2] is not None and not isinstance(found[2], Part):
+            raise TypeError(f"pruning must be a name, a part or None, not {found[2]!r}")
+        return found
+
+    def _check_limits(self) -> None:
+        for name, least in (("max_depth", 0), ("max_leaves", 1), ("max_seconds", 0)):
+            value = getattr(self, name)
+            kind = numbers.Real if name == "max_seconds" else numbers.Integral
+            if value is not None and (not isinstance(value, kind) or value < least):
+                raise ValueError(f"{name} must be None or at least {least}, not {value!r}")
+
+    def _weights(self, labels: NDArray, sample_weight: ArrayLike | None) -> NDArray:
+        if sample_weight is None:
+            weight = np.ones(len(labels))
+        else:
+            weight = np.array(sample_weight, dtype=np.float64)
+            if weight.ndim == 0:
+                weight = np.full(len(labels), float(weight))
+            if weight.shape != (len(labels),):
+                raise ValueError(
+                    f"sample_weight has shape {weight.shape}; one weight a row is needed, "
+                    f"({len(labels)},)"
+                )
+            if not np.isfinite(weight).all():
+                raise ValueError("sample_weight has gaps or infinities; give numbers")
+            if (weight < 0).any():
+                raise ValueError("sample_weight is negative somewhere; weights start at 0")
+            if not (weight > 0).any():
+                raise ValueError("sample_weight is zero everywhere; no row is left")
+        if self.class_weight is not None:
+            weight = weight * compute_sample_weight(self.class_weight, labels)
+        return weight
+
+    def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
+        """Rows from outside by the schema and the classes of the training rows."""
+        X, y = pair
+        other = encode(X, table.schema, who=type(self).__name__)
+        labels = _check_labels(y, other.n_rows)
+        new = np.setdiff1d(labels, classes)
+        if len(new):
+            raise ValueError(f"the prune set has a class the training rows lack: {new[0]!r}")
+        codes = np.searchsorted(classes, labels).astype(np.int32)
+        return Rows(other, codes, np.ones(len(codes)))
+
+    def prune(self, pruning: str | Pruning, X: Any, y: ArrayLike):
+        """Prune the fitted tree further, on rows it was not grown on.
+
+        Parameters
+        ----------
+        pruning : str or Pruning
+            A method that reads the tree or held-out rows; error-based and significance
+            pruning and the like read the class counts that `X`, `y` give it.
+        X, y
+            The rows to prune on, by name or position as in `predict`.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        method = PRUNINGS.resolve(pruning)
+        if isinstance(method, CostComplexity) and method.folds and method.alpha is None:
+            raise ValueError(
+                "cost-complexity pruning by cross-validation grows new trees and belongs "
+                "into fit; for a fitted tree use CostComplexity(folds=0) or give alpha"
+            )
+        table = Table(np.empty((0, self.n_features_in_)), self.tree_.schema)
+        rows = self._encode_rows((X, y), table, self.classes_)
+        evidence = Evidence(rows, rows, lambda part: self.tree_)
+        self._set_fitted(method.prune(self.tree_, evidence), self.classes_)
+        return self
+
+    # -- prediction -----------------------------------------------------------------
+
+    def _encode(self, X: Any) -> Table:
+        check_is_fitted(self, "tree_")
+        return encode(X, self.tree_.schema, who=type(self).__name__)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row: the one with the greatest probability, first if several."""
+        table = self._encode(X)
+        proba = self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
+        return self.classes_.take(proba.argmax(axis=1))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class shares of each row's leaf, smoothed if `smoothing` says so.
+
+        A row that a gap divides gets the mean over its leaves.
+        """
+        table = self._encode(X)
+        return self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
+
+    def _node_proba(self) -> NDArray[np.float64]:
+        """Class probabilities of every node."""
+        if self.smoothing is None:
+            return self.tree_.class_shares
+        counts = self.tree_.filled_value
+        if self.smoothing == "laplace":
+            extra = np.ones(counts.shape[1])
+        elif isinstance(self.smoothing, numbers.Real) and self.smoothing >= 0:
+            extra = float(self.smoothing) * self.tree_.class_shares[0]
+        else:
+            raise ValueError(
+                "smoothing must be None, 'laplace' or the m of an m-estimate, not "
+                f"{self.smoothing!r}"
+            )
+        smooth = counts + extra
+        return smooth / smooth.sum(axis=1, keepdims=True)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Leaf of each row; of a row that a gap divides, the leaf with most of it."""
+        return self.tree_.apply(self._encode(X), self.n_jobs)
+
+    def decision_path(self, X: Any) -> sparse.csr_array:
+        """Matrix rows x nodes: the part of each row that passes through each node."""
+        return self.tree_.decision_path(self._encode(X), self.n_jobs)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the total decrease of the Gini impurity."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.feature_importances
+
+    def describe(self) -> str:
+        """The tree in words: tests in the user's names and units, class counts."""
+        from omnitree.export.text import describe
+
+        check_is_fitted(self, "tree_")
+        return describe(self.tree_.to_dict())
+
+
+class TreeClassifier(_BaseTreeClassifier):
+    """A decision tree composed of parts.
+
+    Parameters
+    ----------
+    learner : str or SplitLearner, default="univariate"
+        Finds the test of a node.
+    stopping : str or Stopping, default="pure"
+        When a node stays a leaf.
+    pruning : str, Pruning or None, default=None
+        What is cut after growing.
+    missing : str or MissingPolicy, default="mean"
+        How rows with a gap go on: "mean", "fractional" or "surrogate".
+    smoothing : None, "laplace" or float, default=None
+        Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, times `sample_weight`.
+    max_depth, max_leaves : int, optional
+        Limits of the tree; with `max_leaves` the best nodes are split first.
+    max_seconds : float, optional
+        Growing stops after this time and keeps what it has.
+    random_state : int, RandomState or None
+        Seed of everything random: held-out rows, folds, random attribute choice.
+    n_jobs : int or None
+        Threads for prediction and for the folds of cross-validated pruning; the result
+        does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    classes_ : ndarray
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, where the training data had names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import TreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = TreeClassifier(pruning="cost_complexity", random_state=0).fit(X, y)
+    >>> clf.tree_.n_leaves <= 5
+    True
+    """
+
+    def __init__(
+        self,
+        learner="univariate",
+        stopping="pure",
+        pruning=None,
+        missing="mean",
+        smoothing=None,
+        class_weight=None,
+        max_depth=None,
+        max_leaves=None,
+        max_seconds=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.learner = learner
+        self.stopping = stopping
+        self.pruning = pruning
+        self.missing = missing
+        self.smoothing = smoothing
+        self.class_weight = class_weight
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _parts(self):
+        return self.learner, self.stopping, self.pruning, self.missing
+
+
+class OmniTreeClassifier(_BaseTreeClassifier):
+    """The front door: a small tree with nothing to choose.
+
+    Until omnivariate nodes exist this is a univariate tree as the preset `cart` grows it
+    (Gini, subsets of symbols, surrogates for gaps), pruned by cross-validated
+    cost-complexity with the one-standard-error rule, which favours small trees.
+
+    Parameters
+    ----------
+    class_weight, max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
+        As for `TreeClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import OmniTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = OmniTreeClassifier(random_state=0).fit(X, y)
+    >>> clf.tree_.n_leaves
+    3
+    """
+
+    def __init__(
+        self,
+        class_weight=None,
+        max_depth=None,
+        max_leaves=None,
+        max_seconds=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.class_weight = class_weight
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _parts(self):
+        return Univariate(), "pure", CostComplexity(se=1.0), "surrogate"
+
+
+def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Class labels as an array without gaps."""
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O":
+        bad = [i for i, v in enumerate(labels) if v is None or v != v]
+        if bad:
+            raise ValueError(
+                f"y has a gap in row {bad[0]}: drop the rows without a label first"
+            )
+        kinds = {str if isinstance(v, str) else type(v) for v in labels}
+        if str in kinds and len(kinds) > 1:
+            raise TypeError("y mixes strings with other labels: make them all strings")
+    elif labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise ValueError(
+            "Input y contains NaN or infinity: drop the rows without a label first"
+        )
+    check_classification_targets(labels)
+    if len(labels) != n_rows:
+        check_consistent_length(np.empty(n_rows), labels)
+    return labels
+
+
+def _hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Training rows, and a stratified share of them kept apart."""
+    if not 0 < share < 1:
+        raise ValueError(f"the held-out share must lie in (0, 1), not {share}")
+    fold = stratified_folds(rows.table, rows.y, rows.weight, 1 / share, seed)
+    apart = fold == 0
+    if apart.all() or not apart.any():  # too few distinct rows to divide
+        return rows, rows
+    return rows.take(np.flatnonzero(~apart)), rows.take(np.flatnonzero(apart))

@@ -1,0 +1,125 @@
+"""The grower: one loop for all learners, with a queue instead of recursion.
+
+Take a node, ask the learner, route the rows, append the children. Rows that neither test
+nor surrogates can place go to the test's `missing` branch or, divided, to all branches
+with a part of their weight (fractional instances: they live here and in the router, see
+`missing.py`). With `max_leaves` the queue is a heap and the node whose test promises most
+is split first. Learners that grow whole trees in compiled code do so; best-first growth is
+then a choice among the splits already found, with the same result, since a node's test does
+not depend on the order of growth.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+
+from omnitree.learners.base import SplitLearner
+from omnitree.node import Node
+from omnitree.progress import Progress
+from omnitree.splits import Split
+from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
+
+
+def grow(
+    root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int = 0
+) -> Tree:
+    """Grow a tree below `root`, within the limits of its problem."""
+    limits = root.problem.limits
+    with Progress("growing", verbose) as progress:
+
+        def tick(fraction: float) -> bool:
+            progress.update(fraction)
+            return limits.expired()
+
+        if not learner.grows_trees:
+            return _grow_by_node(root, classes, learner, tick)
+        watched = verbose or limits.deadline is not None
+        tree = learner.grow(root, classes, tick if watched else None)
+    if limits.max_leaves is not None:
+        tree = tree.collapse(beyond_best_leaves(tree, limits.max_leaves))
+    return tree
+
+
+def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) -> Tree:
+    limits = root.problem.limits
+    seeds = np.random.SeedSequence(root.problem.seed)
+    records = [NodeRecord(-1, root.counts)]
+    queue: list[tuple[float, int, Node, Split]] = []
+    finished = 0.0
+
+    def consider(node: Node, at: int) -> None:
+        """Queue a node with its test, or leave it a leaf."""
+        nonlocal finished
+        split = None
+        if not node.stays_leaf() and not tick(finished / root.total):
+            # One stream a node, so that the order of growth does not matter.
+            rng = np.random.default_rng([seeds.entropy, at])
+            split = learner.fit(node, rng)
+        if split is None:
+            finished += node.total
+            return
+        best_first = limits.max_leaves is not None
+        priority = -split.merit * node.total if best_first else at
+        heapq.heappush(queue, (priority, at, node, split))
+
+    consider(root, 0)
+    n_leaves = 1
+    while queue:
+        _, at, node, split = heapq.heappop(queue)
+        n_leaves += split.n_children - 1
+        if limits.max_leaves is not None and n_leaves > limits.max_leaves:
+            break
+        first = len(records)
+        records[at].split = split
+        records[at].children = range(first, first + split.n_children)
+        children = make_children(node, split)
+        records.extend(NodeRecord(at, child.counts) for child in children)
+        for b, child in enumerate(children):
+            consider(child, first + b)
+    return tree_from_nodes(root.problem.table.schema, classes, records)
+
+
+def make_children(node: Node, split: Split) -> list[Node]:
+    """The children of a node under a test, fractional rows included."""
+    branch = split.route(node.problem.table, node.rows)
+    known = branch >= 0
+    size = np.bincount(
+        branch[known], weights=node.weight[known], minlength=split.n_children
+    )
+    if split.missing >= 0:
+        branch = np.where(known, branch, split.missing)
+        known = np.ones(len(branch), dtype=bool)
+    children = []
+    for b in range(split.n_children):
+        here = branch == b
+        weight = node.weight.copy()
+        if not known.all() and size[b] > 0:
+            here |= ~known
+            weight[~known] *= size[b] / size.sum()
+        children.append(
+            Node(node.problem, node.rows[here], weight[here], node.depth + 1)
+        )
+    return children
+
+
+def beyond_best_leaves(tree: Tree, max_leaves: int) -> np.ndarray:
+    """Nodes to cut so that the best-first tree with `max_leaves` leaves is left."""
+    cut = np.ones(tree.n_nodes, dtype=bool)
+    promise = -tree.merit * tree.value.sum(axis=1)
+    queue = [(promise[0], 0)]
+    n_leaves = 1
+    while queue:
+        _, node = heapq.heappop(queue)
+        if tree.kind[node] == LEAF:
+            continue
+        n_leaves += int(tree.n_children[node]) - 1
+        if n_leaves > max_leaves:
+            break
+        cut[node] = False
+        first = tree.first_child[node]
+        for child in range(first, first + tree.n_children[node]):
+            heapq.heappush(queue, (promise[child], child))
+    return cut

@@ -1,0 +1,229 @@
+"""The univariate learner: tests on one feature, searched exhaustively.
+
+All cuts between adjacent distinct values of every numeric feature are tried under any
+merit; symbolic features become a branch per symbol, two sets of symbols, or one symbol
+against the rest. Whole trees are grown in compiled code: `_core/presort` for plain numbers
+without gaps under Gini, gain or entropy (sorted once, O(d n) a level), `_core/general` for
+everything else. Ties go to the lowest feature index, then to the lowest cut. Used by the
+presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from omnitree._core import general, presort
+from omnitree.learners.base import SplitLearner, Tick
+from omnitree.merit import CUSTOM, MERITS
+from omnitree.missing import Fractional, Surrogate
+from omnitree.node import Node, Problem
+from omnitree.parts import unknown
+from omnitree.splits import KINDS, Split
+from omnitree.stopping import Limits
+from omnitree.tree import LEAF, Tree
+
+CATEGORIES = ("multiway", "subset", "one_rest", "groups")
+# Merits that presort.hpp knows: its code, and the factor from its scale to the merit's.
+PRESORTED = {"Gini": (0, 1.0), "Gain": (1, 1.0), "Entropy": (1, float(np.log(2)))}
+
+
+class Univariate(SplitLearner):
+    """Tests on one feature at a time.
+
+    Parameters
+    ----------
+    merit : str or Merit, default="gini"
+        How partitions are compared; see `omnitree.merit.MERITS`.
+    categories : {"subset", "multiway", "one_rest", "groups"}, default="subset"
+        Tests on symbolic features. "subset" (CART): two sets of symbols; exact for two
+        classes (under merits that are convex, as Gini and gain are) and for up to ten
+        symbols at the node, else the best cut of the symbols ordered along the first
+        principal component of their class shares. "multiway" (C4.5, ID3): a branch for
+        each symbol of the training table. "one_rest": one symbol against the others.
+        "groups": C4.5's option -s, symbols merged pairwise while the gain ratio does not
+        fall.
+    choice : {"best", "random"}, default="best"
+        "random" (Liu & White 1994) draws the feature and cuts it at its best.
+    min_branch : float, default=1
+        At least two branches must get this much weight.
+    release8 : bool, default=False
+        C4.5 release 8's rules for numeric cuts: at least 10 % of the known rows per class
+        (at most 25) on each side, the gain lowered by log2(cuts) / rows, and positive.
+    threshold : {"midpoint", "value"}, default="midpoint"
+        Where a cut is put: halfway, or (C4.5) at the largest training value below that.
+    collapse : bool, default=False
+        C4.5: a subtree that makes no fewer training errors than a leaf (less 0.001) is
+        collapsed as soon as it is grown.
+
+    Examples
+    --------
+    >>> from omnitree import TreeClassifier
+    >>> from omnitree.learners import Univariate
+    >>> clf = TreeClassifier(learner=Univariate(merit="gain"))
+    >>> clf.fit([[1], [2], [3]], ["a", "a", "b"]).tree_.split(0).threshold
+    2.5
+    """
+
+    grows_trees = True
+
+    def __init__(
+        self,
+        merit="gini",
+        categories="subset",
+        choice="best",
+        min_branch=1,
+        release8=False,
+        threshold="midpoint",
+        collapse=False,
+    ):
+        self.merit = merit
+        self.categories = categories
+        self.choice = choice
+        self.min_branch = min_branch
+        self.release8 = release8
+        self.threshold = threshold
+        self.collapse = collapse
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best test for one node."""
+        table = node.problem.table
+        part = Problem(
+            table=type(table)(table.values[node.rows], table.schema),
+            y=node.y,
+            n_classes=node.problem.n_classes,
+            missing=node.problem.missing,
+            limits=Limits(max_depth=1),
+            seed=int(rng.integers(2**63)),
+        )
+        stump = self._grow(Node(part, np.arange(len(node.rows)), node.weight), (), None)
+        return None if stump.n_nodes == 1 else stump.split(0)
+
+    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
+        """The whole tree of a training table (all its rows, in order)."""
+        tree = self._grow(node, classes, tick)
+        return tree.collapse(useless(tree)) if self.collapse else tree
+
+    def _grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
+        problem, limits = node.problem, node.problem.limits
+        table = problem.table
+        merit = MERITS.resolve(self.merit)
+        _among("categories", self.categories, CATEGORIES)
+        _among("choice", self.choice, ("best", "random"))
+        _among("threshold", self.threshold, ("midpoint", "value"))
+        if self._can_presort(node, merit):
+            code, factor = PRESORTED[type(merit).__name__]
+            plain = (node.weight == 1.0).all()
+            grown = presort.grow_numeric(
+                table.values,
+                node.y,
+                None if plain else node.weight,
+                problem.n_classes,
+                code,
+                limits.min_rows,
+                float(self.min_branch),
+                limits.max_depth,
+                tick,
+            )
+            return _axis_tree(node, classes, grown, factor)
+        options: dict[str, Any] = {
+            "merit": merit.code,
+            "missing": problem.missing.code,
+            "categories": {"multiway": 0, "subset": 1, "one_rest": 2, "groups": 3}[
+                self.categories
+            ],
+            "random_attribute": self.choice == "random",
+            "release8": bool(self.release8),
+            "threshold_is_value": self.threshold == "value",
+            "min_rows": limits.min_rows,
+            "min_branch": float(self.min_branch),
+            "max_depth": limits.max_depth,
+            "max_surrogates": (
+                problem.missing.max_surrogates if table.has_gaps else 0
+            ),
+            "seed": problem.seed,
+        }
+        arrays = general.grow_general(
+            table.values,
+            node.y,
+            node.weight,
+            table.schema.n_categories,
+            problem.n_classes,
+            options,
+            merit if merit.code == CUSTOM else None,
+            tick,
+        )
+        return Tree(schema=table.schema, classes=classes, **arrays)
+
+    def _can_presort(self, node: Node, merit: Any) -> bool:
+        table = node.problem.table
+        return (
+            type(merit).__name__ in PRESORTED
+            and merit.code != CUSTOM
+            and self.choice == "best"
+            and self.threshold == "midpoint"
+            and not self.release8
+            and not table.has_gaps
+            and not table.schema.n_categories.any()
+        )
+
+
+def _among(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(unknown(name, value, list(known)))
+
+
+def _axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
+    """A tree from the plain arrays of `_core/presort`."""
+    feature = grown["feature"]
+    inner = feature >= 0
+    n = int(inner.sum())
+    index = np.zeros(2 * n, dtype=np.int32)
+    index[::2] = feature[inner]
+    tree = Tree(
+        schema=node.problem.table.schema,
+        classes=classes,
+        kind=np.where(inner, KINDS.index("axis"), LEAF),
+        first_child=grown["first_child"],
+        n_children=np.where(inner, 2, 0),
+        parent=grown["parent"],
+        missing=np.where(inner, -1, 0),
+        merit=grown["merit"] * factor,
+        value=grown["value"],
+        test_start=np.concatenate([[0], np.cumsum(inner)]),
+        test_kind=np.full(n, KINDS.index("axis")),
+        index_ptr=2 * np.arange(n + 1),
+        weight_ptr=np.arange(n + 1),
+        index=index,
+        weight=grown["threshold"][inner],
+    )
+    policy = node.problem.missing
+    if isinstance(policy, Fractional) or not n:
+        return tree
+    branch = np.zeros(tree.n_nodes, dtype=np.int32)
+    if isinstance(policy, Surrogate):  # no gaps, no surrogates: the larger branch
+        weight = tree.value.sum(axis=1)
+        left = tree.first_child[inner]
+        branch[inner] = weight[left + 1] > weight[left]
+    else:
+        mean = tree.axis_means(node.problem.table, node.weight)
+        branch[inner] = mean[inner] > grown["threshold"][inner]
+    return tree.replace(missing=branch)
+
+
+def useless(tree: Tree) -> np.ndarray:
+    """Nodes whose subtree makes no fewer training errors than a leaf, as C4.5 has it."""
+    as_leaf = tree.value.sum(axis=1) - tree.value.max(axis=1)
+    errors = as_leaf.copy()
+    below = np.zeros(tree.n_nodes)
+    cut = np.zeros(tree.n_nodes, dtype=bool)
+    for node in range(tree.n_nodes - 1, -1, -1):  # children before parents
+        if tree.kind[node] != LEAF:
+            errors[node] = below[node]
+            if below[node] >= as_leaf[node] - 1e-3:
+                cut[node] = True
+                errors[node] = as_leaf[node]
+        if node:
+            below[tree.parent[node]] += errors[node]
+    return cut

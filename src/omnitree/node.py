@@ -1,0 +1,64 @@
+"""A node while the tree grows: which rows it has, with what weight, under what rules.
+
+Rows are entries (row, weight): a fractional instance is a row whose weight here is below
+its own. Learners read a node and return a split; the grower makes the children.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.missing import MissingPolicy
+from omnitree.stopping import Limits
+from omnitree.table import Table
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all nodes of one growth share."""
+
+    table: Table
+    y: NDArray[np.int32]
+    n_classes: int
+    missing: MissingPolicy
+    limits: Limits
+    seed: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """Some rows of the training table."""
+
+    problem: Problem
+    rows: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    depth: int = 0
+
+    @cached_property
+    def y(self) -> NDArray[np.int32]:
+        """Class of each row of the node."""
+        return self.problem.y[self.rows]
+
+    @cached_property
+    def counts(self) -> NDArray[np.float64]:
+        """Weighted class counts."""
+        n = self.problem.n_classes
+        return np.bincount(self.y, weights=self.weight, minlength=n)
+
+    @property
+    def total(self) -> float:
+        """Weight of the node."""
+        return float(self.counts.sum())
+
+    def stays_leaf(self) -> bool:
+        """Whether a rule forbids to split this node."""
+        limits = self.problem.limits
+        return bool(
+            self.counts.max() == self.total
+            or self.total < limits.min_rows - 1e-9
+            or (0 <= limits.max_depth <= self.depth)
+        )

@@ -1,0 +1,83 @@
+"""Published systems, ready to fit.
+
+A preset is a function of a few lines that composes parts; its docstring cites the paper,
+names the six dimensions and owns up to every difference. A new one is a function in a file
+here and a line below.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from omnitree.estimators import TreeClassifier
+from omnitree.parts import unknown
+from omnitree.presets.brodley_utgoff import uni_gain_ratio, uni_gini
+from omnitree.presets.c45 import c45, rp_c45
+from omnitree.presets.cart import cart
+from omnitree.presets.id3 import id3
+from omnitree.presets.liu_white import random_attribute
+
+PRESETS: dict[str, Callable[..., TreeClassifier]] = {
+    "id3": id3,
+    "c4.5": c45,
+    "rp-c4.5": rp_c45,
+    "cart": cart,
+    "uni-gini": uni_gini,
+    "uni-gain-ratio": uni_gain_ratio,
+    "random-attribute": random_attribute,
+}
+
+
+def names() -> list[str]:
+    """Ids of all presets.
+
+    Examples
+    --------
+    >>> from omnitree import presets
+    >>> presets.names()[:3]
+    ['id3', 'c4.5', 'rp-c4.5']
+    """
+    return list(PRESETS)
+
+
+def make(name: str, **changes: Any) -> TreeClassifier:
+    """An unfitted estimator of a published system.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    **changes
+        Options of the preset, or parameters of `TreeClassifier` that replace the
+        preset's; ``pruning=None`` leaves the tree unpruned.
+
+    Examples
+    --------
+    >>> from omnitree import presets
+    >>> presets.make("cart", se=1.0).pruning
+    CostComplexity(se=1.0)
+    """
+    preset = _find(name)
+    known = [*_options(preset), *TreeClassifier().get_params()]
+    for change in changes:
+        if change not in known:
+            raise TypeError(unknown(f"option of preset {name!r}", change, known))
+    return preset(**changes)
+
+
+def describe(name: str) -> str:
+    """What a preset is: its paper, its dimensions, how it differs from the paper."""
+    return inspect.getdoc(_find(name)) or ""
+
+
+def _options(preset: Callable[..., TreeClassifier]) -> list[str]:
+    parameters = inspect.signature(preset).parameters.values()
+    return [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+
+
+def _find(name: str) -> Callable[..., TreeClassifier]:
+    if name not in PRESETS:
+        raise ValueError(unknown("preset", name, names()))
+    return PRESETS[name]

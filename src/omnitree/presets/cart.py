@@ -1,0 +1,27 @@
+"""CART (Breiman, Friedman, Olshen & Stone 1984), univariate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omnitree.estimators import TreeClassifier
+from omnitree.learners import Univariate
+from omnitree.pruning import CostComplexity
+
+
+def cart(merit: str = "gini", se: float = 0.0, **changes: Any) -> TreeClassifier:
+    """CART without linear combinations (Breiman et al. 1984).
+
+    Node: univariate. Branching: binary, symbols in two sets. Grouping of classes: none
+    (``merit="twoing"`` groups them inside the merit). Merit: Gini. Direction: none.
+    Threshold: exhaustive. Gaps: surrogate splits. Pruning: cost-complexity, size chosen by
+    ten-fold cross-validation with the rule of ``se`` standard errors (0 or 1).
+    Assumptions: sets of symbols are exact for two classes or up to ten symbols at a node,
+    else the best cut along their first principal component.
+    """
+    parts = {
+        "learner": Univariate(merit=merit, categories="subset"),
+        "pruning": CostComplexity(folds=10, se=se),
+        "missing": "surrogate",
+    }
+    return TreeClassifier(**(parts | changes))

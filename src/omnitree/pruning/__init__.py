@@ -1,0 +1,32 @@
+"""Pruning methods, by name. A new one is a file here and a line below."""
+
+from omnitree.parts import Registry
+from omnitree.pruning.base import Evidence, Pruning, Rows
+from omnitree.pruning.cost_complexity import CostComplexity
+from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.pessimistic import Pessimistic
+from omnitree.pruning.reduced_error import ReducedError
+from omnitree.pruning.significance import Significance
+
+PRUNINGS = Registry(
+    "pruning",
+    {
+        "reduced_error": ReducedError,
+        "pessimistic": Pessimistic,
+        "error_based": ErrorBased,
+        "cost_complexity": CostComplexity,
+        "significance": Significance,
+    },
+)
+
+__all__ = [
+    "PRUNINGS",
+    "CostComplexity",
+    "ErrorBased",
+    "Evidence",
+    "Pessimistic",
+    "Pruning",
+    "ReducedError",
+    "Rows",
+    "Significance",
+]

@@ -1,0 +1,110 @@
+"""What a pruning method is: it looks at a tree and evidence, and says where to cut.
+
+`cut` returns one entry per node, as `Tree.collapse` reads it; no method changes a tree
+itself. Evidence is rows with labels: those the tree was grown on, those kept apart for
+pruning, and a way to grow such a tree on other rows (for cross-validation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.parts import Part
+from omnitree.table import Table
+from omnitree.tree import LEAF, Tree
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded rows with classes and weights."""
+
+    table: Table
+    y: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+    def take(self, rows: NDArray) -> Rows:
+        """Some of the rows, in order."""
+        table = Table(self.table.values[rows], self.table.schema)
+        return Rows(table, self.y[rows], self.weight[rows])
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What pruning may look at.
+
+    Attributes
+    ----------
+    train : Rows
+        The rows the tree was grown on.
+    held_out : Rows or None
+        Rows kept apart for pruning.
+    regrow : callable
+        Grows a tree of the same kind on other rows.
+    seed : int
+    n_jobs : int or None
+    """
+
+    train: Rows
+    held_out: Rows | None
+    regrow: Callable[[Rows], Tree]
+    seed: int = 0
+    n_jobs: int | None = None
+
+
+class Pruning(Part):
+    """Decides which nodes become leaves."""
+
+    @property
+    def needs_share(self) -> float:
+        """Share of the training rows to keep apart while growing."""
+        return 0.0
+
+    def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
+        """Where to cut, one entry per node."""
+        raise AssertionError(f"{type(self).__name__} cuts nothing")
+
+    def prune(self, tree: Tree, evidence: Evidence) -> Tree:
+        """The pruned tree."""
+        return tree.collapse(self.cut(tree, evidence))
+
+
+def held_out_rows(evidence: Evidence, method: str) -> Rows:
+    """The rows kept apart; an error if there are none."""
+    if evidence.held_out is None:
+        raise ValueError(
+            f"{method} pruning needs rows that the tree was not grown on: pass a prune "
+            "set, or give the method a share of the training rows to hold out"
+        )
+    return evidence.held_out
+
+
+def errors_as_leaves(tree: Tree, rows: Rows) -> np.ndarray:
+    """Errors on `rows` of every node, were it a leaf with the class it has from training."""
+    there = tree.recount(rows.table, rows.y, rows.weight).value
+    label = tree.filled_value.argmax(axis=1)
+    return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]
+
+
+def bottom_up(tree: Tree):
+    """Decision nodes, every node after all its descendants."""
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if tree.kind[node] != LEAF:
+            yield node
+
+
+def children(tree: Tree, node: int) -> slice:
+    """The children of a node as a slice of the node arrays."""
+    first = int(tree.first_child[node])
+    return slice(first, first + int(tree.n_children[node]))
+
+
+def subtree_sums(tree: Tree, leaf_value: np.ndarray) -> np.ndarray:
+    """For every node the sum of `leaf_value` over the leaves below it."""
+    total = np.where(tree.kind == LEAF, leaf_value, 0.0)
+    for node in bottom_up(tree):
+        total[node] = total[children(tree, node)].sum()
+    return total

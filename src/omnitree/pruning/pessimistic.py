@@ -1,0 +1,25 @@
+"""Pessimistic pruning (Quinlan 1987): training errors with a continuity correction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnitree.pruning.base import Evidence, Pruning, subtree_sums
+from omnitree.tree import LEAF, Tree
+
+
+class Pessimistic(Pruning):
+    """Cut a subtree if a leaf's corrected errors are within one SE of the subtree's.
+
+    Every leaf is charged half an error. A subtree with N rows, E corrected errors goes if
+    e + 1/2 <= E + sqrt(E (N - E) / N), e being the errors of the leaf that would replace
+    it. Top-down, on the training rows.
+    """
+
+    def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
+        n = tree.value.sum(axis=1)
+        as_leaf = n - tree.value.max(axis=1) + 0.5
+        as_tree = subtree_sums(tree, as_leaf)
+        room = np.maximum(as_tree * (n - as_tree), 0.0)
+        error = np.sqrt(np.divide(room, n, out=np.zeros_like(n), where=n > 0))
+        return (tree.kind != LEAF) & (as_leaf <= as_tree + error + 1e-9)

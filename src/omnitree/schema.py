@@ -1,0 +1,304 @@
+"""What a tree knows about its columns: names, kinds and categories.
+
+A `Schema` is learned once from the training table (`omnitree.table`) and then rules
+everything that touches features: it encodes new data, names the columns in
+descriptions and exports, and lists the encoded columns that linear tests see. It is
+plain data and survives a trip through JSON, so saved models carry it as it is.
+
+Kinds of feature:
+
+- ``numeric``: a number, tested by thresholds.
+- ``ordered``: symbols with an order, coded 0..m-1 and from then on a number.
+- ``categorical``: symbols without order, coded 0..m-1 and tested as symbols.
+- ``boolean``: a categorical whose two symbols are False and True.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordered"]
+Category: TypeAlias = str | bool | int | float
+
+KINDS: tuple[Kind, ...] = ("numeric", "boolean", "categorical", "ordered")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column: its name, its kind and its categories.
+
+    Parameters
+    ----------
+    name : str
+        Name in the user's table, or ``x0``, ``x1``, ... when that had none.
+    kind : {"numeric", "boolean", "categorical", "ordered"}
+        How the feature is tested.
+    categories : tuple of str, bool, int or float, or None
+        The symbol of each code; ``(False, True)`` for a boolean. A numeric feature has
+        None, or ``()`` when training showed neither a value nor a type: whatever
+        else than numbers it holds later counts as missing.
+
+    Examples
+    --------
+    >>> Feature("colour", "categorical", ("blue", "red")).n_categories
+    2
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[Category, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"A feature name must be a string, not {self.name!r}.")
+        if self.kind not in KINDS:
+            raise ValueError(
+                f"Feature {self.name!r} has the unknown kind {self.kind!r}; "
+                f"a kind is one of {', '.join(KINDS)}."
+            )
+        if self.categories is not None:
+            if not isinstance(self.categories, tuple):
+                raise ValueError(
+                    f"The categories of feature {self.name!r} must be a tuple or None, "
+                    f"not a {type(self.categories).__name__}."
+                )
+            plain = tuple(_plain(c, self.name) for c in self.categories)
+            object.__setattr__(self, "categories", plain)
+            if len(set(plain)) < len(plain):
+                raise ValueError(
+                    f"The categories of feature {self.name!r} are not all different."
+                )
+        if self.kind == "numeric":
+            if self.categories:
+                raise ValueError(f"Numeric feature {self.name!r} has categories.")
+        elif self.categories is None:
+            raise ValueError(f"Feature {self.name!r} ({self.kind}) has no categories.")
+        elif self.kind == "boolean" and not (
+            self.categories == (False, True)
+            and all(isinstance(c, bool) for c in self.categories)
+        ):
+            raise ValueError(
+                f"The categories of boolean feature {self.name!r} must be False, True."
+            )
+
+    @property
+    def is_symbolic(self) -> bool:
+        """True when the feature is tested as a symbol, not as a number."""
+        return self.kind in ("categorical", "boolean")
+
+    @property
+    def n_categories(self) -> int:
+        """How many symbols a symbolic feature has; 0 for numeric and ordered ones."""
+        return len(self.categories or ()) if self.is_symbolic else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The feature in plain JSON types."""
+        categories = None if self.categories is None else list(self.categories)
+        return {"name": self.name, "kind": self.kind, "categories": categories}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Feature:
+        """Check and rebuild what `to_dict` gave; ValueError says what is wrong."""
+        given = _fields(data, "feature", ("name", "kind", "categories"))
+        categories = given["categories"]
+        if isinstance(categories, list):
+            categories = tuple(categories)
+        return cls(given["name"], given["kind"], categories)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in order.
+
+    Parameters
+    ----------
+    features : tuple of Feature
+        At least one; names all different.
+    named : bool
+        True when the training data had column names, so that new data frames are read
+        by name; False when columns are known by position only.
+
+    Examples
+    --------
+    >>> schema = Schema(
+    ...     (
+    ...         Feature("height", "numeric"),
+    ...         Feature("colour", "categorical", ("blue", "green", "red")),
+    ...         Feature("old", "boolean", (False, True)),
+    ...     ),
+    ...     named=True,
+    ... )
+    >>> schema.n_features, schema.n_categories
+    (3, array([0, 3, 2], dtype=int32))
+    >>> [schema.column_name(j) for j in range(schema.n_columns)]
+    ['height', 'colour=blue', 'colour=green', 'colour=red', 'old=True']
+    >>> Schema.from_dict(schema.to_dict()) == schema
+    True
+    """
+
+    features: tuple[Feature, ...]
+    named: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.features, tuple) or not all(
+            isinstance(f, Feature) for f in self.features
+        ):
+            raise ValueError("The features of a schema must be a tuple of Feature.")
+        if not self.features:
+            raise ValueError("A schema needs at least one feature.")
+        if not isinstance(self.named, bool):
+            raise ValueError(f"named must be True or False, not {self.named!r}.")
+        check_unique(self.names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.features)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return tuple(f.name for f in self.features)
+
+    @cached_property
+    def is_categorical(self) -> NDArray[np.bool_]:
+        """True where codes are tested as symbols: categorical and boolean features."""
+        return _fixed(np.array([f.is_symbolic for f in self.features], dtype=bool))
+
+    @cached_property
+    def n_categories(self) -> NDArray[np.int32]:
+        """Number of symbols per feature; 0 for numeric and ordered ones."""
+        return _fixed(np.array([f.n_categories for f in self.features], dtype=np.int32))
+
+    @cached_property
+    def all_numeric(self) -> bool:
+        """True when every feature is numeric, so a float array needs no encoding."""
+        return all(f.kind == "numeric" for f in self.features)
+
+    def linear_columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The encoded columns that linear tests see.
+
+        A numeric or ordered feature is one column. A symbolic feature with two
+        categories is one column, +1 for its second category and -1 for its first; with
+        m > 2 categories it is m columns, +1 for that category and -1 for the others;
+        with fewer than two it tells nothing and has no column.
+
+        Returns
+        -------
+        feature : int32 array
+            The feature behind each encoded column.
+        symbol : int32 array
+            The code that is +1 in it, or -1 for a number.
+
+        Examples
+        --------
+        >>> colour = Feature("colour", "categorical", ("blue", "green", "red"))
+        >>> Schema((Feature("height", "numeric"), colour), named=True).linear_columns()
+        (array([0, 1, 1, 1], dtype=int32), array([-1,  0,  1,  2], dtype=int32))
+        """
+        return self._linear
+
+    @cached_property
+    def _linear(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        pairs: list[tuple[int, int]] = []
+        for j, feature in enumerate(self.features):
+            m = feature.n_categories
+            if not feature.is_symbolic:
+                pairs.append((j, -1))
+            elif m == 2:
+                pairs.append((j, 1))
+            elif m > 2:
+                pairs.extend((j, s) for s in range(m))
+        columns = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+        return _fixed(columns[:, 0].copy()), _fixed(columns[:, 1].copy())
+
+    @property
+    def n_columns(self) -> int:
+        """Number of encoded columns."""
+        return len(self._linear[0])
+
+    def column_name(self, j: int) -> str:
+        """Name of encoded column `j`: ``height``, or ``colour=red`` for a symbol."""
+        feature = self.features[self._linear[0][j]]
+        symbol = int(self._linear[1][j])
+        if symbol < 0 or feature.categories is None:
+            return feature.name
+        return f"{feature.name}={feature.categories[symbol]}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema in plain JSON types."""
+        return {"named": self.named, "features": [f.to_dict() for f in self.features]}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Schema:
+        """Check and rebuild what `to_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            When anything is amiss; the message says what. The data may come from a
+            file that nobody checked, so nothing in it is trusted.
+
+        Examples
+        --------
+        >>> Schema.from_dict({"named": False, "features": []})
+        Traceback (most recent call last):
+        ...
+        ValueError: A schema needs at least one feature.
+        """
+        given = _fields(data, "schema", ("named", "features"))
+        features = given["features"]
+        if not isinstance(features, list | tuple):
+            raise ValueError("The features of a schema must be a list.")
+        return cls(tuple(Feature.from_dict(f) for f in features), given["named"])
+
+
+def check_unique(names: tuple[str, ...]) -> None:
+    """Raise ValueError, naming the culprits, when a column name occurs twice."""
+    if len(set(names)) == len(names):
+        return
+    twice = [n for n in dict.fromkeys(names) if names.count(n) > 1]
+    listed = ", ".join(map(repr, twice))
+    raise ValueError(f"Column name(s) used more than once: {listed}.")
+
+
+def _plain(category: object, name: str) -> Category:
+    """The category as a Python str, bool, int or finite float."""
+    if isinstance(category, np.generic):
+        category = category.item()
+    if isinstance(category, str):
+        return str(category)
+    if isinstance(category, bool | int):
+        return category
+    if isinstance(category, float) and math.isfinite(category):
+        return category
+    raise ValueError(
+        f"Category {category!r} of feature {name!r} is neither a string, a bool "
+        "nor a finite number."
+    )
+
+
+def _fields(data: object, what: str, keys: tuple[str, ...]) -> Mapping[str, Any]:
+    """The mapping itself, once it is known to hold these keys and no others."""
+    if not isinstance(data, Mapping):
+        raise ValueError(f"A {what} must be a mapping, not a {type(data).__name__}.")
+    for key in keys:
+        if key not in data:
+            raise ValueError(f"A {what} lacks its {key!r}.")
+    for key in data:
+        if key not in keys:
+            raise ValueError(f"A {what} has no field {key!r}.")
+    return cast("Mapping[str, Any]", data)
+
+
+def _fixed(array: Any) -> Any:
+    """The array made read-only, because callers share it."""
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,356 @@
+"""Fitted tests: what a decision node remembers.
+
+A `Split` is a frozen value. It packs itself into the int and double slices that the
+compiled routing rule reads (`_core/route.hpp` has the layouts), so a split routes rows in
+exactly the way the finished tree will. `to_dict` gives the plain form that every exporter
+reads. Learners make splits, the tree stores them packed, `Tree.split(node)` unpacks one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from omnitree._core import route as kernel
+from omnitree.table import Table
+
+KINDS = (
+    "leaf",
+    "axis",
+    "multiway",
+    "subset",
+    "linear",
+    "quadratic",
+    "machine",
+    "network",
+)
+
+Packed = tuple[int, list[int], list[float]]
+
+
+def _floats(values: Any) -> tuple[float, ...]:
+    return tuple(float(v) for v in np.asarray(values, dtype=np.float64).ravel())
+
+
+def _ints(values: Any) -> tuple[int, ...]:
+    return tuple(int(v) for v in values)
+
+
+def _matrix(values: Any) -> tuple[tuple[float, ...], ...]:
+    return tuple(_floats(row) for row in values)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A fitted test with `n_children` branches.
+
+    Attributes
+    ----------
+    merit : float
+        What the learner thought of it; not part of the test itself.
+    missing : int
+        Branch of a row that neither the test nor its surrogates can place; -1 divides
+        the row among all branches by their training weight.
+    surrogates : tuple of Split
+        Tests tried in turn where this one cannot tell.
+    """
+
+    kind: ClassVar[str]
+    merit: float = field(default=0.0, kw_only=True, compare=False)
+    missing: int = field(default=0, kw_only=True)
+    surrogates: tuple[Split, ...] = field(default=(), kw_only=True)
+
+    def pack(self) -> Packed:
+        """Kind code, ints and doubles, as `_core/route.hpp` lays them out."""
+        index, weight = self._layout()
+        return KINDS.index(self.kind), list(index), list(weight)
+
+    def _layout(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        raise AssertionError(f"{type(self).__name__} has no layout")
+
+    @property
+    def n_children(self) -> int:
+        """Number of branches."""
+        return 2
+
+    @property
+    def n_params(self) -> int:
+        """Free parameters as AIC and BIC count them (univariate tests: 2)."""
+        return 2
+
+    def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
+        """Branch of each row, -1 where test and surrogates cannot tell."""
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        branch = np.full(len(rows), -1, dtype=np.int32)
+        for test in (self, *self.surrogates):
+            left = np.flatnonzero(branch < 0)
+            if not len(left):
+                break
+            kind, index, weight = test.pack()
+            out = np.empty(len(left), dtype=np.int32)
+            kernel.route_test(
+                kind,
+                np.asarray(index, dtype=np.int32),
+                np.asarray(weight, dtype=np.float64),
+                table.values,
+                rows[left],
+                *table.schema.linear_columns(),
+                out,
+            )
+            branch[left] = out
+        return branch
+
+    def to_dict(self) -> dict[str, Any]:
+        """The test in plain types, without merit, missing branch and surrogates."""
+        own = [f.name for f in fields(self) if not f.kw_only]
+        return {name: _plain(getattr(self, name)) for name in own}
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class AxisSplit(Split):
+    """One feature against a threshold: branch `low` where value <= threshold.
+
+    `low` is 0 but in surrogates that run against their main test.
+    """
+
+    feature: int
+    threshold: float
+    low: int = 0
+    kind = "axis"
+
+    def _layout(self):
+        return (self.feature, self.low), (self.threshold,)
+
+    @classmethod
+    def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> AxisSplit:
+        return cls(index[0], weight[0], index[1], **rest)
+
+
+@dataclass(frozen=True)
+class _CategorySplit(Split):
+    """One symbolic feature; `branch[code]` is where a symbol goes, -1: cannot tell."""
+
+    feature: int
+    branch: tuple[int, ...]
+
+    def _layout(self):
+        return (self.feature, *self.branch), ()
+
+    @classmethod
+    def unpack(cls, index: list[int], weight: list[float], **rest: Any):
+        return cls(index[0], tuple(index[1:]), **rest)
+
+
+@dataclass(frozen=True)
+class MultiwaySplit(_CategorySplit):
+    """A symbolic feature with a branch per symbol."""
+
+    kind = "multiway"
+
+    @property
+    def n_children(self) -> int:
+        return max(self.branch) + 1
+
+
+@dataclass(frozen=True)
+class SubsetSplit(_CategorySplit):
+    """A symbolic feature whose symbols fall into two sets."""
+
+    kind = "subset"
+
+
+@dataclass(frozen=True)
+class LinearSplit(Split):
+    """A weighted sum of encoded columns: branch 0 where it is <= threshold.
+
+    A missing cell counts as its `fill`, the node's mean.
+    """
+
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    fill: tuple[float, ...]
+    threshold: float
+    kind = "linear"
+
+    @property
+    def n_params(self) -> int:
+        return len(self.columns) + 1
+
+    def _layout(self):
+        return self.columns, (self.threshold, *self.weights, *self.fill)
+
+    @classmethod
+    def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> LinearSplit:
+        m = len(index)
+        return cls(
+            tuple(index),
+            tuple(weight[1 : 1 + m]),
+            tuple(weight[1 + m :]),
+            weight[0],
+            **rest,
+        )
+
+
+@dataclass(frozen=True)
+class QuadraticSplit(Split):
+    """A weighted sum of monomials up to degree two: branch 0 where it is <= threshold.
+
+    `terms` holds pairs of positions in `columns`; (a, -1) is the linear term of a.
+    """
+
+    columns: tuple[int, ...]
+    fill: tuple[float, ...]
+    terms: tuple[tuple[int, int], ...]
+    weights: tuple[float, ...]
+    threshold: float
+    kind = "quadratic"
+
+    @property
+    def n_params(self) -> int:
+        return len(self.terms) + 1
+
+    def _layout(self):
+        pairs = [i for term in self.terms for i in term]
+        index = (len(self.columns), *self.columns, *pairs)
+        return index, (self.threshold, *self.fill, *self.weights)
+
+    @classmethod
+    def unpack(
+        cls, index: list[int], weight: list[float], **rest: Any
+    ) -> QuadraticSplit:
+        m = index[0]
+        pairs = index[1 + m :]
+        return cls(
+            tuple(index[1 : 1 + m]),
+            tuple(weight[1 : 1 + m]),
+            tuple(zip(pairs[::2], pairs[1::2], strict=True)),
+            tuple(weight[1 + m :]),
+            weight[0],
+            **rest,
+        )
+
+
+@dataclass(frozen=True)
+class MachineSplit(Split):
+    """A linear machine: the branch whose discriminant is largest (ties: the first)."""
+
+    columns: tuple[int, ...]
+    fill: tuple[float, ...]
+    bias: tuple[float, ...]
+    weights: tuple[tuple[float, ...], ...]
+    kind = "machine"
+
+    @property
+    def n_children(self) -> int:
+        return len(self.bias)
+
+    @property
+    def n_params(self) -> int:
+        return len(self.bias) * (len(self.columns) + 1)
+
+    def _layout(self):
+        rows = [
+            v
+            for b, w in zip(self.bias, self.weights, strict=True)
+            for v in (b, *w)
+        ]
+        return (len(self.bias), *self.columns), (*self.fill, *rows)
+
+    @classmethod
+    def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> MachineSplit:
+        columns = tuple(index[1:])
+        m = len(columns)
+        rows = np.reshape(weight[m:], (index[0], m + 1))
+        return cls(
+            columns, tuple(weight[:m]), _floats(rows[:, 0]), _matrix(rows[:, 1:]), **rest
+        )
+
+
+@dataclass(frozen=True)
+class NetworkSplit(Split):
+    """A net with one hidden layer of tanh units: branch 0 where its output is <= 0."""
+
+    columns: tuple[int, ...]
+    fill: tuple[float, ...]
+    hidden_bias: tuple[float, ...]
+    hidden_weights: tuple[tuple[float, ...], ...]
+    output_bias: float
+    output_weights: tuple[float, ...]
+    kind = "network"
+
+    @property
+    def n_params(self) -> int:
+        return len(self.hidden_bias) * (len(self.columns) + 2) + 1
+
+    def _layout(self):
+        hidden = [
+            v
+            for b, w in zip(self.hidden_bias, self.hidden_weights, strict=True)
+            for v in (b, *w)
+        ]
+        index = (len(self.hidden_bias), *self.columns)
+        return index, (*self.fill, *hidden, self.output_bias, *self.output_weights)
+
+    @classmethod
+    def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> NetworkSplit:
+        columns = tuple(index[1:])
+        m, h = len(columns), index[0]
+        end = m + h * (m + 1)
+        rows = np.reshape(weight[m:end], (h, m + 1))
+        return cls(
+            columns,
+            tuple(weight[:m]),
+            _floats(rows[:, 0]),
+            _matrix(rows[:, 1:]),
+            weight[end],
+            tuple(weight[end + 1 :]),
+            **rest,
+        )
+
+
+SPLITS: dict[str, type[Split]] = {
+    cls.kind: cls
+    for cls in (
+        AxisSplit,
+        MultiwaySplit,
+        SubsetSplit,
+        LinearSplit,
+        QuadraticSplit,
+        MachineSplit,
+        NetworkSplit,
+    )
+}
+
+
+def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
+    """Read a test written by `Split.to_dict`; raises ValueError where it is damaged."""
+    if kind not in SPLITS:
+        raise ValueError(f"unknown kind of test {kind!r}")
+    cls = SPLITS[kind]
+    readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
+    if set(test) != set(readers):
+        raise ValueError(f"a test of kind {kind!r} needs exactly {sorted(readers)}")
+    try:
+        values = {name: _READ[readers[name]](test[name]) for name in readers}
+        split = cls(**values, **rest)
+        split.pack()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"damaged test of kind {kind!r}: {error}") from None
+    return split
+
+
+# Field types are strings under `from __future__ import annotations`.
+_READ: dict[Any, Any] = {
+    "int": int,
+    "float": float,
+    "tuple[int, ...]": _ints,
+    "tuple[float, ...]": _floats,
+    "tuple[tuple[int, int], ...]": lambda rows: tuple(_ints(r) for r in rows),
+    "tuple[tuple[float, ...], ...]": _matrix,
+}

@@ -1,0 +1,702 @@
+"""The tree: one frozen struct of arrays for every learner.
+
+Nodes are rows of parallel arrays. Siblings are adjacent and follow their parent, so branch
+b of a node is `first_child + b`. A node's tests (the main one, then its surrogates) are a
+range of the test arrays, and a test is a slice of one int pool and one double pool: an axis
+cut, a category map, a hyperplane and a linear machine are all stored alike and routed by
+one compiled rule (`_core/route.hpp`). Class counts are kept in every node.
+
+`to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
+exporter reads only that. `from_dict` checks all of it before a tree is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy import sparse
+
+from omnitree._core import route as kernel
+from omnitree.schema import Schema
+from omnitree.splits import KINDS, SPLITS, Split, split_from_dict
+from omnitree.table import Table
+
+FORMAT = "omnitree-tree"
+VERSION = 1
+LEAF = 0
+# Below this many rows a thread costs more than it saves.
+ROWS_PER_THREAD = 16_384
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A fitted decision tree.
+
+    Attributes
+    ----------
+    schema : Schema
+        Names, kinds and categories of the features.
+    classes : tuple
+        Class labels, in the order of the columns of `value`.
+    kind : uint8 array
+        Kind of each node's main test (index in `omnitree.splits.KINDS`), 0 in a leaf.
+    first_child, n_children, parent : int32 arrays
+        -1, 0 in a leaf; -1 at the root.
+    missing : int32 array
+        Branch of rows that the node's tests cannot place; -1 divides them among all
+        branches in proportion to the training weight.
+    merit : float64 array
+        What the learner thought of the test.
+    value : float64 array of shape (n_nodes, n_classes)
+        Weighted class counts of the training rows at every node.
+    test_start, test_kind, index_ptr, weight_ptr, index, weight
+        The tests, packed.
+    """
+
+    schema: Schema
+    classes: tuple[Any, ...]
+    kind: np.ndarray
+    first_child: np.ndarray
+    n_children: np.ndarray
+    parent: np.ndarray
+    missing: np.ndarray
+    merit: np.ndarray
+    value: np.ndarray
+    test_start: np.ndarray
+    test_kind: np.ndarray
+    index_ptr: np.ndarray
+    weight_ptr: np.ndarray
+    index: np.ndarray
+    weight: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, dtype in _DTYPES.items():
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Cached properties are cheap to make again and would double the pickle.
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __repr__(self) -> str:
+        return (
+            f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, "
+            f"{self.schema.n_features} features, {len(self.classes)} classes)"
+        )
+
+    # -- counts ---------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.kind)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.kind == LEAF))
+
+    @cached_property
+    def depths(self) -> np.ndarray:
+        """Depth of every node; 0 at the root."""
+        depth = np.zeros(self.n_nodes, dtype=np.int32)
+        for node in range(1, self.n_nodes):  # parents come before children
+            depth[node] = depth[self.parent[node]] + 1
+        return depth
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest path from the root to a leaf."""
+        return int(self.depths.max())
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k."""
+        inner = np.flatnonzero(self.kind != LEAF)
+        plain = self.kind[inner] <= KINDS.index("subset")
+        rich = sum(self.split(node).n_params for node in inner[~plain])
+        return int(self.n_leaves + 2 * np.count_nonzero(plain) + rich)
+
+    def node_kinds(self) -> dict[str, int]:
+        """Number of decision nodes of each kind."""
+        counts = np.bincount(self.kind, minlength=len(KINDS))
+        return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
+
+    # -- tests ----------------------------------------------------------------------
+
+    def split(self, node: int) -> Split:
+        """The test of a decision node, with its surrogates."""
+        if self.kind[node] == LEAF:
+            raise ValueError(f"node {node} is a leaf")
+        first, *others = (
+            self._unpack(t)
+            for t in range(self.test_start[node], self.test_start[node + 1])
+        )
+        cls, index, weight = first
+        return cls.unpack(
+            index,
+            weight,
+            merit=float(self.merit[node]),
+            missing=int(self.missing[node]),
+            surrogates=tuple(c.unpack(i, w) for c, i, w in others),
+        )
+
+    def _unpack(self, test: int) -> tuple[Any, list[int], list[float]]:
+        return (
+            SPLITS[KINDS[self.test_kind[test]]],
+            self.index[self.index_ptr[test] : self.index_ptr[test + 1]].tolist(),
+            self.weight[self.weight_ptr[test] : self.weight_ptr[test + 1]].tolist(),
+        )
+
+    # -- routing --------------------------------------------------------------------
+
+    @cached_property
+    def routing_arrays(self) -> tuple[np.ndarray, ...]:
+        """What the compiled rule reads, in the order of `_core/route.pyx`."""
+        return (
+            self.kind,
+            self.first_child,
+            self.n_children,
+            self.missing,
+            self.shares,
+            self.test_start,
+            self.test_kind,
+            self.index_ptr,
+            self.weight_ptr,
+            self.index,
+            self.weight,
+            *self.schema.linear_columns(),
+        )
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Each node's part of its parent's training weight; 1 at the root.
+
+        Taken over the siblings, so that the shares of a node's branches add to one.
+        """
+        weight = self.value.sum(axis=1)
+        total = np.zeros(self.n_nodes)
+        np.add.at(total, self.parent[1:], weight[1:])
+        share = np.ones(self.n_nodes)
+        above = total[self.parent[1:]]
+        equal = 1.0 / np.maximum(self.n_children[self.parent[1:]], 1)
+        known = above > 0
+        share[1:] = np.where(known, weight[1:] / np.where(known, above, 1.0), equal)
+        return share
+
+    @cached_property
+    def _axis_nodes(self) -> np.ndarray | None:
+        """Nodes packed for the fast rule, or None if some test is no plain cut."""
+        inner = self.kind != LEAF
+        if (self.kind[inner] != KINDS.index("axis")).any():
+            return None
+        nodes = np.empty(
+            self.n_nodes, dtype=[("threshold", "f8"), ("feature", "i4"), ("first", "i4")]
+        )
+        nodes["threshold"] = np.inf
+        nodes["feature"] = 0
+        nodes["first"] = np.arange(self.n_nodes)
+        main = self.test_start[:-1][inner]
+        nodes["threshold"][inner] = self.weight[self.weight_ptr[main]]
+        nodes["feature"][inner] = self.index[self.index_ptr[main]]
+        nodes["first"][inner] = self.first_child[inner]
+        return nodes.view(np.uint8)
+
+    def axis_means(self, table: Table, weight: np.ndarray) -> np.ndarray:
+        """Mean of the tested feature at every decision node, of axis cuts only."""
+        sums = np.zeros(self.n_nodes)
+        kernel.axis_sums(self._axis_nodes, table.values, weight, sums)
+        return sums / np.maximum(self.value.sum(axis=1), np.finfo(float).tiny)
+
+    def _place(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
+        """Leaf of each row; -1 for rows that a gap divides."""
+        n = table.n_rows
+        leaf = np.empty(n, dtype=np.int32)
+        axis = None if table.has_gaps else self._axis_nodes
+        if axis is not None:
+            run, what = kernel.apply_axis, axis
+        else:
+            run, what = kernel.apply_tree, self.routing_arrays
+        n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
+        if n_threads == 1:
+            run(what, table.values, 0, n, leaf)
+        else:
+            ends = np.linspace(0, n, n_threads + 1).astype(np.int64)
+            Parallel(n_jobs=n_threads, prefer="threads")(
+                delayed(run)(what, table.values, ends[i], ends[i + 1], leaf)
+                for i in range(n_threads)
+            )
+        return leaf
+
+    def leaf_shares(self, table: Table, n_jobs: int | None = None) -> sparse.csr_array:
+        """Matrix rows x nodes: the part of each row that ends in each leaf."""
+        leaf = self._place(table, n_jobs)
+        divided = np.flatnonzero(leaf < 0)
+        indptr, leaves, share = kernel.divide_rows(
+            self.routing_arrays, table.values, divided
+        )
+        counts = np.ones(len(leaf), dtype=np.int64)
+        counts[divided] = np.diff(indptr)
+        start = np.concatenate([[0], np.cumsum(counts)])
+        columns = np.repeat(leaf, counts)
+        data = np.ones(start[-1])
+        inside = np.repeat(leaf < 0, counts)
+        columns[inside], data[inside] = leaves, share
+        shape = (table.n_rows, self.n_nodes)
+        return sparse.csr_array((data, columns, start), shape=shape)
+
+    def apply(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
+        """Leaf of each row; of a row that a gap divides, the leaf with most of it."""
+        leaf = self._place(table, n_jobs)
+        divided = np.flatnonzero(leaf < 0)
+        if len(divided):
+            ptr, leaves, share = kernel.divide_rows(
+                self.routing_arrays, table.values, divided
+            )
+            # Lowest id among the leaves with the greatest share.
+            row = np.repeat(np.arange(len(divided)), np.diff(ptr))
+            order = np.lexsort((leaves, -share, row))
+            leaf[divided] = leaves[order][ptr[:-1]]
+        return leaf
+
+    def decision_path(self, table: Table, n_jobs: int | None = None) -> sparse.csr_array:
+        """Matrix rows x nodes: the part of each row that passes through each node."""
+        path = self.leaf_shares(table, n_jobs) @ self._ancestors
+        path.sort_indices()
+        return path
+
+    @cached_property
+    def _ancestors(self) -> sparse.csr_array:
+        """Matrix nodes x nodes: 1 where the column is the row's node or above it."""
+        counts = self.depths.astype(np.int64) + 1
+        start = np.concatenate([[0], np.cumsum(counts)])
+        columns = np.empty(start[-1], dtype=np.int32)
+        for node in range(self.n_nodes):
+            end = start[node + 1]
+            columns[end - 1] = node
+            above = self.parent[node]
+            if above >= 0:
+                columns[start[node] : end - 1] = columns[start[above] : start[above + 1]]
+        shape = (self.n_nodes, self.n_nodes)
+        return sparse.csr_array((np.ones(len(columns)), columns, start), shape=shape)
+
+    @cached_property
+    def filled_value(self) -> np.ndarray:
+        """`value`, with the counts of the nearest ancestor where no row came."""
+        value = self.value.copy()
+        for node in np.flatnonzero(value.sum(axis=1) <= 0):
+            if node:
+                value[node] = value[self.parent[node]]
+        return value
+
+    @cached_property
+    def class_shares(self) -> np.ndarray:
+        """Class shares of every node, from `filled_value`."""
+        return self.filled_value / self.filled_value.sum(axis=1, keepdims=True)
+
+    @cached_property
+    def feature_importances(self) -> np.ndarray:
+        """Share of each feature in the total decrease of the Gini impurity.
+
+        The decrease at a linear test goes to its features in equal parts.
+        """
+        weight = self.value.sum(axis=1)
+        safe = np.maximum(weight, np.finfo(float).tiny)
+        impurity = weight - (self.value**2).sum(axis=1) / safe
+        drop = impurity.copy()
+        np.subtract.at(drop, self.parent[1:], impurity[1:])
+        importance = np.zeros(self.schema.n_features)
+        for node in np.flatnonzero(self.kind != LEAF):
+            features = self._features_of(node)
+            np.add.at(importance, features, max(drop[node], 0.0) / len(features))
+        total = importance.sum()
+        return importance / total if total > 0 else importance
+
+    def _features_of(self, node: int) -> list[int]:
+        """Features that a node's main test looks at."""
+        cls, index, weight = self._unpack(int(self.test_start[node]))
+        test = cls.unpack(index, weight)
+        if hasattr(test, "feature"):
+            return [test.feature]
+        columns = self.schema.linear_columns()[0]
+        return sorted({int(columns[c]) for c in test.columns})
+
+    def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
+        """Mean of `per_node` (one row per node) over each row's leaves."""
+        leaf = self._place(table, n_jobs)
+        if (leaf >= 0).all():
+            return per_node[leaf]
+        return self.leaf_shares(table, n_jobs) @ per_node
+
+    def recount(self, table: Table, y: np.ndarray, weight: np.ndarray) -> Tree:
+        """The same tests with the class counts of other rows."""
+        shares = self.leaf_shares(table)
+        labels = sparse.csr_array(
+            (weight, (np.arange(len(y)), y)), shape=(len(y), len(self.classes))
+        )
+        leaf_value = (shares.T @ labels).toarray()
+        return self.replace(value=self._ancestors.T @ leaf_value)
+
+    # -- change ---------------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> Tree:
+        """A copy with some arrays exchanged."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Tree(**(state | changes))
+
+    def collapse(self, cut: np.ndarray) -> Tree:
+        """The tree with some subtrees cut off.
+
+        Parameters
+        ----------
+        cut : array of bool or int, one per node
+            Where true (or -1), the node becomes a leaf. An int array can also name a
+            descendant that takes the node's place (C4.5's subtree raising); a node that
+            stays as it is has its own number. What lies below a cut does not matter.
+
+        Returns
+        -------
+        Tree
+            With the nodes in breadth-first order.
+        """
+        cut = np.asarray(cut)
+        if cut.shape != (self.n_nodes,):
+            raise ValueError(f"cut has shape {cut.shape}, the tree {self.n_nodes} nodes")
+        own = np.arange(self.n_nodes)
+        to = np.where(cut, -1, own) if cut.dtype == bool else cut.astype(np.int64)
+        kept: list[int] = []  # old node whose test and counts the new node has
+        parent: list[int] = []
+        first: list[int] = []
+        leaf: list[bool] = []
+        queue = [(0, -1)]
+        for node, above in queue:  # grows while it is read: breadth first
+            while to[node] >= 0 and to[node] != node:
+                node = int(to[node])
+            is_leaf = to[node] < 0 or self.kind[node] == LEAF
+            kept.append(node)
+            parent.append(above)
+            leaf.append(bool(is_leaf))
+            first.append(-1 if is_leaf else len(queue))
+            if not is_leaf:
+                begin = int(self.first_child[node])
+                for child in range(begin, begin + int(self.n_children[node])):
+                    queue.append((child, len(kept) - 1))
+        return self._take(np.array(kept), np.array(leaf), first, parent)
+
+    def _take(self, kept: np.ndarray, leaf: np.ndarray, first: Any, parent: Any) -> Tree:
+        """A tree of the nodes `kept`, those marked `leaf` without their tests."""
+        inner = ~leaf
+        n_tests = np.where(inner, np.diff(self.test_start)[kept], 0)
+        tests = _ranges(self.test_start[:-1][kept], n_tests)
+        n_index = np.diff(self.index_ptr)[tests]
+        n_weight = np.diff(self.weight_ptr)[tests]
+        return self.replace(
+            kind=np.where(inner, self.kind[kept], LEAF),
+            first_child=first,
+            n_children=np.where(inner, self.n_children[kept], 0),
+            parent=parent,
+            missing=np.where(inner, self.missing[kept], 0),
+            merit=np.where(inner, self.merit[kept], 0.0),
+            value=self.value[kept],
+            test_start=_starts(n_tests),
+            test_kind=self.test_kind[tests],
+            index_ptr=_starts(n_index),
+            weight_ptr=_starts(n_weight),
+            index=self.index[_ranges(self.index_ptr[:-1][tests], n_index)],
+            weight=self.weight[_ranges(self.weight_ptr[:-1][tests], n_weight)],
+        )
+
+    # -- plain form -----------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The public tree: plain lists and dicts, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "task": "classification",
+            "schema": self.schema.to_dict(),
+            "classes": list(self.classes),
+            "nodes": [self._node_dict(i) for i in range(self.n_nodes)],
+        }
+
+    def _node_dict(self, node: int) -> dict[str, Any]:
+        out: dict[str, Any] = {
+            "id": node,
+            "parent": int(self.parent[node]),
+            "kind": KINDS[self.kind[node]],
+            "value": self.value[node].tolist(),
+        }
+        if self.kind[node] == LEAF:
+            return out
+        split = self.split(node)
+        first = int(self.first_child[node])
+        out["children"] = list(range(first, first + split.n_children))
+        out["merit"] = split.merit
+        out["missing"] = "divide" if split.missing < 0 else split.missing
+        out["test"] = split.to_dict()
+        if split.surrogates:
+            out["surrogates"] = [
+                {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates
+            ]
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Tree:
+        """Read a tree written by `to_dict`.
+
+        Raises
+        ------
+        ValueError
+            With the reason, if anything in it is wrong; nothing is used unchecked.
+        """
+        _check(isinstance(data, dict), "a tree must be a JSON object")
+        _check(data.get("format") == FORMAT, f"not a tree: 'format' is not {FORMAT!r}")
+        version = data.get("version")
+        _check(
+            version == VERSION,
+            f"tree version {version!r} cannot be read; this omnitree reads {VERSION}",
+        )
+        _check(data.get("task") == "classification", "unknown task of the tree")
+        schema = Schema.from_dict(data.get("schema"))
+        classes = data.get("classes")
+        _check(isinstance(classes, list) and len(classes) > 0, "no classes")
+        _check(
+            all(isinstance(c, str | int | float | bool) for c in classes)
+            and len(set(classes)) == len(classes),
+            "classes must be distinct labels",
+        )
+        nodes = data.get("nodes")
+        _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
+        return tree_from_nodes(
+            schema, tuple(classes), [_read_node(i, n) for i, n in enumerate(nodes)]
+        )
+
+
+_DTYPES = {
+    "kind": np.uint8,
+    "first_child": np.int32,
+    "n_children": np.int32,
+    "parent": np.int32,
+    "missing": np.int32,
+    "merit": np.float64,
+    "value": np.float64,
+    "test_start": np.int64,
+    "test_kind": np.uint8,
+    "index_ptr": np.int64,
+    "weight_ptr": np.int64,
+    "index": np.int32,
+    "weight": np.float64,
+}
+
+
+@dataclass
+class NodeRecord:
+    """A node on its way into a tree: what the grower and `from_dict` hand over."""
+
+    parent: int
+    value: Any
+    split: Split | None = None
+    children: Sequence[int] = ()
+
+
+def tree_from_nodes(
+    schema: Schema, classes: tuple[Any, ...], nodes: Sequence[NodeRecord]
+) -> Tree:
+    """Pack nodes into a tree after checking their structure and their tests."""
+    _check_structure(nodes)
+    for i, node in enumerate(nodes):
+        value = np.asarray(node.value, dtype=np.float64)
+        _check(value.shape == (len(classes),), f"node {i}: one count a class is needed")
+        _check(bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts")
+        if node.split is not None:
+            _check_split(i, node, schema)
+    inner = [n.split for n in nodes if n.split is not None]
+    tests = [t for s in inner for t in (s, *s.surrogates)]
+    packed = [t.pack() for t in tests]
+    split_of = [n.split for n in nodes]
+    return Tree(
+        schema=schema,
+        classes=classes,
+        kind=[KINDS.index(s.kind) if s else LEAF for s in split_of],
+        first_child=[n.children[0] if n.children else -1 for n in nodes],
+        n_children=[len(n.children) for n in nodes],
+        parent=[n.parent for n in nodes],
+        missing=[s.missing if s else 0 for s in split_of],
+        merit=[s.merit if s else 0.0 for s in split_of],
+        value=np.array([n.value for n in nodes], dtype=np.float64),
+        test_start=_starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
+        test_kind=[kind for kind, _, _ in packed],
+        index_ptr=_starts([len(index) for _, index, _ in packed]),
+        weight_ptr=_starts([len(weight) for _, _, weight in packed]),
+        index=[i for _, index, _ in packed for i in index],
+        weight=[w for _, _, weight in packed for w in weight],
+    )
+
+
+def _starts(counts: Any) -> np.ndarray:
+    """Begin of each slice, and the end of the last, from their lengths."""
+    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))])
+
+
+def _ranges(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """All integers of the ranges [begin, begin + length), one after another."""
+    start = _starts(length)
+    step = np.repeat(np.asarray(begin) - start[:-1], length)
+    return np.arange(start[-1]) + step
+
+
+# -- checks ---------------------------------------------------------------------------
+
+
+def _check(ok: bool, message: str) -> None:
+    if not ok:
+        raise ValueError(f"damaged tree: {message}")
+
+
+def _read_node(i: int, node: Any) -> NodeRecord:
+    _check(isinstance(node, dict), f"node {i} is no object")
+    _check(node.get("id") == i, f"node {i} has the id {node.get('id')!r}")
+    parent = node.get("parent")
+    _check(_is_int(parent), f"node {i}: parent")
+    value = node.get("value")
+    _check(
+        isinstance(value, list) and all(_is_number(v) for v in value),
+        f"node {i}: value must be a list of numbers",
+    )
+    if node.get("kind") == "leaf":
+        _check("test" not in node and "children" not in node, f"leaf {i} has a test")
+        return NodeRecord(parent, value)
+    children = node.get("children")
+    _check(
+        isinstance(children, list) and all(_is_int(c) for c in children),
+        f"node {i}: children must be a list of node numbers",
+    )
+    missing = node.get("missing")
+    _check(missing == "divide" or _is_int(missing), f"node {i}: missing")
+    _check(_is_number(node.get("merit")), f"node {i}: merit")
+    surrogates = node.get("surrogates", [])
+    _check(isinstance(surrogates, list), f"node {i}: surrogates")
+    split = _read_test(
+        i,
+        node,
+        merit=float(node["merit"]),
+        missing=-1 if missing == "divide" else missing,
+        surrogates=tuple(_read_test(i, s) for s in surrogates),
+    )
+    return NodeRecord(parent, value, split, children)
+
+
+def _read_test(i: int, holder: Any, **rest: Any) -> Split:
+    _check(
+        isinstance(holder, dict) and isinstance(holder.get("test"), dict),
+        f"node {i}: no test",
+    )
+    try:
+        return split_from_dict(holder.get("kind"), holder["test"], **rest)
+    except ValueError as error:
+        raise ValueError(f"damaged tree: node {i}: {error}") from None
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
+
+
+def _check_structure(nodes: Sequence[NodeRecord]) -> None:
+    """Each node is reached once, from a parent before it; siblings are adjacent."""
+    _check(nodes[0].parent == -1, "the root has a parent")
+    reached = 1
+    for i, node in enumerate(nodes):
+        if node.split is None:
+            _check(not node.children, f"leaf {i} has children")
+            continue
+        children = list(node.children)
+        n = node.split.n_children
+        _check(len(children) == n >= 2, f"node {i}: {n} branches are needed, at least 2")
+        _check(
+            children == list(range(children[0], children[0] + n)),
+            f"node {i}: children must be adjacent",
+        )
+        _check(
+            i < children[0] and children[-1] < len(nodes),
+            f"node {i}: a child's number must be above its parent's and below the number "
+            "of nodes",
+        )
+        for child in children:
+            _check(nodes[child].parent == i, f"node {child} is not a child of node {i}")
+            reached += 1
+    _check(reached == len(nodes), "some nodes are not reached from the root")
+
+
+def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
+    """Indices within the schema, sizes that fit, finite numbers."""
+    split = node.split
+    assert split is not None
+    _check(-1 <= split.missing < split.n_children, f"node {i}: missing branch")
+    for test in (split, *split.surrogates):
+        _, index, weight = test.pack()
+        _check(all(math.isfinite(w) for w in weight), f"node {i}: infinite number")
+        _check(test.n_children == split.n_children, f"node {i}: branches of a surrogate")
+        problem = _test_problem(test, schema)
+        _check(problem is None, f"node {i}: {problem}")
+        _check(
+            all(-(2**31) <= v < 2**31 for v in index), f"node {i}: a number out of range"
+        )
+
+
+def _test_problem(test: Any, schema: Schema) -> str | None:
+    """What is wrong with a test under this schema, or None."""
+    if test.kind in ("axis", "multiway", "subset"):
+        if not 0 <= test.feature < schema.n_features:
+            return f"feature {test.feature} is not in the schema"
+        symbols = int(schema.n_categories[test.feature])
+        if test.kind == "axis":
+            return "a threshold on a symbolic feature" if symbols else None
+        if len(test.branch) != symbols:
+            return f"{len(test.branch)} symbols where the schema has {symbols}"
+        if not all(-1 <= b < test.n_children for b in test.branch):
+            return "branch out of range"
+        return None
+    n_columns = len(schema.linear_columns()[0])
+    m = len(test.columns)
+    if not all(0 <= c < n_columns for c in test.columns):
+        return "column out of range"
+    if len(test.fill) != m:
+        return "one fill a column is needed"
+    if test.kind == "linear":
+        sizes = len(test.weights) == m
+    elif test.kind == "quadratic":
+        sizes = len(test.weights) == len(test.terms)
+        if not all(0 <= a < m and -1 <= b < m for a, b in test.terms):
+            return "term out of range"
+    elif test.kind == "machine":
+        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, m)
+    else:
+        h = len(test.hidden_bias)
+        sizes = (
+            len(test.hidden_weights) == h == len(test.output_weights)
+            and _widths(test.hidden_weights, m)
+        )
+    return None if sizes else "numbers of weights and columns differ"
+
+
+def _widths(rows: Any, m: int) -> bool:
+    return all(len(row) == m for row in rows)
