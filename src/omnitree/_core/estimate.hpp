@@ -41,7 +41,7 @@ class AddErrors {
         (e + 0.5 + coeff_ / 2 +
          std::sqrt(coeff_ * ((e + 0.5) * (1 - (e + 0.5) / n) + coeff_ / 4))) /
         (n + coeff_);
-    return n * p - (e + 0.5);
+    return n * p - e;
   }
 
  private:

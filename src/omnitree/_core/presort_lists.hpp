@@ -136,7 +136,7 @@ class Lists {
 
     // Left rows to the front, right rows behind them, both in order. Every entry is written to both places and
     // the one that counts is kept: no branch to mispredict.
-    void partition(Entry* list, u32 m) {
+    __attribute__((noinline)) void partition(Entry* list, u32 m) {
         const u8* side = side_.data();
         Entry* out = buffer_.data();
         u32 l = 0, r = 0;
@@ -151,7 +151,7 @@ class Lists {
         std::memcpy(list + l, out, r * sizeof(Entry));
     }
 
-    void keep(Entry* list, u32 m, u32 wanted) {
+    __attribute__((noinline)) void keep(Entry* list, u32 m, u32 wanted) {
         const u8* side = side_.data();
         u32 l = 0;
         for (u32 i = 0; i < m; ++i) {

@@ -89,7 +89,7 @@ class ScanTwo {
         }
     }
 
-    void scan(const Entry* list, u32 m, u32 column, Best& best) const {
+    __attribute__((noinline)) void scan(const Entry* list, u32 m, u32 column, Best& best) const {
         constexpr int TOP = Layout<Entry>::BITS - 1;
         const u32 end = m - least_;
         double limit = best.limit;
@@ -145,7 +145,7 @@ class ScanMany {
         }
     }
 
-    void scan(const Entry* list, u32 m, u32 column, Best& best) {
+    __attribute__((noinline)) void scan(const Entry* list, u32 m, u32 column, Best& best) {
         const u32 end = m - least_;
         double limit = best.limit;
         i64 before = 0, after = squares_;
@@ -205,7 +205,7 @@ class ScanWeighted {
         tolerance_ = (MERIT == GINI ? 1e-12 : 1e-11) * weight_;
     }
 
-    void scan(const Entry* list, u32 m, u32 column, Best& best) {
+    __attribute__((noinline)) void scan(const Entry* list, u32 m, u32 column, Best& best) {
         std::fill(left_.begin(), left_.end(), 0.0);
         std::copy(total_, total_ + k_, right_.begin());
         double nl = 0, before = 0, after = squares_;

@@ -1,8 +1,8 @@
 // Sorting one numeric column: rows by value, with dense ranks.
 //
 // How: values are mapped linearly onto at most 33 bits, which is monotone also after rounding; words key | row |
-// class are distributed by the leading 11 bits of the key, each bucket (now in the cache) by as many further bits
-// as it has words, and an insertion sort puts the last neighbours right. The linear map spreads most columns
+// class are radix sorted by 22 bits if they fit in the cache, else distributed by the leading 11 bits, then each
+// bucket by as many bits as it has words, and an insertion sort puts the last neighbours right. The linear map spreads most columns
 // evenly; the leading bits of the double itself would leave a fifth of 10^6 normal values in collision. A bucket
 // squeezed together by outliers is mapped again onto its own range. Equal keys are told apart by the doubles.
 // Columns are read eight at a time, a cache line of a row-major table.
@@ -50,6 +50,7 @@ class ColumnSorter {
   private:
     static constexpr u32 BLOCK = 8;
     static constexpr u32 SHORT = 32;  // runs and cells up to here are left to insertion
+    static constexpr u32 IN_CACHE = 65536;  // words that may be scattered freely
     static constexpr int DIGIT = 11;
     const Task& task_;
     std::unique_ptr<u64[]> word_, spare_;
@@ -62,6 +63,8 @@ class ColumnSorter {
     u32 row(u64 word) const { return static_cast<u32>(word >> class_bits_ & ((u64{1} << row_bits_) - 1)); }
     double value(u64 word) const { return value_[row(word)]; }
 
+    static u32 digit(u64 word, int which) { return word >> (64 - DIGIT * (which + 1)) & ((1 << DIGIT) - 1); }
+
     void load(u32 column) {
         const u32 n = task_.n;
         if (!block_) {
@@ -71,9 +74,12 @@ class ColumnSorter {
         if (column < block_begin_ || column >= block_end_) {
             block_begin_ = column;
             block_end_ = std::min(task_.d, column + BLOCK);
-            for (u32 i = 0; i < n; ++i)
+            for (u32 i = 0; i < n; ++i) {
+                __builtin_prefetch(task_.address(std::min(i + 24, n - 1), column));
+                __builtin_prefetch(task_.address(std::min(i + 24, n - 1), block_end_ - 1));
                 for (u32 c = block_begin_; c < block_end_; ++c)
                     block_[std::size_t(c - block_begin_) * n + i] = task_.at(i, c);
+            }
         }
         value_ = &block_[std::size_t(column - block_begin_) * n];
     }
@@ -97,68 +103,72 @@ class ColumnSorter {
             high = v > high ? v : high;
         }
         if (low == high) return;
-        const double top = static_cast<double>((u64{1} << key_bits_) - 1), scale = top / (high - low);
+        const bool fits = n <= IN_CACHE;
+        const int bits = fits ? std::min(2 * DIGIT, key_bits_) : key_bits_;
+        const double top = static_cast<double>((u64{1} << bits) - 1), scale = top / (high - low);
         if (!(high - low < INFINITY) || !(scale < INFINITY)) return compare_sort(begin, end);
 
-        const int shift = 64 - DIGIT;
         const u64 rest = (u64{1} << (row_bits_ + class_bits_)) - 1;
-        u32 start[(1 << DIGIT) + 1] = {};
+        u32 first[(1 << DIGIT) + 1] = {}, second[(1 << DIGIT) + 1] = {};  // begin of each bucket, by digit
         for (u32 i = begin; i < end; ++i) {
             const double q = (value(word_[i]) - low) * scale;
             const u64 key = static_cast<u64>(static_cast<i64>(q < top ? q : top));
-            word_[i] = key << (64 - key_bits_) | (word_[i] & rest);
-            ++start[(word_[i] >> shift) + 1];
+            word_[i] = key << (64 - bits) | (word_[i] & rest);
+            ++first[digit(word_[i], 0) + 1];
+            if (fits) ++second[digit(word_[i], 1) + 1];
         }
-        for (u32 b = 0; b < 1 << DIGIT; ++b) start[b + 1] += start[b];
+        for (u32 b = 0; b < 1 << DIGIT; ++b) first[b + 1] += first[b], second[b + 1] += second[b];
+        if (fits) {
+            for (u32 i = begin; i < end; ++i) spare_[begin + second[digit(word_[i], 1)]++] = word_[i];
+            for (u32 i = begin; i < end; ++i) word_[begin + first[digit(spare_[i], 0)]++] = spare_[i];
+            return sort_equal(begin, end, round);
+        }
         u32 place[1 << DIGIT];
-        std::copy(start, start + (1 << DIGIT), place);
-        u64* to = &spare_[begin];
-        for (u32 i = begin; i < end; ++i) to[place[word_[i] >> shift]++] = word_[i];
-        for (u32 b = 0; b < 1 << DIGIT; ++b) sort_bucket(begin + start[b], begin + start[b + 1], round);
+        std::copy(first, first + (1 << DIGIT), place);
+        for (u32 i = begin; i < end; ++i) spare_[begin + place[digit(word_[i], 0)]++] = word_[i];
+        for (u32 b = 0; b < 1 << DIGIT; ++b) sort_bucket(begin + first[b], begin + first[b + 1], round);
     }
 
     // Sort spare_[begin, end), equal in the leading digit, by the whole word into word_.
     void sort_bucket(u32 begin, u32 end, int round) {
         const u32 n = end - begin;
         u64 *from = &spare_[begin], *to = &word_[begin];
-        if (n <= SHORT) {
-            std::copy(from, from + n, to);
-            return insertion_sort(begin, end);
-        }
-        const int digit = std::min({DIGIT, bits_for(n), key_bits_ - DIGIT});
-        const u32 cells = 1u << digit, mask = cells - 1;
-        const int shift = 64 - DIGIT - digit;
+        const int size = std::min({DIGIT, bits_for(n), key_bits_ - DIGIT});
+        const u32 cells = 1u << size, mask = cells - 1;
+        const int shift = 64 - DIGIT - size;
         u32 place[1 << DIGIT];
         std::fill(place, place + cells, 0);
         for (u32 i = 0; i < n; ++i) ++place[from[i] >> shift & mask];
         u32 sum = 0, most = 0;
         for (u32 c = 0; c < cells; ++c) {
-            const u32 size = place[c];
-            most = std::max(most, size);
+            const u32 count = place[c];
+            most = std::max(most, count);
             place[c] = sum;
-            sum += size;
+            sum += count;
         }
         if (most > SHORT) {
             std::copy(from, from + n, to);
             return sort_run(begin, end, round + 1);
         }
         for (u32 i = 0; i < n; ++i) to[place[from[i] >> shift & mask]++] = from[i];
-        insertion_sort(begin, end);
+        for (u32 i = 1; i < n; ++i) {
+            const u64 now = to[i];
+            u32 j = i;
+            for (; j > 0 && to[j - 1] > now; --j) to[j] = to[j - 1];
+            to[j] = now;
+        }
+        sort_equal(begin, end, round);
     }
 
-    // Sort words [begin, end), nearly in order, by key; then each run of equal keys by value.
-    void insertion_sort(u32 begin, u32 end) {
-        u64* word = word_.get();
-        for (u32 i = begin + 1; i < end; ++i) {
-            const u64 now = word[i];
-            u32 j = i;
-            for (; j > begin && word[j - 1] > now; --j) word[j] = word[j - 1];
-            word[j] = now;
-        }
+    // Words [begin, end) are sorted by key: sort each run of equal keys by value.
+    void sort_equal(u32 begin, u32 end, int round) {
+        const int low = 64 - key_bits_;
         for (u32 i = begin; i < end;) {
+            const u64 key = word_[i] >> low;
             u32 j = i + 1;
-            while (j < end && !((word[j] ^ word[i]) >> (64 - key_bits_))) ++j;
-            if (j - i > 1) compare_sort(i, j);
+            while (j < end && word_[j] >> low == key) ++j;
+            if (j - i > SHORT) sort_run(i, j, round + 1);
+            else if (j - i > 1) compare_sort(i, j);
             i = j;
         }
     }

@@ -1,0 +1,146 @@
+"""Our presets beside the original programs, fold by fold.
+
+Reads data sets and the originals' results from a folder (`--shared`, with `data/` and
+`references/originals_folds.csv`), runs the presets on the same 5x2 folds
+(`StratifiedKFold(2, shuffle=True, random_state=0..4)` in file order) and prints error and
+size beside the original's. Presets that draw rows at random are run with several seeds and
+averaged; the spread over seeds shows how much of a difference is luck.
+
+    python benchmarks/originals.py --shared ../shared -o benchmarks/results/originals.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import sklearn
+from joblib import Parallel, delayed
+from sklearn.model_selection import StratifiedKFold
+
+import omnitree
+from omnitree import presets
+from omnitree.pruning import CostComplexity
+
+# Our preset, its changes, the original, and how many seeds are averaged.
+PAIRS = {
+    "c4.5": ("c4.5", {}, "C4.5-R8", 1),
+    "c4.5 -s": ("c4.5", {"subsets": True}, "C4.5-R8-subset", 1),
+    "c4.5 -g": ("c4.5", {"merit": "gain"}, "C4.5-R8-gain", 1),
+    "c4.5 unpruned": ("c4.5", {"pruning": None}, "C4.5-R8-unpruned", 1),
+    "cart 0 SE": ("cart", {"se": 0.0}, "rpart-0SE", 5),
+    "cart 1 SE": ("cart", {"se": 1.0}, "rpart-1SE", 5),
+    "cart 5-fold": ("cart", {"pruning": CostComplexity(folds=5)}, "SimpleCart", 5),
+    "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
+}
+
+
+def read(folder: Path, name: str) -> tuple[pd.DataFrame, pd.Series]:
+    """One data set, without its split column."""
+    frame = pd.read_csv(
+        folder / f"{name}.csv", keep_default_na=False, na_values=[""], dtype={"class": str}
+    )
+    return frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
+
+
+def run(folder: Path, name: str, pair: str) -> list[dict]:
+    """All folds and seeds of one preset on one data set."""
+    preset, changes, _, seeds = PAIRS[pair]
+    X, y = read(folder, name)
+    rows = []
+    for repeat in range(5):
+        folds = StratifiedKFold(2, shuffle=True, random_state=repeat)
+        for fold, (train, test) in enumerate(folds.split(X, y)):
+            for seed in range(seeds):
+                clf = presets.make(preset, random_state=seed, **changes)
+                clf.fit(X.iloc[train], y.iloc[train])
+                rows.append(
+                    {
+                        "dataset": name,
+                        "pair": pair,
+                        "repeat": repeat,
+                        "fold": fold,
+                        "seed": seed,
+                        "error": 100 * (1 - clf.score(X.iloc[test], y.iloc[test])),
+                        "leaves": clf.tree_.n_leaves,
+                        "size": clf.tree_.n_nodes,
+                    }
+                )
+    return rows
+
+
+def compare(ours: pd.DataFrame, theirs: pd.DataFrame, pair: str) -> str:
+    """One Markdown table: a data set a line, and the means."""
+    original = PAIRS[pair][2]
+    mine = ours[ours.pair == pair]
+    other = theirs[theirs.method == original]
+    lines = [
+        f"\n## `{pair}` against {original}\n",
+        "| data set | error | original | difference | leaves | original | sd of seeds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    table = []
+    for name, part in mine.groupby("dataset", sort=False):
+        ref = other[other.dataset == name]
+        by_fold = part.groupby(["repeat", "fold"])[["error", "leaves"]].mean()
+        ref = ref.set_index(["repeat", "fold"])
+        both = by_fold.join(ref[["error_pct", "leaves"]], rsuffix="_ref", how="inner")
+        if both.empty:
+            continue
+        seeds = part.groupby("seed").error.mean()
+        spread = seeds.std() if len(seeds) > 1 else 0.0
+        m = both.mean()
+        table.append((name, m.error, m.error_pct, m.leaves, m.leaves_ref, spread))
+        lines.append(
+            f"| {name} | {m.error:.2f} | {m.error_pct:.2f} | {m.error - m.error_pct:+.2f} "
+            f"| {m.leaves:.1f} | {m.leaves_ref:.1f} | {spread:.2f} |"
+        )
+    error, ref_error, leaves, ref_leaves = np.array([r[1:5] for r in table]).T
+    apart = error - ref_error
+    far = [f"{table[i][0]} {apart[i]:+.2f}" for i in np.flatnonzero(abs(apart) > 1.5)]
+    lines.append(
+        f"| **mean** | **{error.mean():.2f}** | **{ref_error.mean():.2f}** "
+        f"| **{apart.mean():+.2f}** | **{leaves.mean():.1f}** "
+        f"| **{np.nanmean(ref_leaves):.1f}** | |"
+    )
+    lines.append(f"\nFurther off than 1.5 points: {', '.join(far) or 'none'}.")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--shared", type=Path, default=Path("../shared"))
+    parser.add_argument("--pairs", default=",".join(PAIRS))
+    parser.add_argument("--datasets", default="")
+    parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("-o", "--output", type=Path)
+    args = parser.parse_args()
+    data = args.shared / "data"
+    if not data.is_dir():
+        raise SystemExit(f"no data: the folder {data} is missing")
+    names = args.datasets.split(",") if args.datasets else []
+    names = names or list(json.loads((data / "datasets.json").read_text()))
+    pairs = args.pairs.split(",")
+    jobs = [delayed(run)(data, name, pair) for pair in pairs for name in names]
+    rows = [r for part in Parallel(n_jobs=args.n_jobs)(jobs) for r in part]
+    ours = pd.DataFrame(rows)
+    theirs = pd.read_csv(args.shared / "references" / "originals_folds.csv")
+    text = [
+        "# Our presets and the original programs, same folds",
+        f"\n`python benchmarks/originals.py --pairs {args.pairs!r}`, omnitree "
+        f"{omnitree.__version__}, scikit-learn {sklearn.__version__}, NumPy "
+        f"{np.__version__}, Python {platform.python_version()}. Error in percent, mean of "
+        "5x2 folds; leaves as the programs count them.",
+    ]
+    text += [compare(ours, theirs, pair) for pair in pairs]
+    print("\n".join(text))
+    if args.output:
+        args.output.write_text("\n".join(text) + "\n")
+
+
+if __name__ == "__main__":
+    main()
