@@ -24,17 +24,27 @@ from sklearn.model_selection import StratifiedKFold
 
 import omnitree
 from omnitree import presets
+from omnitree.learners import Univariate
 from omnitree.pruning import CostComplexity
+from omnitree.stopping import Stopping
 
+# rpart was run with minsplit 4; SimpleCart has two rows a leaf, fractional instances and
+# five folds.
+RPART = {"stopping": Stopping(min_rows=4)}
+SIMPLE = {
+    "learner": Univariate(min_branch=2),
+    "missing": "fractional",
+    "pruning": CostComplexity(folds=5),
+}
 # Our preset, its changes, the original, and how many seeds are averaged.
 PAIRS = {
     "c4.5": ("c4.5", {}, "C4.5-R8", 1),
     "c4.5 -s": ("c4.5", {"subsets": True}, "C4.5-R8-subset", 1),
     "c4.5 -g": ("c4.5", {"merit": "gain"}, "C4.5-R8-gain", 1),
     "c4.5 unpruned": ("c4.5", {"pruning": None}, "C4.5-R8-unpruned", 1),
-    "cart 0 SE": ("cart", {"se": 0.0}, "rpart-0SE", 5),
-    "cart 1 SE": ("cart", {"se": 1.0}, "rpart-1SE", 5),
-    "cart 5-fold": ("cart", {"pruning": CostComplexity(folds=5)}, "SimpleCart", 5),
+    "cart 0 SE": ("cart", {"se": 0.0, **RPART}, "rpart-0SE", 5),
+    "cart 1 SE": ("cart", {"se": 1.0, **RPART}, "rpart-1SE", 5),
+    "cart 5-fold": ("cart", SIMPLE, "SimpleCart", 5),
     "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
 }
 
@@ -42,7 +52,10 @@ PAIRS = {
 def read(folder: Path, name: str) -> tuple[pd.DataFrame, pd.Series]:
     """One data set, without its split column."""
     frame = pd.read_csv(
-        folder / f"{name}.csv", keep_default_na=False, na_values=[""], dtype={"class": str}
+        folder / f"{name}.csv",
+        keep_default_na=False,
+        na_values=[""],
+        dtype={"class": str},
     )
     return frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
 

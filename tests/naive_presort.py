@@ -1,4 +1,7 @@
-"""The obvious grower: every cut of every column, every count recomputed. The oracle of `_core.presort`."""
+"""The obvious grower: every cut of every column, every count recomputed.
+
+The oracle of `_core.presort`.
+"""
 
 import numpy as np
 
@@ -17,7 +20,10 @@ def middle(a, b):
 
 
 def best_cut(X, y, weight, n_classes, merit, min_branch):
-    """Return (column, threshold, gain) of the best cut, or None. Ties: first column, then lowest cut."""
+    """Return (column, threshold, gain) of the best cut, or None.
+
+    Of equal cuts the one of the first column, there the lowest, is kept.
+    """
 
     def count(rows):
         return np.bincount(y[rows], weight[rows], minlength=n_classes)
@@ -43,7 +49,10 @@ def best_cut(X, y, weight, n_classes, merit, min_branch):
 
 
 def grow(X, y, weight, n_classes, merit, min_rows, min_branch, max_depth):
-    """Grow a tree as nested tuples: (counts,) for a leaf, (counts, column, threshold, gain, left, right) else."""
+    """Grow a tree as nested tuples.
+
+    A leaf is (counts,), a split (counts, column, threshold, gain, left, right).
+    """
     weight = np.ones(len(y)) if weight is None else weight
     count = np.bincount(y, weight, minlength=n_classes)
     if (count > 0).sum() < 2 or weight.sum() < min_rows - 1e-9 or max_depth == 0:
@@ -54,7 +63,16 @@ def grow(X, y, weight, n_classes, merit, min_rows, min_branch, max_depth):
     column, threshold, gain = found
     left = X[:, column] <= threshold
     branches = [
-        grow(X[side], y[side], weight[side], n_classes, merit, min_rows, min_branch, max_depth - 1)
+        grow(
+            X[side],
+            y[side],
+            weight[side],
+            n_classes,
+            merit,
+            min_rows,
+            min_branch,
+            max_depth - 1,
+        )
         for side in (left, ~left)
     ]
     return (count, column, threshold, gain, *branches)
@@ -71,7 +89,7 @@ def nested(tree, node=0):
 
 
 def assert_same(ours, naive):
-    """Compare two nested trees: structure and thresholds exactly, counts and gains up to rounding."""
+    """Compare nested trees: thresholds exactly, counts and gains up to rounding."""
     assert len(ours) == len(naive)
     np.testing.assert_allclose(ours[0], naive[0], rtol=1e-10, atol=1e-12)
     if len(ours) > 1:

@@ -23,7 +23,6 @@ from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
-from omnitree.parts import Part
 from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
 from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
@@ -78,21 +77,24 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         """
         learner, stopping, pruning, policy = self._resolved_parts()
         self._check_limits()
+        self._check_smoothing()
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         table = learn_table(X)
         if table.n_rows == 1:
-            raise ValueError("Found array with n_samples=1: a tree needs two rows or more")
+            raise ValueError(
+                "Found array with n_samples=1: a tree needs two rows or more"
+            )
         labels = _check_labels(y, table.n_rows)
         classes, codes = np.unique(labels, return_inverse=True)
         weight = self._weights(labels, sample_weight)
         keep = np.flatnonzero(weight > 0)
         if len(np.unique(codes[keep])) < 2:
             raise ValueError(
-                f"y has one class ({classes[codes[keep[0]]]!r}); a classifier needs rows of "
-                "two classes or more"
+                f"y has one class ({classes.tolist()[codes[keep[0]]]!r}); a classifier needs "
+                "rows of two classes or more"
             )
         rows = Rows(table, codes.astype(np.int32), weight)
         if len(keep) < table.n_rows:
@@ -134,25 +136,33 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _resolved_parts(self) -> tuple[Any, Any, Pruning | None, Any]:
         learner, stopping, pruning, policy = self._parts()
-        found = (
+        return (
             LEARNERS.resolve(learner),
             STOPPING.resolve(stopping),
-            PRUNINGS.resolve(pruning),
+            None if pruning is None else PRUNINGS.resolve(pruning),
             MISSING.resolve(policy),
         )
-        for name, part in zip(("learner", "stopping", "missing"), (*found[:2], found[3])):
-            if not isinstance(part, Part):
-                raise TypeError(f"{name} must be a name or a part, not {part!r}")
-        if found[2] is not None and not isinstance(found[2], Part):
-            raise TypeError(f"pruning must be a name, a part or None, not {found[2]!r}")
-        return found
 
     def _check_limits(self) -> None:
         for name, least in (("max_depth", 0), ("max_leaves", 1), ("max_seconds", 0)):
             value = getattr(self, name)
             kind = numbers.Real if name == "max_seconds" else numbers.Integral
-            if value is not None and (not isinstance(value, kind) or value < least):
-                raise ValueError(f"{name} must be None or at least {least}, not {value!r}")
+            if value is not None and not (isinstance(value, kind) and value >= least):
+                raise ValueError(
+                    f"{name} must be None or at least {least}, not {value!r}"
+                )
+
+    def _check_smoothing(self) -> None:
+        smooth = self.smoothing
+        if not (
+            smooth is None
+            or (isinstance(smooth, str) and smooth == "laplace")
+            or (isinstance(smooth, numbers.Real) and 0 <= float(smooth) < np.inf)
+        ):
+            raise ValueError(
+                "smoothing must be None, 'laplace' or the m of an m-estimate, not "
+                f"{smooth!r}"
+            )
 
     def _weights(self, labels: NDArray, sample_weight: ArrayLike | None) -> NDArray:
         if sample_weight is None:
@@ -169,21 +179,32 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
             if not np.isfinite(weight).all():
                 raise ValueError("sample_weight has gaps or infinities; give numbers")
             if (weight < 0).any():
-                raise ValueError("sample_weight is negative somewhere; weights start at 0")
+                raise ValueError(
+                    "sample_weight is negative somewhere; weights start at 0"
+                )
             if not (weight > 0).any():
                 raise ValueError("sample_weight is zero everywhere; no row is left")
         if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, labels)
+            by_class = compute_sample_weight(self.class_weight, labels)
+            if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
+                raise ValueError("class_weight must hold numbers of at least 0")
+            weight = weight * by_class
+            if not (weight > 0).any():
+                raise ValueError("class_weight leaves no row with a weight above 0")
         return weight
 
     def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
         """Rows from outside by the schema and the classes of the training rows."""
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError("prune_set must be a pair (X, y)")
         X, y = pair
         other = encode(X, table.schema, who=type(self).__name__)
         labels = _check_labels(y, other.n_rows)
         new = np.setdiff1d(labels, classes)
         if len(new):
-            raise ValueError(f"the prune set has a class the training rows lack: {new[0]!r}")
+            raise ValueError(
+                f"the prune set has a class the training rows lack: {new.tolist()[0]!r}"
+            )
         codes = np.searchsorted(classes, labels).astype(np.int32)
         return Rows(other, codes, np.ones(len(codes)))
 
@@ -224,6 +245,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row: the one with the greatest probability, first if several."""
         table = self._encode(X)
+        if self.smoothing is None:
+            return self.classes_.take(self.tree_.predict_labels(table, self.n_jobs))
         proba = self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
         return self.classes_.take(proba.argmax(axis=1))
 
@@ -239,26 +262,24 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities of every node."""
         if self.smoothing is None:
             return self.tree_.class_shares
+        self._check_smoothing()
         counts = self.tree_.filled_value
         if self.smoothing == "laplace":
             extra = np.ones(counts.shape[1])
-        elif isinstance(self.smoothing, numbers.Real) and self.smoothing >= 0:
-            extra = float(self.smoothing) * self.tree_.class_shares[0]
         else:
-            raise ValueError(
-                "smoothing must be None, 'laplace' or the m of an m-estimate, not "
-                f"{self.smoothing!r}"
-            )
+            extra = float(self.smoothing) * self.tree_.class_shares[0]
         smooth = counts + extra
         return smooth / smooth.sum(axis=1, keepdims=True)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Leaf of each row; of a row that a gap divides, the leaf with most of it."""
-        return self.tree_.apply(self._encode(X), self.n_jobs)
+        table = self._encode(X)
+        return self.tree_.apply(table, self.n_jobs)
 
     def decision_path(self, X: Any) -> sparse.csr_array:
         """Matrix rows x nodes: the part of each row that passes through each node."""
-        return self.tree_.decision_path(self._encode(X), self.n_jobs)
+        table = self._encode(X)
+        return self.tree_.decision_path(table, self.n_jobs)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -400,7 +421,7 @@ def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Class labels as an array without gaps."""
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
-        bad = [i for i, v in enumerate(labels) if v is None or v != v]
+        bad = [i for i, v in enumerate(labels) if _is_gap(v)]
         if bad:
             raise ValueError(
                 f"y has a gap in row {bad[0]}: drop the rows without a label first"
@@ -416,6 +437,11 @@ def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     if len(labels) != n_rows:
         check_consistent_length(np.empty(n_rows), labels)
     return labels
+
+
+def _is_gap(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas' NA, which compares to nothing."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def _hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:

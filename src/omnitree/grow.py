@@ -45,7 +45,6 @@ def grow(
 
 def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) -> Tree:
     limits = root.problem.limits
-    seeds = np.random.SeedSequence(root.problem.seed)
     records = [NodeRecord(-1, root.counts)]
     queue: list[tuple[float, int, Node, Split]] = []
     finished = 0.0
@@ -56,7 +55,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         split = None
         if not node.stays_leaf() and not tick(finished / root.total):
             # One stream a node, so that the order of growth does not matter.
-            rng = np.random.default_rng([seeds.entropy, at])
+            rng = np.random.default_rng([root.problem.seed, at])
             split = learner.fit(node, rng)
         if split is None:
             finished += node.total

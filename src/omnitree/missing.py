@@ -52,5 +52,6 @@ class Surrogate(MissingPolicy):
 
 MISSING = Registry(
     "missing-value policy",
+    MissingPolicy,
     {"mean": Mean, "fractional": Fractional, "surrogate": Surrogate},
 )

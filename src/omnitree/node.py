@@ -47,7 +47,8 @@ class Node:
     def counts(self) -> NDArray[np.float64]:
         """Weighted class counts."""
         n = self.problem.n_classes
-        return np.bincount(self.y, weights=self.weight, minlength=n)
+        counts = np.bincount(self.y, weights=self.weight, minlength=n)
+        return counts.astype(np.float64)
 
     @property
     def total(self) -> float:

@@ -38,11 +38,14 @@ class Registry(Mapping[str, type[Part]]):
     ----------
     kind : str
         What the parts are, in the words of error messages ("merit", "pruning").
+    base : class
+        What every part of this kind is derived from.
     parts : mapping of str to class
     """
 
-    def __init__(self, kind: str, parts: Mapping[str, type[Part]]):
+    def __init__(self, kind: str, base: type[Part], parts: Mapping[str, type[Part]]):
         self.kind = kind
+        self.base = base
         self._parts = dict(parts)
 
     def __getitem__(self, name: str) -> type[Part]:
@@ -67,8 +70,12 @@ class Registry(Mapping[str, type[Part]]):
             ...
         ValueError: unknown merit 'ginni', did you mean 'gini'? Choose one of: ...
         """
-        if not isinstance(part, str):
+        if isinstance(part, self.base):
             return part
+        if not isinstance(part, str):
+            raise TypeError(
+                f"{self.kind} must be a name or a {self.base.__name__}, not {part!r}"
+            )
         if part not in self._parts:
             raise ValueError(unknown(self.kind, part, list(self)))
         return self._parts[part]()

@@ -144,8 +144,8 @@ def _read(value: Any) -> Any:
     if set(value) == {"pairs"} and isinstance(value["pairs"], list):
         return {_read(k): _read(v) for k, v in value["pairs"]}
     if set(value) == {"part", "name", "params"} and isinstance(value["params"], dict):
-        registry = REGISTRIES.get(value["part"], {})
-        if value["name"] in registry:
+        registry = REGISTRIES.get(value["part"])
+        if registry is not None and value["name"] in registry:
             params = {k: _read(v) for k, v in value["params"].items()}
             return registry[value["name"]](**params)
     raise ValueError("damaged parameter: unknown part")

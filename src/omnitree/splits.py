@@ -34,10 +34,6 @@ def _floats(values: Any) -> tuple[float, ...]:
     return tuple(float(v) for v in np.asarray(values, dtype=np.float64).ravel())
 
 
-def _ints(values: Any) -> tuple[int, ...]:
-    return tuple(int(v) for v in values)
-
-
 def _matrix(values: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(_floats(row) for row in values)
 
@@ -256,9 +252,7 @@ class MachineSplit(Split):
 
     def _layout(self):
         rows = [
-            v
-            for b, w in zip(self.bias, self.weights, strict=True)
-            for v in (b, *w)
+            v for b, w in zip(self.bias, self.weights, strict=True) for v in (b, *w)
         ]
         return (len(self.bias), *self.columns), (*self.fill, *rows)
 
@@ -268,7 +262,11 @@ class MachineSplit(Split):
         m = len(columns)
         rows = np.reshape(weight[m:], (index[0], m + 1))
         return cls(
-            columns, tuple(weight[:m]), _floats(rows[:, 0]), _matrix(rows[:, 1:]), **rest
+            columns,
+            tuple(weight[:m]),
+            _floats(rows[:, 0]),
+            _matrix(rows[:, 1:]),
+            **rest,
         )
 
 
@@ -330,7 +328,7 @@ SPLITS: dict[str, type[Split]] = {
 
 def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
     """Read a test written by `Split.to_dict`; raises ValueError where it is damaged."""
-    if kind not in SPLITS:
+    if not isinstance(kind, str) or kind not in SPLITS:
         raise ValueError(f"unknown kind of test {kind!r}")
     cls = SPLITS[kind]
     readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
@@ -345,12 +343,33 @@ def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
     return split
 
 
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is no whole number")
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)
+
+
+def _list_of(read: Any) -> Any:
+    def read_list(values: Any) -> tuple:
+        if not isinstance(values, list | tuple):
+            raise ValueError(f"{values!r} is no list")
+        return tuple(read(v) for v in values)
+
+    return read_list
+
+
 # Field types are strings under `from __future__ import annotations`.
 _READ: dict[Any, Any] = {
-    "int": int,
-    "float": float,
-    "tuple[int, ...]": _ints,
-    "tuple[float, ...]": _floats,
-    "tuple[tuple[int, int], ...]": lambda rows: tuple(_ints(r) for r in rows),
-    "tuple[tuple[float, ...], ...]": _matrix,
+    "int": _whole,
+    "float": _number,
+    "tuple[int, ...]": _list_of(_whole),
+    "tuple[float, ...]": _list_of(_number),
+    "tuple[tuple[int, int], ...]": _list_of(_list_of(_whole)),
+    "tuple[tuple[float, ...], ...]": _list_of(_list_of(_number)),
 }

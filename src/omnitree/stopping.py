@@ -7,6 +7,8 @@ leaf under every rule.
 
 from __future__ import annotations
 
+import math
+import numbers
 import time
 from dataclasses import dataclass
 
@@ -37,7 +39,9 @@ class PrePruning(Stopping):
         super().__init__(min_rows, min_share)
 
 
-STOPPING = Registry("stopping rule", {"pure": Stopping, "pre_pruning": PrePruning})
+STOPPING = Registry(
+    "stopping rule", Stopping, {"pure": Stopping, "pre_pruning": PrePruning}
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,10 @@ class Limits:
         max_seconds: float | None,
     ) -> Limits:
         """Rules and limits for a training table of weight `total`."""
+        for name, most in (("min_rows", math.inf), ("min_share", 1)):
+            value = getattr(stopping, name)
+            if not (isinstance(value, numbers.Real) and 0 <= value <= most):
+                raise ValueError(f"{name} must lie in [0, {most}], not {value!r}")
         return cls(
             min_rows=max(stopping.min_rows, stopping.min_share * total),
             max_depth=-1 if max_depth is None else int(max_depth),

@@ -7,12 +7,11 @@ cut, a category map, a hyperplane and a linear machine are all stored alike and 
 one compiled rule (`_core/route.hpp`). Class counts are kept in every node.
 
 `to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
-exporter reads only that. `from_dict` checks all of it before a tree is made.
+exporter reads only that. `from_dict` checks all of it (`records.py`) before a tree is made.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -23,12 +22,11 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from omnitree._core import route as kernel
+from omnitree.records import FORMAT, VERSION, NodeRecord, check_records, read_tree
 from omnitree.schema import Schema
-from omnitree.splits import KINDS, SPLITS, Split, split_from_dict
+from omnitree.splits import KINDS, SPLITS, Split
 from omnitree.table import Table
 
-FORMAT = "omnitree-tree"
-VERSION = 1
 LEAF = 0
 # Below this many rows a thread costs more than it saves.
 ROWS_PER_THREAD = 16_384
@@ -202,12 +200,15 @@ class Tree:
         if (self.kind[inner] != KINDS.index("axis")).any():
             return None
         nodes = np.empty(
-            self.n_nodes, dtype=[("threshold", "f8"), ("feature", "i4"), ("first", "i4")]
+            self.n_nodes,
+            dtype=[("threshold", "f8"), ("feature", "i4"), ("first", "i4")],
         )
         nodes["threshold"] = np.inf
         nodes["feature"] = 0
         nodes["first"] = np.arange(self.n_nodes)
         main = self.test_start[:-1][inner]
+        if self.index[self.index_ptr[main] + 1].any():
+            return None  # a cut whose low side is branch 1
         nodes["threshold"][inner] = self.weight[self.weight_ptr[main]]
         nodes["feature"][inner] = self.index[self.index_ptr[main]]
         nodes["first"][inner] = self.first_child[inner]
@@ -224,10 +225,8 @@ class Tree:
         n = table.n_rows
         leaf = np.empty(n, dtype=np.int32)
         axis = None if table.has_gaps else self._axis_nodes
-        if axis is not None:
-            run, what = kernel.apply_axis, axis
-        else:
-            run, what = kernel.apply_tree, self.routing_arrays
+        run = kernel.apply_tree if axis is None else kernel.apply_axis
+        what = self.routing_arrays if axis is None else axis
         n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
         if n_threads == 1:
             run(what, table.values, 0, n, leaf)
@@ -270,7 +269,9 @@ class Tree:
             leaf[divided] = leaves[order][ptr[:-1]]
         return leaf
 
-    def decision_path(self, table: Table, n_jobs: int | None = None) -> sparse.csr_array:
+    def decision_path(
+        self, table: Table, n_jobs: int | None = None
+    ) -> sparse.csr_array:
         """Matrix rows x nodes: the part of each row that passes through each node."""
         path = self.leaf_shares(table, n_jobs) @ self._ancestors
         path.sort_indices()
@@ -287,7 +288,9 @@ class Tree:
             columns[end - 1] = node
             above = self.parent[node]
             if above >= 0:
-                columns[start[node] : end - 1] = columns[start[above] : start[above + 1]]
+                columns[start[node] : end - 1] = columns[
+                    start[above] : start[above + 1]
+                ]
         shape = (self.n_nodes, self.n_nodes)
         return sparse.csr_array((np.ones(len(columns)), columns, start), shape=shape)
 
@@ -318,7 +321,7 @@ class Tree:
         np.subtract.at(drop, self.parent[1:], impurity[1:])
         importance = np.zeros(self.schema.n_features)
         for node in np.flatnonzero(self.kind != LEAF):
-            features = self._features_of(node)
+            features = self._features_of(int(node))
             np.add.at(importance, features, max(drop[node], 0.0) / len(features))
         total = importance.sum()
         return importance / total if total > 0 else importance
@@ -332,10 +335,22 @@ class Tree:
         columns = self.schema.linear_columns()[0]
         return sorted({int(columns[c]) for c in test.columns})
 
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Index of the largest class of every node, the first of equals."""
+        return self.class_shares.argmax(axis=1)
+
+    def predict_labels(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
+        """Index of the most probable class of each row, the first of equals."""
+        leaf = self._place(table, n_jobs)
+        if leaf.min() >= 0:
+            return self.labels[leaf]
+        return (self.leaf_shares(table, n_jobs) @ self.class_shares).argmax(axis=1)
+
     def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
         """Mean of `per_node` (one row per node) over each row's leaves."""
         leaf = self._place(table, n_jobs)
-        if (leaf >= 0).all():
+        if leaf.min() >= 0:
             return per_node[leaf]
         return self.leaf_shares(table, n_jobs) @ per_node
 
@@ -372,7 +387,9 @@ class Tree:
         """
         cut = np.asarray(cut)
         if cut.shape != (self.n_nodes,):
-            raise ValueError(f"cut has shape {cut.shape}, the tree {self.n_nodes} nodes")
+            raise ValueError(
+                f"cut has shape {cut.shape}, the tree {self.n_nodes} nodes"
+            )
         own = np.arange(self.n_nodes)
         to = np.where(cut, -1, own) if cut.dtype == bool else cut.astype(np.int64)
         kept: list[int] = []  # old node whose test and counts the new node has
@@ -394,7 +411,9 @@ class Tree:
                     queue.append((child, len(kept) - 1))
         return self._take(np.array(kept), np.array(leaf), first, parent)
 
-    def _take(self, kept: np.ndarray, leaf: np.ndarray, first: Any, parent: Any) -> Tree:
+    def _take(
+        self, kept: np.ndarray, leaf: np.ndarray, first: Any, parent: Any
+    ) -> Tree:
         """A tree of the nodes `kept`, those marked `leaf` without their tests."""
         inner = ~leaf
         n_tests = np.where(inner, np.diff(self.test_start)[kept], 0)
@@ -460,27 +479,7 @@ class Tree:
         ValueError
             With the reason, if anything in it is wrong; nothing is used unchecked.
         """
-        _check(isinstance(data, dict), "a tree must be a JSON object")
-        _check(data.get("format") == FORMAT, f"not a tree: 'format' is not {FORMAT!r}")
-        version = data.get("version")
-        _check(
-            version == VERSION,
-            f"tree version {version!r} cannot be read; this omnitree reads {VERSION}",
-        )
-        _check(data.get("task") == "classification", "unknown task of the tree")
-        schema = Schema.from_dict(data.get("schema"))
-        classes = data.get("classes")
-        _check(isinstance(classes, list) and len(classes) > 0, "no classes")
-        _check(
-            all(isinstance(c, str | int | float | bool) for c in classes)
-            and len(set(classes)) == len(classes),
-            "classes must be distinct labels",
-        )
-        nodes = data.get("nodes")
-        _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
-        return tree_from_nodes(
-            schema, tuple(classes), [_read_node(i, n) for i, n in enumerate(nodes)]
-        )
+        return tree_from_nodes(*read_tree(data))
 
 
 _DTYPES = {
@@ -500,48 +499,31 @@ _DTYPES = {
 }
 
 
-@dataclass
-class NodeRecord:
-    """A node on its way into a tree: what the grower and `from_dict` hand over."""
-
-    parent: int
-    value: Any
-    split: Split | None = None
-    children: Sequence[int] = ()
-
-
 def tree_from_nodes(
     schema: Schema, classes: tuple[Any, ...], nodes: Sequence[NodeRecord]
 ) -> Tree:
     """Pack nodes into a tree after checking their structure and their tests."""
-    _check_structure(nodes)
-    for i, node in enumerate(nodes):
-        value = np.asarray(node.value, dtype=np.float64)
-        _check(value.shape == (len(classes),), f"node {i}: one count a class is needed")
-        _check(bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts")
-        if node.split is not None:
-            _check_split(i, node, schema)
+    check_records(schema, len(classes), nodes)
     inner = [n.split for n in nodes if n.split is not None]
     tests = [t for s in inner for t in (s, *s.surrogates)]
     packed = [t.pack() for t in tests]
     split_of = [n.split for n in nodes]
-    return Tree(
-        schema=schema,
-        classes=classes,
-        kind=[KINDS.index(s.kind) if s else LEAF for s in split_of],
-        first_child=[n.children[0] if n.children else -1 for n in nodes],
-        n_children=[len(n.children) for n in nodes],
-        parent=[n.parent for n in nodes],
-        missing=[s.missing if s else 0 for s in split_of],
-        merit=[s.merit if s else 0.0 for s in split_of],
-        value=np.array([n.value for n in nodes], dtype=np.float64),
-        test_start=_starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
-        test_kind=[kind for kind, _, _ in packed],
-        index_ptr=_starts([len(index) for _, index, _ in packed]),
-        weight_ptr=_starts([len(weight) for _, _, weight in packed]),
-        index=[i for _, index, _ in packed for i in index],
-        weight=[w for _, _, weight in packed for w in weight],
-    )
+    arrays: dict[str, Any] = {
+        "kind": [KINDS.index(s.kind) if s else LEAF for s in split_of],
+        "first_child": [n.children[0] if n.children else -1 for n in nodes],
+        "n_children": [len(n.children) for n in nodes],
+        "parent": [n.parent for n in nodes],
+        "missing": [s.missing if s else 0 for s in split_of],
+        "merit": [s.merit if s else 0.0 for s in split_of],
+        "value": [n.value for n in nodes],
+        "test_start": _starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
+        "test_kind": [kind for kind, _, _ in packed],
+        "index_ptr": _starts([len(index) for _, index, _ in packed]),
+        "weight_ptr": _starts([len(weight) for _, _, weight in packed]),
+        "index": [i for _, index, _ in packed for i in index],
+        "weight": [w for _, _, weight in packed for w in weight],
+    }
+    return Tree(schema=schema, classes=classes, **arrays)
 
 
 def _starts(counts: Any) -> np.ndarray:
@@ -554,149 +536,3 @@ def _ranges(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
     start = _starts(length)
     step = np.repeat(np.asarray(begin) - start[:-1], length)
     return np.arange(start[-1]) + step
-
-
-# -- checks ---------------------------------------------------------------------------
-
-
-def _check(ok: bool, message: str) -> None:
-    if not ok:
-        raise ValueError(f"damaged tree: {message}")
-
-
-def _read_node(i: int, node: Any) -> NodeRecord:
-    _check(isinstance(node, dict), f"node {i} is no object")
-    _check(node.get("id") == i, f"node {i} has the id {node.get('id')!r}")
-    parent = node.get("parent")
-    _check(_is_int(parent), f"node {i}: parent")
-    value = node.get("value")
-    _check(
-        isinstance(value, list) and all(_is_number(v) for v in value),
-        f"node {i}: value must be a list of numbers",
-    )
-    if node.get("kind") == "leaf":
-        _check("test" not in node and "children" not in node, f"leaf {i} has a test")
-        return NodeRecord(parent, value)
-    children = node.get("children")
-    _check(
-        isinstance(children, list) and all(_is_int(c) for c in children),
-        f"node {i}: children must be a list of node numbers",
-    )
-    missing = node.get("missing")
-    _check(missing == "divide" or _is_int(missing), f"node {i}: missing")
-    _check(_is_number(node.get("merit")), f"node {i}: merit")
-    surrogates = node.get("surrogates", [])
-    _check(isinstance(surrogates, list), f"node {i}: surrogates")
-    split = _read_test(
-        i,
-        node,
-        merit=float(node["merit"]),
-        missing=-1 if missing == "divide" else missing,
-        surrogates=tuple(_read_test(i, s) for s in surrogates),
-    )
-    return NodeRecord(parent, value, split, children)
-
-
-def _read_test(i: int, holder: Any, **rest: Any) -> Split:
-    _check(
-        isinstance(holder, dict) and isinstance(holder.get("test"), dict),
-        f"node {i}: no test",
-    )
-    try:
-        return split_from_dict(holder.get("kind"), holder["test"], **rest)
-    except ValueError as error:
-        raise ValueError(f"damaged tree: node {i}: {error}") from None
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    )
-
-
-def _check_structure(nodes: Sequence[NodeRecord]) -> None:
-    """Each node is reached once, from a parent before it; siblings are adjacent."""
-    _check(nodes[0].parent == -1, "the root has a parent")
-    reached = 1
-    for i, node in enumerate(nodes):
-        if node.split is None:
-            _check(not node.children, f"leaf {i} has children")
-            continue
-        children = list(node.children)
-        n = node.split.n_children
-        _check(len(children) == n >= 2, f"node {i}: {n} branches are needed, at least 2")
-        _check(
-            children == list(range(children[0], children[0] + n)),
-            f"node {i}: children must be adjacent",
-        )
-        _check(
-            i < children[0] and children[-1] < len(nodes),
-            f"node {i}: a child's number must be above its parent's and below the number "
-            "of nodes",
-        )
-        for child in children:
-            _check(nodes[child].parent == i, f"node {child} is not a child of node {i}")
-            reached += 1
-    _check(reached == len(nodes), "some nodes are not reached from the root")
-
-
-def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
-    """Indices within the schema, sizes that fit, finite numbers."""
-    split = node.split
-    assert split is not None
-    _check(-1 <= split.missing < split.n_children, f"node {i}: missing branch")
-    for test in (split, *split.surrogates):
-        _, index, weight = test.pack()
-        _check(all(math.isfinite(w) for w in weight), f"node {i}: infinite number")
-        _check(test.n_children == split.n_children, f"node {i}: branches of a surrogate")
-        problem = _test_problem(test, schema)
-        _check(problem is None, f"node {i}: {problem}")
-        _check(
-            all(-(2**31) <= v < 2**31 for v in index), f"node {i}: a number out of range"
-        )
-
-
-def _test_problem(test: Any, schema: Schema) -> str | None:
-    """What is wrong with a test under this schema, or None."""
-    if test.kind in ("axis", "multiway", "subset"):
-        if not 0 <= test.feature < schema.n_features:
-            return f"feature {test.feature} is not in the schema"
-        symbols = int(schema.n_categories[test.feature])
-        if test.kind == "axis":
-            return "a threshold on a symbolic feature" if symbols else None
-        if len(test.branch) != symbols:
-            return f"{len(test.branch)} symbols where the schema has {symbols}"
-        if not all(-1 <= b < test.n_children for b in test.branch):
-            return "branch out of range"
-        return None
-    n_columns = len(schema.linear_columns()[0])
-    m = len(test.columns)
-    if not all(0 <= c < n_columns for c in test.columns):
-        return "column out of range"
-    if len(test.fill) != m:
-        return "one fill a column is needed"
-    if test.kind == "linear":
-        sizes = len(test.weights) == m
-    elif test.kind == "quadratic":
-        sizes = len(test.weights) == len(test.terms)
-        if not all(0 <= a < m and -1 <= b < m for a, b in test.terms):
-            return "term out of range"
-    elif test.kind == "machine":
-        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, m)
-    else:
-        h = len(test.hidden_bias)
-        sizes = (
-            len(test.hidden_weights) == h == len(test.output_weights)
-            and _widths(test.hidden_weights, m)
-        )
-    return None if sizes else "numbers of weights and columns differ"
-
-
-def _widths(rows: Any, m: int) -> bool:
-    return all(len(row) == m for row in rows)

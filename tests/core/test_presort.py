@@ -13,15 +13,34 @@ from omnitree._core.presort import grow_numeric
 from tests.naive_presort import assert_same, grow, nested
 
 
-def run(X, y, weight=None, k=None, merit=0, min_rows=2.0, min_branch=1.0, max_depth=-1, tick=None):
+def run(
+    X,
+    y,
+    weight=None,
+    k=None,
+    merit=0,
+    min_rows=2.0,
+    min_branch=1.0,
+    max_depth=-1,
+    tick=None,
+):
     k = int(y.max()) + 1 if k is None else k
-    return grow_numeric(X, y.astype(np.int32), weight, k, merit, min_rows, min_branch, max_depth, tick)
+    return grow_numeric(
+        X, y.astype(np.int32), weight, k, merit, min_rows, min_branch, max_depth, tick
+    )
 
 
-def random_table(rng):
-    """A small table with few or many distinct values, constant columns and repeated rows, and its labels."""
-    n, d, k = rng.integers(1, 40), rng.integers(1, 6), rng.integers(2, 7)
-    X = rng.normal(size=(n, d)) if rng.random() < 0.5 else rng.integers(-3, 4, size=(n, d)) / 2
+def random_table(rng, most=40):
+    """A small table and its labels.
+
+    Few or many distinct values, now and then a constant column or repeated rows.
+    """
+    n, d, k = rng.integers(1, most), rng.integers(1, 6), rng.integers(2, 7)
+    X = (
+        rng.normal(size=(n, d))
+        if rng.random() < 0.5
+        else rng.integers(-3, 4, size=(n, d)) / 2
+    )
     if rng.random() < 0.3:
         X[:, rng.integers(d)] = rng.normal()
     if rng.random() < 0.3:
@@ -36,7 +55,9 @@ def random_weight(rng, n):
     kind = rng.integers(3)
     if kind == 0:
         return None
-    return rng.integers(1, 5, size=n).astype(float) if kind == 1 else rng.random(n) + 0.01
+    return (
+        rng.integers(1, 5, size=n).astype(float) if kind == 1 else rng.random(n) + 0.01
+    )
 
 
 def partition(tree, X):
@@ -58,11 +79,27 @@ def test_equals_naive(seed, merit):
         weight = random_weight(rng, len(y))
         limits = {
             "min_rows": float(rng.choice([0, 2, 3.5, 8])),
-            "min_branch": float(rng.choice([0, 1, 2, 2.5, 5])) if rng.random() < 0.7 else 1.0,
-            "max_depth": int(rng.choice([-1, 0, 1, 2, 5])) if rng.random() < 0.5 else -1,
+            "min_branch": float(rng.choice([0, 1, 2, 2.5, 5]))
+            if rng.random() < 0.7
+            else 1.0,
+            "max_depth": int(rng.choice([-1, 0, 1, 2, 5]))
+            if rng.random() < 0.5
+            else -1,
         }
         tree = run(X, y, weight, k, merit, **limits)
         assert_same(nested(tree), grow(X, y, weight, k, merit, **limits))
+
+
+@pytest.mark.parametrize("merit", [0, 1])
+@pytest.mark.parametrize("seed", range(15))
+def test_equals_naive_with_blocks(seed, merit):
+    """Enough rows that lists are scanned in blocks, some of them skipped."""
+    rng = np.random.default_rng(100 + seed)
+    X, y, k = random_table(rng, most=250)
+    y = np.where(rng.random(len(y)) < 0.6, (X[:, 0] > 0) * (k - 1), y)
+    limits = {"min_rows": 20.0, "min_branch": float(rng.choice([1, 3])), "max_depth": 3}
+    tree = run(X, y, None, k, merit, **limits)
+    assert_same(nested(tree), grow(X, y, None, k, merit, **limits))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -73,9 +110,13 @@ def test_layout_of_nodes(seed):
     inner = np.flatnonzero(tree["first_child"] >= 0)
     child = tree["first_child"][inner]
     assert (child > inner).all()
-    assert (tree["parent"][child] == inner).all() and (tree["parent"][child + 1] == inner).all()
+    assert (tree["parent"][child] == inner).all() and (
+        tree["parent"][child + 1] == inner
+    ).all()
     assert tree["parent"][0] == -1 and len(child) * 2 + 1 == len(tree["parent"])
-    np.testing.assert_array_equal(tree["value"][inner], tree["value"][child] + tree["value"][child + 1])
+    np.testing.assert_array_equal(
+        tree["value"][inner], tree["value"][child] + tree["value"][child + 1]
+    )
     leaf = tree["first_child"] < 0
     assert (tree["feature"][leaf] == -1).all()
     assert not tree["threshold"][leaf].any() and not tree["merit"][leaf].any()
@@ -83,7 +124,7 @@ def test_layout_of_nodes(seed):
 
 
 def noisy(n, k, seed=0, digits=20, d=8):
-    """Labels that depend on three columns, a tenth of them random; values are multiples of 2^-digits."""
+    """Labels from three columns, a tenth of them random; X in multiples of 2^-digits."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, d)) * 2.0**digits) / 2.0**digits
     y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], np.linspace(-1, 1, k - 1))
@@ -92,13 +133,17 @@ def noisy(n, k, seed=0, digits=20, d=8):
 
 
 @pytest.mark.parametrize("merit", [0, 1])
-@pytest.mark.parametrize(("n", "k"), [(2000, 2), (3000, 5), (40000, 2), (70000, 4), (40000, 40)])
+@pytest.mark.parametrize(
+    ("n", "k"), [(2000, 2), (3000, 5), (40000, 2), (70000, 4), (40000, 40)]
+)
 def test_partition_equals_sklearn_up_to_ties(n, k, merit):
-    """Walk down both trees as long as they split the rows alike; elsewhere the gains must be equal."""
+    """Walk down both trees while they split the rows alike; the gains are always equal."""
     X, y = noisy(n, k)
     tree = run(X, y, merit=merit, min_rows=150, min_branch=20)
     criterion = ["gini", "entropy"][merit]
-    other = DecisionTreeClassifier(criterion=criterion, min_samples_split=150, min_samples_leaf=20, random_state=0)
+    other = DecisionTreeClassifier(
+        criterion=criterion, min_samples_split=150, min_samples_leaf=20, random_state=0
+    )
     other = other.fit(X, y).tree_
     same, ties, stack = 0, 0, [(0, 0, np.arange(n))]
     while stack:
@@ -132,16 +177,25 @@ def test_full_depth_equals_sklearn_up_to_ties(k, merit):
         right = X[at, tree["feature"][node]] > tree["threshold"][node]
         child = tree["first_child"][node]
         rows[child], rows[child + 1] = at[~right], at[right]
-        stump = DecisionTreeClassifier(criterion=["gini", "entropy"][merit], max_depth=1).fit(X[at], y[at]).tree_
+        stump = (
+            DecisionTreeClassifier(criterion=["gini", "entropy"][merit], max_depth=1)
+            .fit(X[at], y[at])
+            .tree_
+        )
         share = stump.weighted_n_node_samples / len(at)
         gain = stump.impurity[0] - (share[1:] * stump.impurity[1:]).sum()
         assert tree["merit"][node] == pytest.approx(gain, abs=1e-9)
     leaves = np.flatnonzero(tree["first_child"] < 0)
-    assert all(len(np.unique(y[rows[leaf]])) == 1 or len(np.unique(X[rows[leaf]], axis=0)) == 1 for leaf in leaves)
+    assert all(
+        len(np.unique(y[rows[leaf]])) == 1 or len(np.unique(X[rows[leaf]], axis=0)) == 1
+        for leaf in leaves
+    )
 
 
 @pytest.mark.parametrize("merit", [0, 1])
-@pytest.mark.parametrize(("n", "k", "digits"), [(300, 2, 2), (300, 5, 20), (20000, 2, 3), (40000, 6, 20)])
+@pytest.mark.parametrize(
+    ("n", "k", "digits"), [(300, 2, 2), (300, 5, 20), (20000, 2, 3), (40000, 6, 20)]
+)
 def test_weights_are_repeated_rows(n, k, digits, merit):
     X, y = noisy(n, k, digits=digits)
     weight = np.random.default_rng(1).integers(1, 4, size=n)
@@ -149,7 +203,11 @@ def test_weights_are_repeated_rows(n, k, digits, merit):
     b = run(np.repeat(X, weight, axis=0), np.repeat(y, weight), merit=merit)
     ones, none = run(X, y, np.ones(n), merit=merit), run(X, y, merit=merit)
     for key in a:
-        compare = np.testing.assert_allclose if key == "merit" else np.testing.assert_array_equal
+        compare = (
+            np.testing.assert_allclose
+            if key == "merit"
+            else np.testing.assert_array_equal
+        )
         tolerance = {"atol": 1e-9, "rtol": 1e-9} if key == "merit" else {}
         compare(a[key], b[key], **tolerance)
         compare(ones[key], none[key], **tolerance)
@@ -194,7 +252,9 @@ def test_awkward_values():
 def test_xor_is_grown_through_zero_gain():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     tree = run(X, np.array([0, 1, 1, 0]))
-    assert len(tree["parent"]) == 7 and tree["feature"][0] == 0 and tree["merit"][0] == 0
+    assert (
+        len(tree["parent"]) == 7 and tree["feature"][0] == 0 and tree["merit"][0] == 0
+    )
 
 
 def test_tick_stops_or_raises():

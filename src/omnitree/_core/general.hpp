@@ -55,8 +55,9 @@ class GeneralGrower {
         inner_(o.merit == GAIN_RATIO ? GAIN : o.merit) {
     rank_columns();
     // C4.5: symbols with very many values stay out of the average gain, unless all do.
+    many_values_ = 0.3 * std::accumulate(t.weight, t.weight + t.n, 0.0);
     bool any_plain = false;
-    for (int f = 0; f < t.d; ++f) any_plain |= t.n_cat[f] < 0.3 * static_cast<double>(t.n);
+    for (int f = 0; f < t.d; ++f) any_plain |= t.n_cat[f] < many_values_;
     many_valued_count_ = !any_plain;
   }
 
@@ -161,7 +162,7 @@ class GeneralGrower {
     for (int f = 0; f < t_.d; ++f) {
       Test test = evaluate(work, f);
       if (!test.found || test.gain <= -C45_EPSILON) continue;
-      if (many_valued_count_ || t_.n_cat[f] < 0.3 * static_cast<double>(t_.n)) {
+      if (many_valued_count_ || t_.n_cat[f] < many_values_) {
         sum += test.gain;
         ++possible;
       }
@@ -263,8 +264,11 @@ class GeneralGrower {
         known += e.weight;
       }
     }
-    mean = known > 0 ? sum / known : 0;
     sort_keys(keys_, values.size(), spare_);
+    // Rounding must not carry the mean of equal values away from them.
+    mean = 0;
+    if (!keys_.empty())
+      mean = std::clamp(sum / known, values[keys_.front() >> 32], values[keys_.back() >> 32]);
     items_.clear();
     const bool fill = o_.missing == MEAN && !gaps_.empty();
     bool filled = !fill;
@@ -361,7 +365,7 @@ class GeneralGrower {
     const double penalty =
         o_.release8 ? std::log2(static_cast<double>(tries)) / total_ : 0;
     rate(test, best, unknown, size, 2, penalty);
-    if (o_.release8 && test.gain <= 0) return {};
+    if (o_.release8 && !better(test.gain, 0)) return {};
     const double a = items_[best_at].v, b = items_[best_at + 1].v;
     double mid = a + (b - a) / 2;
     if (!(mid < b)) mid = a;
@@ -437,6 +441,7 @@ class GeneralGrower {
   CategorySearch category_;
   SurrogateSearch surrogate_;
   const int inner_;  // the merit that chooses between the cuts of one feature
+  double many_values_ = 0;
   bool many_valued_count_ = false;
   double total_ = 0;
   std::vector<std::vector<uint32_t>> rank_;

@@ -201,10 +201,10 @@ class CategorySearch {
           const double worth = group_worth(trial, B - 1, t);
           if (better(worth, top)) top = worth, merged = trial;
         }
-      if (top < best) break;
+      if (better(best, top)) break;
       best = top, branch = merged, --B;
     }
-    return best < 0 ? std::vector<int32_t>{} : branch;
+    return best <= -1 ? std::vector<int32_t>{} : branch;
   }
 
   const Options& o_;

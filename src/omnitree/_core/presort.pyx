@@ -2,9 +2,9 @@
 # distutils: language = c++
 """Exact univariate classification trees from presorted columns.
 
-A thin wrapper of presort.hpp: it describes the arrays to the kernel, calls Python back while the kernel runs
-(progress, time limit, Ctrl-C), and turns the grown tree into arrays. Used by the fast path of the estimators when
-all columns are numeric and complete.
+A thin wrapper of presort.hpp: it describes the arrays to the kernel, calls Python back while
+the kernel runs (progress, time limit, Ctrl-C), and turns the grown tree into arrays. Used by
+`learners.univariate` when all columns are numeric and complete.
 """
 
 from libc.stddef cimport ptrdiff_t
@@ -38,7 +38,7 @@ cdef extern from "Python.h":
 
 
 cdef class _Watch:
-    """Called by the kernel every 60 ms; keeps what Python raised until the kernel has returned."""
+    """Called by the kernel every 60 ms; keeps what Python raised until the kernel returns."""
 
     cdef object tick, error
 
@@ -78,7 +78,7 @@ def grow_numeric(
     int max_depth,
     tick,
 ):
-    """Grow a classification tree with cuts x <= threshold, every cut of every column tried at every node.
+    """Grow a tree with cuts x <= threshold, every cut of every column tried at every node.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def grow_numeric(
     min_rows : nodes of less weight stay leaves
     min_branch : least weight of a branch
     max_depth : negative for no limit
-    tick : None or callable(fraction_done) -> bool, called every 60 ms or so; True ends the growth: nodes not yet
-        split stay leaves
+    tick : None or callable(fraction_done) -> bool, called every 60 ms or so; True ends the
+        growth: nodes not yet split stay leaves
 
     Returns
     -------
-    dict of arrays over nodes: first_child (-1 in leaves), parent (-1 at the root), feature (-1 in leaves),
-    threshold, merit, and value [n_nodes, n_classes], the weight of each class. Parents come before children;
-    the right child is first_child + 1.
+    dict of arrays over nodes: first_child (-1 in leaves), parent (-1 at the root), feature
+    (-1 in leaves), threshold, merit, and value [n_nodes, n_classes], the weight of each
+    class. Parents come before children; the right child is first_child + 1.
     """
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
     cdef const double[::1] w

@@ -8,9 +8,13 @@
 //                 entropy  sum l_c log l_c - l log l + the same for r, from a table of differences
 //   weighted      the same two, in doubles, with divisions and logarithms
 // A later candidate must win by more than `tolerance`, so that rounding never decides between exact ties.
-// Cost: 1 ns an entry for two classes, 2-3 ns for more, 10 ns and up with weights.
+// Without weights a list is read in blocks: the counts of a block bound the score of every cut inside it (the
+// scores are convex in the counts), and only blocks that may hold a better cut are tried entry by entry.
+// Cost: about 0.5 ns an entry for two classes, 1.5 ns for three to eight, 2-3 ns for more, 10 ns with weights.
 // Used by: presort_lists.hpp.
 #pragma once
+#include <cstring>
+
 #include "presort_tree.hpp"
 
 namespace presort {
@@ -31,7 +35,8 @@ struct Layout {
         const Entry e = static_cast<Entry>(rank << row_bits | row);
         return class_bits ? e | static_cast<Entry>(label) << (BITS - class_bits) : e;
     }
-    u32 row(Entry e) const { return static_cast<u32>(e & ((Entry{1} << row_bits) - 1)); }
+    Entry row_mask() const { return (Entry{1} << row_bits) - 1; }
+    u32 row(Entry e) const { return static_cast<u32>(e & row_mask()); }
     u64 rank(Entry e) const { return static_cast<Entry>(e << class_bits) >> class_bits >> row_bits; }
     u32 label(Entry e) const { return static_cast<u32>(e >> (BITS - class_bits)); }
     // Bits in which entries of different value differ.
@@ -73,56 +78,79 @@ class ScanTwo {
     }
 
     void start_node(u32 m, const double* count, const double*) {
+        m_ = m;
         m1_ = static_cast<i64>(count[1]);
         const double size = m;
         if (MERIT == GINI) {
             tolerance_ = 5e-13 * size * size * size;
             const double* v = tables_.inverse.data();
             for (u32 i = 1; i < m; ++i) position_[i] = v[i] + v[m - i];
+            position_[0] = position_[m] = 0;  // D is 0 there
         } else {
             tolerance_ = 1e-11 * size;
             const double* g = tables_.g.data();
             const u32 m1 = static_cast<u32>(m1_), m0 = m - m1;
-            for (u32 i = 1; i < m; ++i) position_[i] = -g[i] - g[m - i];
+            for (u32 i = 0; i <= m; ++i) position_[i] = -g[i] - g[m - i];
             for (u32 i = 0; i <= m0; ++i) first_[i] = g[i] + g[m0 - i];
             for (u32 i = 0; i <= m1; ++i) second_[i] = g[i] + g[m1 - i];
         }
     }
 
-    __attribute__((noinline)) void scan(const Entry* list, u32 m, u32 column, Best& best) const {
-        constexpr int TOP = Layout<Entry>::BITS - 1;
-        const u32 end = m - least_;
-        double limit = best.limit;
-        if (MERIT == GINI) {
-            i64 D = 0;
-            const i64 all = m, down = m1_;
-            for (u32 i = 0; i < end; ++i) {
-                const Entry e = list[i];
-                D += (all & -static_cast<i64>(e >> TOP)) - down;
-                const double v = static_cast<double>(D), score = v * v * position_[i + 1];
-                if (score > limit && ((e ^ list[i + 1]) & mask_) && i + 1 >= least_)
-                    limit = score + tolerance_, best.column = column, best.cut = i + 1;
-            }
-        } else {
-            u32 ones = 0;
-            for (u32 i = 0; i < end; ++i) {
-                const Entry e = list[i];
-                ones += static_cast<u32>(e >> TOP);
-                const double score = first_[i + 1 - ones] + second_[ones] + position_[i + 1];
-                if (score > limit && ((e ^ list[i + 1]) & mask_) && i + 1 >= least_)
-                    limit = score + tolerance_, best.column = column, best.cut = i + 1;
-            }
+    void scan(const Entry* list, u32 m, u32 column, Best& best) const {
+        const u32 end = m - least_;  // cuts 1 .. end are admissible
+        u32 i = 0, ones = 0;
+        for (; i + BLOCK <= end; i += BLOCK) {
+            const u32 more = ones_in(list + i);
+            // A convex function is greatest at a corner: the ones first, the zeros first, or the whole block.
+            if (score(i + more, ones + more) > best.limit || score(i + BLOCK - more, ones) > best.limit ||
+                score(i + BLOCK, ones + more) > best.limit)
+                scan_each(list, i, i + BLOCK, column, ones, best);
+            ones += more;
         }
-        best.limit = limit;
+        scan_each(list, i, end, column, ones, best);
     }
 
   private:
+    static constexpr u32 BLOCK = 16;
     const Tables& tables_;
     Entry mask_;
     std::vector<double> position_, first_, second_;
     u32 least_;
-    i64 m1_ = 0;
+    i64 m_ = 0, m1_ = 0;
     double tolerance_ = 0;
+
+    static u32 one(Entry e) { return static_cast<u32>(e >> (Layout<Entry>::BITS - 1)); }
+
+    // Entries of class 1 in a block.
+    static u32 ones_in(const Entry* block) {
+        typedef Entry Vector __attribute__((vector_size(16)));
+        constexpr u32 LANES = 16 / sizeof(Entry);
+        Vector sum = {}, some;
+        for (u32 j = 0; j < BLOCK; j += LANES) {
+            std::memcpy(&some, block + j, sizeof some);
+            sum += some >> (Layout<Entry>::BITS - 1);
+        }
+        u32 ones = 0;
+        for (u32 j = 0; j < LANES; ++j) ones += static_cast<u32>(sum[j]);
+        return ones;
+    }
+
+    // Score of a left side of l entries, of which `ones` are of class 1.
+    double score(u32 l, u32 ones) const {
+        if (MERIT == ENTROPY) return first_[l - ones] + second_[ones] + position_[l];
+        const double D = static_cast<double>(ones * m_ - l * m1_);
+        return D * D * position_[l];
+    }
+
+    // Try the cuts after entries [begin, end).
+    void scan_each(const Entry* list, u32 begin, u32 end, u32 column, u32 ones, Best& best) const {
+        for (u32 i = begin; i < end; ++i) {
+            ones += one(list[i]);
+            const double now = score(i + 1, ones);
+            if (now > best.limit && ((list[i] ^ list[i + 1]) & mask_) && i + 1 >= least_)
+                best.limit = now + tolerance_, best.column = column, best.cut = i + 1;
+        }
+    }
 };
 
 // Any number of classes, no weights.
@@ -145,45 +173,111 @@ class ScanMany {
         }
     }
 
-    __attribute__((noinline)) void scan(const Entry* list, u32 m, u32 column, Best& best) {
-        const u32 end = m - least_;
-        double limit = best.limit;
-        i64 before = 0, after = squares_;
-        double sum = parent_;
-        for (u32 i = 0; i < end; ++i) {
+    void scan(const Entry* list, u32 m, u32 column, Best& best) {
+        const u32 end = m - least_;  // cuts 1 .. end are admissible
+        m_ = m;
+        before_ = 0, after_ = squares_, sum_ = parent_;
+        u32 i = 0;
+        if (k_ <= PACKED && layout_.fits())
+            for (; i + BLOCK <= end; i += BLOCK) {
+                const u64 more = count_block(list + i);
+                if (bound(i, more) > best.limit) scan_each(list, i, i + BLOCK, column, best);
+                else skip(more);
+            }
+        scan_each(list, i, end, column, best);
+        if (k_ <= end)
+            std::fill(left_.begin(), left_.end(), 0u);
+        else
+            for (u32 j = 0; j < end; ++j) left_[label(list[j])] = 0;
+    }
+
+  private:
+    static constexpr u32 BLOCK = 32, PACKED = 8;  // a block's counts are the bytes of a word
+    const Tables& tables_;
+    Layout<Entry> layout_;
+    Entry mask_;
+    const i32* y_;
+    u32 k_, least_, m_ = 0;
+    std::vector<u32> left_, total_;
+    i64 squares_ = 0;
+    double parent_ = 0, tolerance_ = 0;
+    i64 before_ = 0, after_ = 0;  // sums of squares of the two sides
+    double sum_ = 0;              // sum of n log n over the classes of both sides
+
+    u32 label(Entry e) const { return layout_.fits() ? layout_.label(e) : static_cast<u32>(y_[layout_.row(e)]); }
+
+    u64 count_block(const Entry* block) const {
+        u64 count = 0;
+        for (u32 j = 0; j < BLOCK; ++j) count += u64{1} << 8 * layout_.label(block[j]);
+        return count;
+    }
+
+    // Not less than the score of any cut inside or at the end of the block that begins after l entries.
+    double bound(u32 l, u64 more) const {
+        if (MERIT == GINI) {
+            // score = sum_c total_c^2 / m + sum_c D_c^2 (1/l + 1/r) / m^2 with D_c = m l_c - l total_c; inside the
+            // block D_c is highest if its entries come first, lowest if they come last.
+            double squares = 0;
+            const i64 m = m_;
+            for (u32 c = 0; c < k_; ++c, more >>= 8) {
+                const i64 b = more & 255, all = total_[c], D = m * left_[c] - all * l;
+                const double high = static_cast<double>(D + b * (m - all));
+                const double low = static_cast<double>(D - (BLOCK - b) * all);
+                squares += std::max(high * high, low * low);
+            }
+            // 1/l + 1/r is convex: greatest at an end of the block.
+            const double* v = tables_.inverse.data();
+            const double w = std::max(v[l + 1] + v[m - l - 1], v[l + BLOCK] + v[m - l - BLOCK]);
+            return squares_ * v[m] + squares * w * v[m] * v[m];
+        }
+        // The score is convex in each count and its mixed second derivatives, -1/l - 1/r, are negative: what all
+        // classes add together is at most what each adds alone, at the end of its range.
+        const double *g = tables_.g.data(), here = g[l] + g[m_ - l];
+        double score = sum_ - here;
+        for (u32 c = 0; c < k_; ++c, more >>= 8) {
+            const u32 b = more & 255, p = left_[c], q = total_[c] - p;
+            const double gain = g[p + b] - g[p] + g[q - b] - g[q] + here - g[l + b] - g[m_ - l - b];
+            score += std::max(gain, 0.0);
+        }
+        return score;
+    }
+
+    void skip(u64 more) {
+        for (u32 c = 0; c < k_; ++c, more >>= 8) {
+            const u32 b = more & 255, p = left_[c], q = total_[c] - p;
+            left_[c] = p + b;
+            if (MERIT == GINI) {
+                before_ += static_cast<i64>(b) * (2 * static_cast<i64>(p) + b);
+                after_ -= static_cast<i64>(b) * (2 * static_cast<i64>(q) - b);
+            } else {
+                const double* g = tables_.g.data();
+                sum_ += g[p + b] - g[p] + g[q - b] - g[q];
+            }
+        }
+    }
+
+    // Try the cuts after entries [begin, end).
+    void scan_each(const Entry* list, u32 begin, u32 end, u32 column, Best& best) {
+        i64 before = before_, after = after_;
+        double sum = sum_;
+        for (u32 i = begin; i < end; ++i) {
             const Entry e = list[i];
-            const u32 c = layout_.fits() ? layout_.label(e) : static_cast<u32>(y_[layout_.row(e)]);
-            const u32 l = left_[c]++, r = total_[c] - l;
+            const u32 c = label(e), l = left_[c]++, r = total_[c] - l;
             double score;
             if (MERIT == GINI) {
                 before += 2 * static_cast<i64>(l) + 1;
                 after -= 2 * static_cast<i64>(r) - 1;
                 const double* v = tables_.inverse.data();
-                score = static_cast<double>(before) * v[i + 1] + static_cast<double>(after) * v[m - i - 1];
+                score = static_cast<double>(before) * v[i + 1] + static_cast<double>(after) * v[m_ - i - 1];
             } else {
                 sum += tables_.dg[l] - tables_.dg[r - 1];
-                score = sum - tables_.g[i + 1] - tables_.g[m - i - 1];
+                score = sum - tables_.g[i + 1] - tables_.g[m_ - i - 1];
             }
-            if (score > limit && ((e ^ list[i + 1]) & mask_) && i + 1 >= least_)
-                limit = score + tolerance_, best.column = column, best.cut = i + 1;
+            if (score > best.limit && ((e ^ list[i + 1]) & mask_) && i + 1 >= least_)
+                best.limit = score + tolerance_, best.column = column, best.cut = i + 1;
         }
-        best.limit = limit;
-        if (k_ <= end)
-            std::fill(left_.begin(), left_.end(), 0u);
-        else
-            for (u32 i = 0; i < end; ++i)
-                left_[layout_.fits() ? layout_.label(list[i]) : static_cast<u32>(y_[layout_.row(list[i])])] = 0;
+        before_ = before, after_ = after, sum_ = sum;
     }
-
-  private:
-    const Tables& tables_;
-    Layout<Entry> layout_;
-    Entry mask_;
-    const i32* y_;
-    u32 k_, least_;
-    std::vector<u32> left_, total_;
-    i64 squares_ = 0;
-    double parent_ = 0, tolerance_ = 0;
 };
 
 // Weighted rows. The weight of a row is looked up: weight[row of the entry].
@@ -205,7 +299,7 @@ class ScanWeighted {
         tolerance_ = (MERIT == GINI ? 1e-12 : 1e-11) * weight_;
     }
 
-    __attribute__((noinline)) void scan(const Entry* list, u32 m, u32 column, Best& best) {
+    void scan(const Entry* list, u32 m, u32 column, Best& best) {
         std::fill(left_.begin(), left_.end(), 0.0);
         std::copy(total_, total_ + k_, right_.begin());
         double nl = 0, before = 0, after = squares_;

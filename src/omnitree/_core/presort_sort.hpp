@@ -21,9 +21,9 @@ class ColumnSorter {
   public:
     explicit ColumnSorter(const Task& task)
         : task_(task), word_(new u64[task.n]), spare_(new u64[task.n]), row_bits_(bits_for(task.n)),
-          class_bits_(bits_for(task.k)) {
+          class_bits_(bits_for(task.k)), wide_(std::max(1u, std::min(8u, task.d / 4))) {
         key_bits_ = std::min(33, 64 - row_bits_ - class_bits_);
-        if (task.row_stride != sizeof(double)) block_.reset(new double[std::size_t(task.n) * BLOCK]);
+        if (task.row_stride != sizeof(double)) block_.reset(new double[std::size_t(task.n) * wide_]);
     }
 
     // Call emit(i, rank, row, label) for the rows in ascending order, i = 0 .. n-1. Equal values (0.0 and -0.0
@@ -48,16 +48,16 @@ class ColumnSorter {
     }
 
   private:
-    static constexpr u32 BLOCK = 8;
     static constexpr u32 SHORT = 32;  // runs and cells up to here are left to insertion
     static constexpr u32 IN_CACHE = 65536;  // words that may be scattered freely
     static constexpr int DIGIT = 11;
     const Task& task_;
     std::unique_ptr<u64[]> word_, spare_;
-    std::unique_ptr<double[]> block_;  // BLOCK columns, one after the other
+    std::unique_ptr<double[]> block_;  // wide_ columns, one after the other
     const double* value_ = nullptr;
     u32 block_begin_ = 0, block_end_ = 0;
     int row_bits_, class_bits_, key_bits_;
+    u32 wide_;  // a cache line of a row, less in narrow tables to save memory
     bool remapped_ = false;
 
     u32 row(u64 word) const { return static_cast<u32>(word >> class_bits_ & ((u64{1} << row_bits_) - 1)); }
@@ -73,7 +73,7 @@ class ColumnSorter {
         }
         if (column < block_begin_ || column >= block_end_) {
             block_begin_ = column;
-            block_end_ = std::min(task_.d, column + BLOCK);
+            block_end_ = std::min(task_.d, column + wide_);
             for (u32 i = 0; i < n; ++i) {
                 __builtin_prefetch(task_.address(std::min(i + 24, n - 1), column));
                 __builtin_prefetch(task_.address(std::min(i + 24, n - 1), block_end_ - 1));

@@ -179,43 +179,45 @@ inline void leaves_of(const TreeView& t, const Values& x, int64_t row,
   }
 }
 
-// Leaves of rows [begin, end) in a tree of axis tests only, for a table without gaps.
-// Eight rows walk at once, so that eight loads are under way instead of one; a leaf points
-// to itself under an infinite threshold, which makes the inner loop free of branches.
+// A tree of axis tests only, packed for the two loops below. A leaf points to itself under
+// an infinite threshold, so a step needs no test for leaves.
 struct AxisNode {
   double threshold;
   int32_t feature, first_child;
 };
 
+// Leaves of rows [begin, end) of a table without gaps. Eight rows walk at once, so that
+// eight loads are under way instead of one; a row that has arrived makes room for the next.
 inline void apply_axis(const AxisNode* nodes, const Values& x, int64_t begin, int64_t end,
                        int32_t* leaf) {
   constexpr int W = 8;
-  int64_t row = begin;
-  for (; row + W <= end; row += W) {
-    int32_t at[W] = {0};
-    const double* p[W];
-    for (int i = 0; i < W; ++i) p[i] = x.base + (row + i) * x.row_stride;
-    for (bool moving = true; moving;) {
-      int32_t moved = 0;
-      for (int i = 0; i < W; ++i) {
-        const AxisNode& n = nodes[at[i]];
-        const int32_t next =
-            n.first_child + axis_branch(p[i][n.feature * x.col_stride], n.threshold);
-        moved |= next ^ at[i];
-        at[i] = next;
+  struct Walk {
+    const double* row;
+    int64_t id;
+    int32_t at;
+  } walk[W];
+  int64_t next_row = begin;
+  int active = 0;
+  for (; active < W && next_row < end; ++active, ++next_row)
+    walk[active] = {x.base + next_row * x.row_stride, next_row, 0};
+  while (active > 0) {
+    for (int i = 0; i < active; ++i) {
+      Walk& w = walk[i];
+      const AxisNode& n = nodes[w.at];
+      const int32_t next =
+          n.first_child + axis_branch(w.row[n.feature * x.col_stride], n.threshold);
+      if (next != w.at) {
+        w.at = next;
+      } else {
+        leaf[w.id] = next;
+        if (next_row < end) {
+          w = {x.base + next_row * x.row_stride, next_row, 0};
+          ++next_row;
+        } else {
+          w = walk[--active];
+        }
       }
-      moving = moved != 0;
     }
-    for (int i = 0; i < W; ++i) leaf[row + i] = at[i];
-  }
-  for (; row < end; ++row) {
-    int32_t node = 0, next = 0;
-    do {
-      node = next;
-      const AxisNode& n = nodes[node];
-      next = n.first_child + axis_branch(x.at(row, n.feature), n.threshold);
-    } while (next != node);
-    leaf[row] = node;
   }
 }
 

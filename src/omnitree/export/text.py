@@ -68,7 +68,8 @@ def branch_text(kind: str, test: dict[str, Any], b: int, schema: dict[str, Any])
         ]
         return f"{_sum(test['weights'], terms)} {_side(b)} {test['threshold']:.6g}"
     if kind == "machine":
-        return f"g{b} largest, g{b} = {_sum(test['weights'][b], names)} {test['bias'][b]:+.6g}"
+        weighted = _sum(test["weights"][b], names)
+        return f"g{b} largest, g{b} = {weighted} {test['bias'][b]:+.6g}"
     return f"network({', '.join(names)}) {_side(b)} 0"
 
 

@@ -4,6 +4,6 @@ from omnitree.learners.base import SplitLearner
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
 
-LEARNERS = Registry("learner", {"univariate": Univariate})
+LEARNERS = Registry("learner", SplitLearner, {"univariate": Univariate})
 
 __all__ = ["LEARNERS", "SplitLearner", "Univariate"]

@@ -10,6 +10,7 @@ presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,8 @@ class Univariate(SplitLearner):
         problem, limits = node.problem, node.problem.limits
         table = problem.table
         merit = MERITS.resolve(self.merit)
+        if not (isinstance(self.min_branch, numbers.Real) and self.min_branch >= 0):
+            raise ValueError(f"min_branch must be at least 0, not {self.min_branch!r}")
         _among("categories", self.categories, CATEGORIES)
         _among("choice", self.choice, ("best", "random"))
         _among("threshold", self.threshold, ("midpoint", "value"))
@@ -139,9 +142,7 @@ class Univariate(SplitLearner):
             "min_rows": limits.min_rows,
             "min_branch": float(self.min_branch),
             "max_depth": limits.max_depth,
-            "max_surrogates": (
-                problem.missing.max_surrogates if table.has_gaps else 0
-            ),
+            "max_surrogates": (problem.missing.max_surrogates if table.has_gaps else 0),
             "seed": problem.seed,
         }
         arrays = general.grow_general(

@@ -9,6 +9,7 @@ from omnitree.parts import Registry
 
 MERITS = Registry(
     "merit",
+    Merit,
     {
         "gini": Gini,
         "gain": Gain,

@@ -8,6 +8,8 @@ in `code` (`_core/merit.hpp`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,6 +24,12 @@ class Merit(Part):
     """A measure of how well a partition separates the classes."""
 
     code: int = CUSTOM
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A merit derived from a compiled one has another score: its twin will not do.
+        if "score" in vars(cls) and "code" not in vars(cls):
+            cls.code = CUSTOM
 
     def __call__(self, counts: ArrayLike) -> Floats:
         """Merit of each table; 0 where a table is empty."""

@@ -10,6 +10,7 @@ from omnitree.pruning.significance import Significance
 
 PRUNINGS = Registry(
     "pruning",
+    Pruning,
     {
         "reduced_error": ReducedError,
         "pessimistic": Pessimistic,

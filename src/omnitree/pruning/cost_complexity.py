@@ -112,7 +112,8 @@ def weakest_links(tree: Tree) -> np.ndarray:
     def link(node: int) -> float:
         return max((cost[node] - below[node]) / (leaves[node] - 1), 0.0)
 
-    heap = [(link(node), node) for node in np.flatnonzero(tree.kind != LEAF)]
+    inner = np.flatnonzero(tree.kind != LEAF).tolist()
+    heap = [(link(node), node) for node in inner]
     heapq.heapify(heap)
     now = 0.0
     while heap:

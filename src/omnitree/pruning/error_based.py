@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree._core import estimate
-from omnitree.pruning.base import Evidence, Pruning
-from omnitree.tree import Tree
+from omnitree.grow import make_children
+from omnitree.missing import Fractional
+from omnitree.node import Node, Problem
+from omnitree.pruning.base import Evidence, Pruning, Rows
+from omnitree.stopping import Limits
+from omnitree.tree import LEAF, Tree
 
 
 class ErrorBased(Pruning):
@@ -42,4 +46,26 @@ class ErrorBased(Pruning):
         rows = evidence.train
         pruned = super().prune(tree, evidence)
         # A raised subtree has new rows; count them.
-        return pruned.recount(rows.table, rows.y, rows.weight) if self.raising else pruned
+        return _count(pruned, rows) if self.raising else pruned
+
+
+def _count(tree: Tree, rows: Rows) -> Tree:
+    """The tree with the counts of `rows`, divided at a gap as these rows themselves are.
+
+    `Tree.recount` divides them as the tree's own counts say, which are those from before
+    the raising.
+    """
+    if not rows.table.has_gaps:
+        return tree.recount(rows.table, rows.y, rows.weight)
+    problem = Problem(
+        rows.table, rows.y, len(tree.classes), Fractional(), Limits(), seed=0
+    )
+    waiting = {0: Node(problem, np.arange(len(rows.y)), rows.weight)}
+    value = np.zeros_like(tree.value)
+    for at in range(tree.n_nodes):  # parents come before children
+        node = waiting.pop(at)
+        value[at] = node.counts
+        if tree.kind[at] != LEAF:
+            children = make_children(node, tree.split(at))
+            waiting.update(enumerate(children, start=int(tree.first_child[at])))
+    return tree.replace(value=value)

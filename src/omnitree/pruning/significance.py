@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from omnitree.merit import ChiSquare
 from omnitree.pruning.base import Evidence, Pruning, bottom_up, children
@@ -43,4 +43,4 @@ def chi_square_probability(counts: np.ndarray) -> float:
     free = (counts.shape[0] - 1) * (counts.shape[1] - 1)
     if free == 0:
         return 1.0
-    return float(stats.chi2.sf(float(ChiSquare()(counts)), free))
+    return float(special.chdtrc(free, float(ChiSquare()(counts))))

@@ -1,0 +1,91 @@
+# Everything happens inside this folder: `make` puts a virtual environment into .venv and
+# installs omnitree there, compiled and editable. Needed before: Python 3.10 or newer with
+# venv, a C and C++ compiler, make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install
+# meson and ninja are found on the PATH, so the environment's programs come first.
+INSTALL := PATH="$(BIN):$$PATH" $(PIP) --no-build-isolation --editable
+RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
+TARGETS := demo test lint bench docs clean help
+
+.PHONY: $(TARGETS)
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a minute)
+	@$(BIN)/omnitree demo
+
+# The first line compiles what has changed, once, before two workers ask for it.
+test: $(VENV)/ready-test ## run all tests
+	@$(BIN)/python -c "import omnitree"
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/cython-lint src/omnitree/_core
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+# The comparison with the original programs needs their results, which are not in here.
+bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
+	@mkdir -p benchmarks/results; failed=; \
+	for script in $(filter-out %/originals.py,$(wildcard benchmarks/*.py)); do \
+	  name=$$(basename $$script .py); echo "== $$name"; \
+	  $(BIN)/python $$script -o benchmarks/results/$$name.md || failed="$$failed $$name"; \
+	done; \
+	if [ -n "$(DATA)" ]; then \
+	  echo "== originals"; \
+	  $(BIN)/python benchmarks/originals.py --shared "$(DATA)" \
+	    -o benchmarks/results/originals.md || failed="$$failed originals"; \
+	else echo "== originals: left out, needs make bench DATA=FOLDER"; fi; \
+	if [ -n "$$failed" ]; then echo "not met:$$failed" >&2; exit 1; fi
+
+docs: $(VENV)/ready-docs ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean: ## remove what was built; .venv stays and is installed into anew next time
+	rm -rf build demo docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .hypothesis .import_linter_cache
+	rm -f $(VENV)/ready*
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 8
+
+# -- set-up -----------------------------------------------------------------------------
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "omnitree needs Python 3.10 or newer; choose one with make PYTHON=..." >&2; \
+	  exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' || { \
+	  echo "$(PYTHON) lacks the module venv; install it (python3-venv on Debian)" >&2; \
+	  exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# What pyproject.toml asks for to build, and ninja, which meson-python takes as given.
+$(VENV)/ready-build: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -c 'import ast, re; \
+	  text = open("pyproject.toml", encoding="utf-8").read(); \
+	  found = re.search(r"^requires = (\[.*?\])", text, re.M | re.S); \
+	  print(*ast.literal_eval(found[1]), "ninja", sep="\n")' > $(VENV)/build-needs.txt
+	@echo "installing what the build needs into $(VENV)"
+	@$(PIP) -r $(VENV)/build-needs.txt
+	@touch $@
+
+$(VENV)/ready: $(RECIPES) $(VENV)/ready-build
+	@echo "compiling and installing omnitree into $(VENV)"
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/ready-%: $(RECIPES) $(VENV)/ready-build
+	@echo "compiling and installing omnitree into $(VENV), with what '$*' needs"
+	@$(INSTALL) ".[$*]"
+	@touch $@ $(VENV)/ready

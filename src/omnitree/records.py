@@ -1,0 +1,219 @@
+"""Nodes on their way into a tree, and the checks that let them in.
+
+The grower and `Tree.from_dict` hand over `NodeRecord`s; a tree is packed from them only
+after `check_records` found each node reached once from a parent before it, siblings
+adjacent, indices within the schema, sizes that fit and all numbers finite. `read_tree`
+turns the plain form of a tree (a parsed JSON file, possibly hostile) into such records.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from omnitree.schema import Schema
+from omnitree.splits import Split, split_from_dict
+
+FORMAT = "omnitree-tree"
+VERSION = 1
+
+
+@dataclass
+class NodeRecord:
+    """A node on its way into a tree."""
+
+    parent: int
+    value: Any
+    split: Split | None = None
+    children: Sequence[int] = ()
+
+
+def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -> None:
+    """Raise ValueError where the nodes do not make a sound tree."""
+    _check_structure(nodes)
+    for i, node in enumerate(nodes):
+        value = np.asarray(node.value, dtype=np.float64)
+        _check(value.shape == (n_classes,), f"node {i}: one count a class is needed")
+        _check(
+            bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts"
+        )
+        if node.split is not None:
+            _check_split(i, node, schema)
+
+
+def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
+    """Schema, classes and nodes of a tree written by `Tree.to_dict`."""
+    _check(isinstance(data, dict), "a tree must be a JSON object")
+    _check(data.get("format") == FORMAT, f"not a tree: 'format' is not {FORMAT!r}")
+    version = data.get("version")
+    _check(
+        version == VERSION,
+        f"tree version {version!r} cannot be read; this omnitree reads {VERSION}",
+    )
+    _check(data.get("task") == "classification", "unknown task of the tree")
+    schema = Schema.from_dict(data.get("schema"))
+    classes = data.get("classes")
+    _check(isinstance(classes, list) and len(classes) > 0, "no classes")
+    _check(
+        all(isinstance(c, str) for c in classes)
+        or all(isinstance(c, bool) or _is_number(c) for c in classes),
+        "classes must be all strings or all numbers",
+    )
+    _check(len(set(classes)) == len(classes), "classes must be distinct labels")
+    nodes = data.get("nodes")
+    _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
+    return schema, tuple(classes), [_read_node(i, n) for i, n in enumerate(nodes)]
+
+
+def _check(ok: bool, message: str) -> None:
+    if not ok:
+        raise ValueError(f"damaged tree: {message}")
+
+
+def _read_node(i: int, node: Any) -> NodeRecord:
+    _check(isinstance(node, dict), f"node {i} is no object")
+    _check(node.get("id") == i, f"node {i} has the id {node.get('id')!r}")
+    parent = node.get("parent")
+    _check(_is_int(parent), f"node {i}: parent")
+    value = node.get("value")
+    _check(
+        isinstance(value, list) and all(_is_number(v) for v in value),
+        f"node {i}: value must be a list of numbers",
+    )
+    if node.get("kind") == "leaf":
+        _check("test" not in node and "children" not in node, f"leaf {i} has a test")
+        return NodeRecord(parent, value)
+    children = node.get("children")
+    _check(
+        isinstance(children, list) and all(_is_int(c) for c in children),
+        f"node {i}: children must be a list of node numbers",
+    )
+    missing = node.get("missing")
+    _check(missing == "divide" or _is_int(missing), f"node {i}: missing")
+    _check(_is_number(node.get("merit")), f"node {i}: merit")
+    surrogates = node.get("surrogates", [])
+    _check(isinstance(surrogates, list), f"node {i}: surrogates")
+    split = _read_test(
+        i,
+        node,
+        merit=float(node["merit"]),
+        missing=-1 if missing == "divide" else missing,
+        surrogates=tuple(_read_test(i, s) for s in surrogates),
+    )
+    return NodeRecord(parent, value, split, children)
+
+
+def _read_test(i: int, holder: Any, **rest: Any) -> Split:
+    _check(
+        isinstance(holder, dict) and isinstance(holder.get("test"), dict),
+        f"node {i}: no test",
+    )
+    try:
+        return split_from_dict(holder.get("kind"), holder["test"], **rest)
+    except ValueError as error:
+        raise ValueError(f"damaged tree: node {i}: {error}") from None
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
+
+
+def _check_structure(nodes: Sequence[NodeRecord]) -> None:
+    """Each node is reached once, from a parent before it; siblings are adjacent."""
+    _check(nodes[0].parent == -1, "the root has a parent")
+    reached = 1
+    for i, node in enumerate(nodes):
+        if node.split is None:
+            _check(not node.children, f"leaf {i} has children")
+            continue
+        children = list(node.children)
+        n = node.split.n_children
+        _check(
+            len(children) == n >= 2, f"node {i}: {n} branches are needed, at least 2"
+        )
+        _check(
+            children == list(range(children[0], children[0] + n)),
+            f"node {i}: children must be adjacent",
+        )
+        _check(
+            i < children[0] and children[-1] < len(nodes),
+            f"node {i}: a child's number must be above its parent's and below the number "
+            "of nodes",
+        )
+        for child in children:
+            _check(nodes[child].parent == i, f"node {child} is not a child of node {i}")
+            reached += 1
+    _check(reached == len(nodes), "some nodes are not reached from the root")
+
+
+def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
+    """Indices within the schema, sizes that fit, finite numbers."""
+    split = node.split
+    assert split is not None
+    _check(-1 <= split.missing < split.n_children, f"node {i}: missing branch")
+    for test in (split, *split.surrogates):
+        _, index, weight = test.pack()
+        _check(all(math.isfinite(w) for w in weight), f"node {i}: infinite number")
+        _check(
+            test.n_children == split.n_children, f"node {i}: branches of a surrogate"
+        )
+        problem = _test_problem(test, schema)
+        _check(problem is None, f"node {i}: {problem}")
+        _check(
+            all(-(2**31) <= v < 2**31 for v in index),
+            f"node {i}: a number out of range",
+        )
+
+
+def _test_problem(test: Any, schema: Schema) -> str | None:
+    """What is wrong with a test under this schema, or None."""
+    if test.kind in ("axis", "multiway", "subset"):
+        if not 0 <= test.feature < schema.n_features:
+            return f"feature {test.feature} is not in the schema"
+        symbols = int(schema.n_categories[test.feature])
+        if test.kind == "axis":
+            if test.low not in (0, 1):
+                return f"low is {test.low}, not 0 or 1"
+            return "a threshold on a symbolic feature" if symbols else None
+        if len(test.branch) != symbols:
+            return f"{len(test.branch)} symbols where the schema has {symbols}"
+        if not all(-1 <= b < test.n_children for b in test.branch):
+            return "branch out of range"
+        return None
+    n_columns = len(schema.linear_columns()[0])
+    m = len(test.columns)
+    if not all(0 <= c < n_columns for c in test.columns):
+        return "column out of range"
+    if len(test.fill) != m:
+        return "one fill a column is needed"
+    if test.kind == "linear":
+        sizes = len(test.weights) == m
+    elif test.kind == "quadratic":
+        sizes = len(test.weights) == len(test.terms)
+        if not all(0 <= a < m and -1 <= b < m for a, b in test.terms):
+            return "term out of range"
+    elif test.kind == "machine":
+        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, m)
+    else:
+        h = len(test.hidden_bias)
+        sizes = len(test.hidden_weights) == h == len(test.output_weights) and _widths(
+            test.hidden_weights, m
+        )
+    return None if sizes else "numbers of weights and columns differ"
+
+
+def _widths(rows: Any, m: int) -> bool:
+    return all(len(row) == m for row in rows)

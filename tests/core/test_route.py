@@ -1,0 +1,147 @@
+"""The compiled routing rule against the naive one, for every kind of test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from omnitree.schema import Feature, Schema
+from omnitree.splits import KINDS, SPLITS, AxisSplit
+from omnitree.table import Table
+from omnitree.tree import NodeRecord, tree_from_nodes
+from tests import naive
+from tests.trees import SCHEMA, random_rows, random_test, random_tree
+
+NUMBERS = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(3)), named=False)
+
+
+@pytest.mark.parametrize("kind", list(SPLITS))
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_one_test_equals_naive(kind, order, rng):
+    schema = SCHEMA.to_dict()
+    for _ in range(150):
+        test = random_test(rng, kind)
+        values = np.asarray(random_rows(rng, 12), order=order)
+        if kind in ("multiway", "subset"):  # codes that the tree never saw
+            values[0, test.feature] = 17
+            values[1, test.feature] = -1
+        rows = rng.permutation(12)[:9]
+        ours = test.route(Table(values, SCHEMA), rows)
+        expected = [naive.branch_of(kind, test.to_dict(), values[i], schema) for i in rows]
+        assert ours.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", list(SPLITS))
+def test_pack_and_unpack(kind, rng):
+    for _ in range(50):
+        test = random_test(rng, kind)
+        code, index, weight = test.pack()
+        assert KINDS[code] == kind
+        assert SPLITS[kind].unpack(index, weight) == test
+
+
+def test_registry_has_every_kind():
+    assert set(SPLITS) == set(KINDS) - {"leaf"}
+
+
+def test_no_rows():
+    test = AxisSplit(0, 0.5)
+    assert test.route(Table(random_rows(np.random.default_rng(0), 3), SCHEMA), []).shape == (0,)
+
+
+def shares_of(tree, values):
+    """Naive leaf shares as a matrix."""
+    data = tree.to_dict()
+    out = np.zeros((len(values), tree.n_nodes))
+    for i, row in enumerate(values):
+        for leaf, share in naive.leaf_shares(data, row).items():
+            out[i, leaf] = share
+    return out
+
+
+@pytest.mark.parametrize("kinds", [*[(k,) for k in SPLITS], tuple(SPLITS)], ids="+".join)
+def test_tree_equals_naive(kinds, rng):
+    for _ in range(25):
+        tree = random_tree(rng, kinds)
+        values = random_rows(rng, 15, gaps=rng.choice([0.0, 0.3]))
+        table = Table(values, SCHEMA)
+        expected = shares_of(tree, values)
+        shares = tree.leaf_shares(table).toarray()
+        np.testing.assert_allclose(shares, expected, atol=1e-12)
+        np.testing.assert_allclose(shares.sum(axis=1), 1)
+        # The leaf with most of the row, the first of several.
+        assert tree.apply(table).tolist() == shares.argmax(axis=1).tolist()
+        path = tree.decision_path(table).toarray()
+        leaf = tree.kind == 0
+        np.testing.assert_allclose(path[:, leaf], shares[:, leaf])
+        np.testing.assert_allclose(path[:, 0], 1)
+        for node in np.flatnonzero(~leaf):
+            first = tree.first_child[node]
+            below = path[:, first : first + tree.n_children[node]].sum(axis=1)
+            np.testing.assert_allclose(path[:, node], below)
+        values_at = rng.random((tree.n_nodes, 2))
+        np.testing.assert_allclose(tree.predict_value(table, values_at), expected @ values_at)
+
+
+def test_axis_fast_path_equals_general_path(rng):
+    """Trees of plain cuts are walked by another loop, which surrogates and `low` may not break."""
+    for _ in range(60):
+        tree = random_tree(rng, ("axis",), n_inner=int(rng.integers(1, 15)), schema=NUMBERS)
+        values = random_rows(rng, int(rng.integers(1, 40)), NUMBERS, gaps=0.0)
+        fast = tree.apply(Table(values, NUMBERS))
+        with_gap = np.vstack([values, [[np.nan] * 3]])  # one gap: the general loop
+        general = tree.apply(Table(with_gap, NUMBERS))[:-1]
+        assert fast.tolist() == general.tolist()
+        assert fast.tolist() == shares_of(tree, values).argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_threads_do_not_change_the_answer(gaps, order):
+    rng = np.random.default_rng(0)
+    tree = random_tree(rng, ("axis",), n_inner=20, schema=NUMBERS)
+    values = np.asarray(random_rows(rng, 50_000, NUMBERS, gaps), order=order)
+    table = Table(values, NUMBERS)
+    one, two = tree.apply(table, n_jobs=1), tree.apply(table, n_jobs=2)
+    np.testing.assert_array_equal(one, two)
+    shares = tree.leaf_shares(table, 1) - tree.leaf_shares(table, 2)
+    assert abs(shares).max() == 0
+    paths = tree.decision_path(table, 1) - tree.decision_path(table, 2)
+    assert abs(paths).max() == 0
+
+
+def test_deep_tree_is_no_recursion():
+    """A path of 5,000 nodes."""
+    n = 5_000
+    records = []
+    for i in range(n):
+        split = AxisSplit(0, float(i), missing=-1)
+        records.append(NodeRecord(2 * i - 2 if i else -1, [1.0, 1.0], split))
+        records[-1].children = range(2 * i + 1, 2 * i + 3)
+        if i == 0:
+            records.append(NodeRecord(0, [0.0, 1.0]))
+        else:
+            records.insert(2 * i, records.pop())
+            records.append(NodeRecord(2 * i, [0.0, 1.0]))
+    # nodes: 0 root, 1 leaf, 2 inner, 3 leaf, 4 inner, ...
+    records.append(NodeRecord(2 * n - 2, [1.0, 0.0]))
+    tree = tree_from_nodes(NUMBERS, (0, 1), records)
+    assert tree.depth == n
+    values = np.array([[0.5, 0, 0], [n - 1.5, 0, 0], [1e9, 0, 0], [np.nan, 0, 0]])
+    table = Table(values, NUMBERS)
+    assert tree.apply(table).tolist() == [3, 2 * n - 1, 2 * n, 1]
+    cut = np.zeros(tree.n_nodes, dtype=bool)
+    cut[2 * 10] = True
+    assert tree.collapse(cut).depth == 10
+
+
+@pytest.mark.parametrize("kind", list(SPLITS))
+def test_recount_adds_up(kind, rng):
+    tree = random_tree(rng, (kind,))
+    values = random_rows(rng, 40)
+    y, weight = rng.integers(0, 3, size=40).astype(np.int32), rng.random(40)
+    value = tree.recount(Table(values, SCHEMA), y, weight).value
+    np.testing.assert_allclose(value[0], np.bincount(y, weights=weight, minlength=3))
+    labels = np.eye(3)[y] * weight[:, None]
+    leaf = tree.kind == 0
+    np.testing.assert_allclose(value[leaf], (shares_of(tree, values).T @ labels)[leaf])

@@ -1,0 +1,148 @@
+"""Cost-complexity pruning: optimal for every price of a leaf, and how the price is chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from omnitree import TreeClassifier
+from omnitree.pruning import CostComplexity
+from tests import naive
+from tests.tables import random_sample
+from tests.pruning.test_reduced_error import Held, held_out_errors
+
+
+def fit(sample, pruning, **changes):
+    clf = TreeClassifier(pruning=pruning, **({"missing": "surrogate"} | changes))
+    return clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
+
+
+def training_errors(tree):
+    return tree.value.sum(axis=1) - tree.value.max(axis=1)
+
+
+def small(rng, **kinds):
+    """A sample whose tree can be pruned in all ways."""
+    while True:
+        sample = random_sample(rng, n=int(rng.integers(8, 24)), **kinds)
+        whole = fit(sample, None).tree_
+        if 3 <= whole.n_leaves <= 10:
+            return sample, whole
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_optimal_for_every_price(gaps, rng):
+    """At a price no pruned subtree is cheaper, and of the cheapest it is the smallest."""
+    for _ in range(15):
+        sample, whole = small(rng, gaps=gaps)
+        total = whole.value[0].sum()
+        every = naive.pruned_subtrees(whole.to_dict()["nodes"], training_errors(whole))
+        # Prices where the best subtree changes, and prices between them.
+        steps = {(r - q) / (m - n) for _, r, n in every for _, q, m in every if m > n and r > q}
+        steps = sorted({round(s, 9) for s in steps})
+        middles = [(a + b) / 2 for a, b in zip(steps, steps[1:])] + [steps[-1] * 2]
+        for price in [*middles[:: max(1, len(middles) // 8)], middles[-1]]:
+            pruned = fit(sample, CostComplexity(alpha=price / total)).tree_
+            cost = training_errors(pruned)[pruned.kind == 0].sum()
+            best = min(r + price * n for _, r, n in every)
+            assert cost + price * pruned.n_leaves == pytest.approx(best, abs=1e-7)
+            fewest = min(n for _, r, n in every if r + price * n <= best + 1e-9)
+            assert pruned.n_leaves == fewest
+
+
+def test_price_zero_cuts_what_tells_nothing(rng):
+    """alpha = 0: the smallest subtree with the training errors of the whole."""
+    for _ in range(15):
+        sample, whole = small(rng)
+        every = naive.pruned_subtrees(whole.to_dict()["nodes"], training_errors(whole))
+        least = min(r for _, r, _ in every)
+        pruned = fit(sample, CostComplexity(alpha=0.0)).tree_
+        assert training_errors(pruned)[pruned.kind == 0].sum() == pytest.approx(least)
+        assert pruned.n_leaves == min(n for _, r, n in every if r <= least + 1e-9)
+
+
+def test_subtrees_are_nested(rng):
+    sample = random_sample(rng, n=80, d=4, gaps=0.1)
+    before = None
+    for alpha in (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0):
+        nodes = paths(fit(sample, CostComplexity(alpha=alpha)).tree_)
+        assert before is None or nodes <= before
+        before = nodes
+    assert len(before) == 1
+
+
+def paths(tree):
+    """Nodes as tuples of branches from the root."""
+    out = {0: ()}
+    for node in range(1, tree.n_nodes):
+        above = int(tree.parent[node])
+        out[node] = (*out[above], node - int(tree.first_child[above]))
+    return set(out.values())
+
+
+def test_held_out_rows_choose_the_price(rng):
+    """folds=0: of the weakest-link sequence the tree with fewest held-out errors."""
+    for _ in range(15):
+        sample = random_sample(rng, n=120, d=3, k=3, symbols=0.0, weight="one")
+        X, y = sample.values[:60], sample.y[:60]
+        y[:3] = [0, 1, 2]
+        held = Held(sample.values[60:], sample.y[60:])
+        clf = TreeClassifier(pruning=CostComplexity(folds=0))
+        clf.fit(X, y, prune_set=(held.values, held.y))
+        ours = held_out_errors(clf.tree_, held)[clf.tree_.kind == 0].sum()
+        whole = TreeClassifier().fit(X, y).tree_
+        nodes, cost = whole.to_dict()["nodes"], held_out_errors(whole, held)
+        errors = {}
+        for _, cut in naive.weakest_links(nodes, training_errors(whole)):
+            leaves = [n for n in naive.cut_nodes(nodes, cut, True) if n["kind"] == "leaf"]
+            errors[len(leaves)] = sum(cost[n["was"]] for n in leaves)
+        assert ours == pytest.approx(min(errors.values()))
+        assert clf.tree_.n_leaves == min(n for n, e in errors.items() if e == ours)
+
+
+def test_sequence_of_weakest_links(rng):
+    """Between two prices of CART's sequence the tree is the sequence's."""
+    for _ in range(10):
+        sample = random_sample(rng, n=40, d=4, gaps=0.1)
+        whole = fit(sample, None).tree_
+        nodes, total = whole.to_dict()["nodes"], whole.value[0].sum()
+        steps = naive.weakest_links(nodes, training_errors(whole))
+        ends = [price for price, _ in steps[1:]] + [2 * steps[-1][0] + 1]
+        for (price, cut), end in zip(steps, ends, strict=True):
+            alpha = (price + end) / 2 / total
+            tree = fit(sample, CostComplexity(alpha=alpha)).tree_
+            ours = tree.collapse(np.zeros(tree.n_nodes, bool)).to_dict()["nodes"]
+            naive.assert_same_nodes(ours, naive.cut_nodes(nodes, cut))
+
+
+def test_standard_errors_make_trees_smaller(rng):
+    sample = random_sample(rng, n=200, d=5, k=3, weight="one")
+    leaves = [
+        fit(sample, CostComplexity(se=se), random_state=0).tree_.n_leaves for se in (0, 1, 4)
+    ]
+    assert leaves == sorted(leaves, reverse=True)
+
+
+def test_cross_validation_is_reproducible(rng):
+    sample = random_sample(rng, n=120, d=4, gaps=0.1)
+    trees = [
+        fit(sample, CostComplexity(), random_state=5, n_jobs=n).tree_.to_dict()
+        for n in (None, 1, 2)
+    ]
+    assert trees[0] == trees[1] == trees[2]
+
+
+def test_noise_is_pruned_to_a_leaf():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 4)), rng.integers(0, 2, size=400)
+    clf = TreeClassifier(pruning=CostComplexity(se=1), random_state=0).fit(X, y)
+    assert clf.tree_.n_leaves <= 3
+
+
+def test_step_is_kept():
+    X = np.arange(200.0)[:, None]
+    y = (X[:, 0] > 99.5).astype(int)
+    y[::23] = 1 - y[::23]
+    clf = TreeClassifier(pruning="cost_complexity", random_state=0).fit(X, y)
+    assert clf.tree_.n_leaves == 2
+    assert clf.tree_.split(0).threshold == pytest.approx(99.5, abs=3)

@@ -1,0 +1,416 @@
+"""The command line from end to end: what it prints, writes, refuses, and its exit code."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+from omnitree import cli, load, persistence, presets
+
+PLAY = """outlook,temperature,windy,play
+sunny,30.5,false,no
+sunny,27,true,no
+overcast,28,false,yes
+rain,21,false,yes
+rain,20,false,yes
+rain,18,true,no
+overcast,17,true,yes
+sunny,22,false,no
+sunny,20,false,yes
+rain,24,false,yes
+sunny,24,true,yes
+overcast,22,true,yes
+overcast,27,false,yes
+rain,22,true,no
+"""
+
+
+def run(*args: object):
+    """Exit code, standard output and standard error of one command."""
+    result = CliRunner().invoke(cli.app, [str(a) for a in args])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception  # a traceback is never right
+    return result
+
+
+def refused(*args: object) -> str:
+    """The one line that a command with bad input says."""
+    result = run(*args)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("omnitree: ")
+    return lines[0]
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Path:
+    path = tmp_path / "play.csv"
+    path.write_text(PLAY)
+    return path
+
+
+@pytest.fixture
+def iris(tmp_path: Path) -> Path:
+    path = tmp_path / "iris.csv"
+    data = load_iris(as_frame=True)
+    frame = data.data.assign(species=data.target_names[data.target])
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def model(iris: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "model.json"
+    assert run("fit", iris, "--target", "species", "-o", path).exit_code == 0
+    return path
+
+
+# -- good input -----------------------------------------------------------------------
+
+
+def test_version_and_help():
+    assert run("--version").stdout.startswith("omnitree 0.")
+    for command in ("demo", "fit", "predict", "show", "presets", "parts"):
+        assert command in run("--help").stdout
+        assert run(command, "--help").exit_code == 0
+
+
+def test_module_imports_nothing_heavy():
+    body = ast.parse(Path(cli.__file__).read_text()).body
+    found = {
+        name.split(".")[0]
+        for node in body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [a.name for a in node.names]
+        )
+    }
+    assert found - set(sys.stdlib_module_names) == {"typer"}
+
+
+def test_fit_show_predict(iris: Path, tmp_path: Path):
+    model = tmp_path / "model.json"
+    fitted = run("fit", iris, "--target", "species", "-o", model)
+    assert fitted.exit_code == 0
+    assert "petal length (cm) <= 2.45: setosa (50)" in fitted.stdout
+    assert "10-fold stratified" in fitted.stdout
+    assert load(model).describe() in fitted.stdout
+    assert run("show", model).stdout.strip() == load(model).describe()
+
+    printed = run("predict", model, iris)
+    rows = list(csv.DictReader(io.StringIO(printed.stdout)))
+    assert len(rows) == 150
+    right = [row["predicted"] == row["species"] for row in rows]
+    assert 0.9 < np.mean(right) < 1
+    shares = np.array(
+        [[float(v) for k, v in row.items() if k.startswith("p(")] for row in rows]
+    )
+    assert shares.shape == (150, 3)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-5)
+
+    out = tmp_path / "out.csv"
+    written = run("predict", model, iris, "-o", out)
+    assert written.stdout == "" and out.read_text() == printed.stdout
+
+
+def test_error_estimate_is_that_of_cross_validation(iris: Path):
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    from omnitree import OmniTreeClassifier
+
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    folds = StratifiedKFold(10, shuffle=True, random_state=3)
+    right = cross_val_score(OmniTreeClassifier(random_state=3), X, y, cv=folds)
+    expected = f"Error on new rows: {100 * (1 - right.mean()):.1f} %"
+    result = run("fit", iris, "--target", "species", "--seed", 3)
+    assert expected in result.stdout
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_fit_with_each_preset(play: Path, tmp_path: Path, name: str):
+    model = tmp_path / "model.json"
+    result = run("fit", play, "--target", "play", "--preset", name, "-o", model)
+    assert result.exit_code == 0
+    assert "5-fold stratified" in result.stdout  # the smaller class has five rows
+    assert run("predict", model, play).exit_code == 0
+
+
+def test_same_seed_same_model(iris: Path, tmp_path: Path):
+    for name in ("a.json", "b.json"):
+        run("fit", iris, "--target", "species", "--seed", 7, "-o", tmp_path / name)
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_gaps_tabs_and_cells_as_written(tmp_path: Path):
+    """Gap marks count only as whole cells; `predict` gives cells back as they were."""
+    data = tmp_path / "data.tsv"
+    lines = ["code\tsize\tclass"]
+    lines += [f"0{i % 2}\t{i}.50\t{'ab'[i % 2]}" for i in range(10)]
+    lines += ["?\t\ta", "what?\tNA\tb"]
+    data.write_text("\n".join(lines) + "\n")
+    model = tmp_path / "model.json"
+    result = run("fit", data, "--target", "class", "--preset", "c4.5", "-o", model)
+    assert result.exit_code == 0
+    features = json.loads(model.read_text())["tree"]["schema"]["features"]
+    assert features[0]["categories"] == ["00", "01", "what?"]
+    assert features[1]["kind"] == "numeric"
+
+    new = tmp_path / "new.tsv"
+    new.write_text("size\tcode\tnote\n1.50\t01\tx,y\n2.50\t00\t\n")
+    rows = run("predict", model, new).stdout.splitlines()
+    assert rows[0].split("\t")[:4] == ["size", "code", "note", "predicted"]
+    assert rows[1].split("\t")[:4] == ["1.50", "01", "x,y", "b"]
+    assert rows[2].split("\t")[:4] == ["2.50", "00", "", "a"]
+
+
+def test_rows_without_a_label_are_left_out(play: Path):
+    play.write_text(PLAY + "rain,20,false,?\n")
+    result = run("fit", play, "--target", "play")
+    assert result.exit_code == 0
+    assert "1 rows without 'play' left out" in result.stderr
+    assert "on 14 rows" in " ".join(result.stdout.split())
+
+
+def test_byte_order_mark_and_blank_lines(play: Path):
+    play.write_text("\ufeff" + PLAY.replace("\n", "\r\n\r\n"), encoding="utf-8")
+    assert run("fit", play, "--target", "play").exit_code == 0
+
+
+def test_single_rows_of_a_class(tmp_path: Path):
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n1,a\n2,a\n3,b\n")
+    assert "No estimate of the error" in run("fit", data, "--target", "y").stdout
+    data.write_text("x,y\n1,a\n2,a\n3,b\n4,b\n5,c\n")
+    assert "2-fold" in run("fit", data, "--target", "y").stdout
+
+
+def test_presets_and_parts():
+    listed = run("presets").stdout
+    assert all(name in listed for name in ["omni", *presets.names()])
+    assert run("presets", "c4.5").stdout.strip() == presets.describe("c4.5")
+    assert "front door" in run("presets", "omni").stdout
+    shown = run("parts").stdout
+    for kind, registry in persistence.REGISTRIES.items():
+        assert kind in shown and all(name in shown for name in registry)
+
+
+def test_demo(tmp_path: Path):
+    result = run("demo", "--folder", tmp_path / "demo")
+    assert result.exit_code == 0
+    for word in ("iris", "wine", "breast_cancer", *cli.DEMO_PRESETS):
+        assert word in result.stdout
+    assert load(tmp_path / "demo" / "model.json").describe() in result.stdout
+    assert (tmp_path / "demo" / "tree.txt").read_text().strip() in result.stdout
+
+
+def test_corrected_t_test():
+    """Against the formula of Nadeau & Bengio (2003) for n2 / n1 = 1 / (k - 1)."""
+    d = np.array([1.5, -0.5, 2.0, 0.0, 3.5, 1.0, 0.5, -1.0, 2.5, 1.0])
+    t = d.mean() / np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
+    assert cli.corrected_t_test(d) == pytest.approx(2 * stats.t.sf(t, 9))
+    plain = stats.ttest_1samp(d, 0).pvalue
+    assert cli.corrected_t_test(d) > plain
+    assert cli.corrected_t_test(d) == cli.corrected_t_test(-d)
+
+
+# -- bad input ------------------------------------------------------------------------
+
+
+def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Files that are no tables, and a word that the refusal must hold."""
+    contents: dict[str, tuple[bytes, str]] = {
+        "empty.csv": (b"", "empty"),
+        "newlines.csv": (b"\n\n", "empty"),
+        "header.csv": (b"a,play\n", "no rows"),
+        "binary.csv": (b"\x7fELF\x00\x01\x02", "binary"),
+        "latin.csv": ("a,play\nä,1\n".encode("latin-1"), "UTF-8"),
+        "cut.csv": (PLAY[:-12].encode(), "line 15"),
+        "ragged.csv": (b"a,play\n1,2\n1,2,3\n", "line 3"),
+        "short.csv": (b"a,b,play\n1,2,3\n1,2\n", "line 3"),
+        "quote.csv": (b'a,play\n1,"yes\n2,no\n', "cut off"),
+        "twice.csv": (b"a,a,play\n1,2,3\n", "two columns"),
+        "nameless.csv": (b",play\n1,2\n", "no name"),
+    }
+    for name, (content, _) in contents.items():
+        (folder / name).write_bytes(content)
+    (folder / "folder.csv").mkdir()
+    words = {name: (folder / name, word) for name, (_, word) in contents.items()}
+    words["folder.csv"] = (folder / "folder.csv", "folder")
+    words["gone.csv"] = (folder / "gone.csv", "no file")
+    return words
+
+
+def test_bad_tables(tmp_path: Path, model: Path):
+    for path, word in bad_files(tmp_path).values():
+        for line in (
+            refused("fit", path, "--target", "play"),
+            refused("predict", model, path),
+        ):
+            assert word in line and path.name in line
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "word"),
+    [
+        (PLAY, "plya", "has no column 'plya'; it has outlook"),
+        ("y\na\nb\n", "y", "no column but the target"),
+        ("x,y\n1,a\n2,a\n", "y", "one class"),
+        ("x,y\n1,\n2,?\n", "y", "no row"),
+        ("x,y\n1,0.5\n2,1.25\n", "y", "fractional"),
+        ("x,y\n,a\n,b\n", "y", "missing"),
+        ("x,y\n1,a\ninf,b\n", "y", "infinity"),
+    ],
+)
+def test_bad_targets_and_cells(tmp_path: Path, text: str, target: str, word: str):
+    data = tmp_path / "data.csv"
+    data.write_text(text)
+    assert word in refused("fit", data, "--target", target)
+
+
+def test_unknown_preset(play: Path):
+    assert "did you mean 'c4.5'" in refused(
+        "fit", play, "--target", "play", "--preset", "c45"
+    )
+    assert "did you mean 'cart'" in refused("presets", "crat")
+
+
+@pytest.mark.parametrize("command", ["show", "predict"])
+def test_damaged_models(model: Path, iris: Path, tmp_path: Path, command: str):
+    whole = model.read_bytes()
+    data = json.loads(whole)
+    data["tree"]["nodes"][0]["test"]["feature"] = 99
+    damaged = {
+        "cut": whole[: len(whole) // 2],
+        "empty": b"",
+        "binary": bytes(range(256)),
+        "list": b"[1, 2]",
+        "other": b'{"format": "something"}',
+        "feature": json.dumps(data).encode(),
+        "newer": whole.replace(b'"version": 1', b'"version": 99'),
+    }
+    for name, content in damaged.items():
+        path = tmp_path / f"{name}.json"
+        path.write_bytes(content)
+        args = [path] if command == "show" else [path, iris]
+        assert path.name in refused(command, *args)
+    refused(command, *([tmp_path] if command == "show" else [tmp_path, iris]))
+
+
+def test_predict_needs_the_columns(model: Path, tmp_path: Path):
+    data = tmp_path / "data.csv"
+    data.write_text("a,b\n1,2\n")
+    assert "petal length (cm)" in refused("predict", model, data)
+
+
+def test_predict_keeps_a_column_of_its_own_name(model: Path, iris: Path):
+    iris.write_text(iris.read_text().replace("species", "predicted", 1))
+    assert "'predicted' already" in refused("predict", model, iris)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["fit"],
+        ["fit", "data.csv"],
+        ["fit", "data.csv", "--target", "y", "--seed", "-1"],
+        ["predict", "model.json"],
+        ["nothing"],
+        ["--nothing"],
+    ],
+)
+def test_wrong_usage(args: list[str]):
+    result = run(*args)
+    assert result.exit_code == 2
+    assert "Usage" in result.stderr
+
+
+# -- outputs --------------------------------------------------------------------------
+
+
+def test_outputs_that_cannot_be(model: Path, iris: Path, tmp_path: Path):
+    fit = ["fit", iris, "--target", "species", "-o"]
+    predict = ["predict", model, iris, "-o"]
+    for command in (fit, predict):
+        assert "no regular file" in refused(*command, tmp_path)
+        assert "no regular file" in refused(*command, "/dev/null")
+        assert "no folder" in refused(*command, tmp_path / "none" / "x")
+        assert "is an input" in refused(*command, iris)
+    assert "is an input" in refused(*predict, model)
+
+
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_failed_write_leaves_the_old_file(
+    model: Path, iris: Path, tmp_path: Path, monkeypatch, command: str
+):
+    """The disk is full when the new file is nearly complete."""
+    out = tmp_path / "out"
+    out.write_text("old")
+    before = set(tmp_path.iterdir())
+
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(persistence.os, "fsync", full)
+    args = [iris, "--target", "species"] if command == "fit" else [model, iris]
+    result = run(command, *args, "-o", out)
+    assert result.exit_code == 1
+    assert result.stderr == "omnitree: No space left on device\n"
+    assert out.read_text() == "old"
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_link_is_followed(model: Path, iris: Path, tmp_path: Path):
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert run("predict", model, iris, "-o", link).exit_code == 0
+    assert link.is_symlink() and real.read_text().startswith("sepal")
+
+
+# -- real processes ---------------------------------------------------------------------
+
+
+def process(*args: object, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from omnitree.cli import main; main()"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.run(
+        [*command, *map(str, args)],
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+        **(pipes | options),
+    )
+
+
+def test_process_good_and_bad(play: Path, tmp_path: Path):
+    model = tmp_path / "model.json"
+    done = process("fit", play, "--target", "play", "-o", model)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b[" not in done.stdout  # no colours in a pipe
+    gone = process("fit", tmp_path / "gone.csv", "--target", "play")
+    assert gone.returncode == 1
+    assert gone.stderr == f"omnitree: there is no file {tmp_path / 'gone.csv'}\n"
+    assert process("fit").returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_process_with_a_full_standard_output(model: Path, iris: Path):
+    with open("/dev/full", "w") as full:
+        done = process("predict", model, iris, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "omnitree: No space left on device"
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,43 @@
+"""The examples of the written documents run, and their lists are complete."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from omnitree import presets
+from omnitree.persistence import REGISTRIES
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/getting_started.md"]
+)
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All Python blocks of a file, in order and in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
+    assert blocks
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    runner = doctest.DocTestRunner(optionflags=flags)
+    names: dict[str, object] = {"__name__": name}
+    for block in blocks:
+        if ">>>" not in block:
+            exec(block, names)
+            continue
+        test = doctest.DocTestParser().get_doctest(block, names, name, name, 0)
+        report: list[str] = []
+        runner.run(test, out=report.append, clear_globs=False)
+        assert not report, "".join(report)
+        names.update(test.globs)
+
+
+def test_readme_names_every_preset_and_part():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in [*presets.names(), *(n for r in REGISTRIES.values() for n in r)]:
+        assert f"`{name}`" in text, f"README.md does not name {name}"

@@ -1,0 +1,123 @@
+"""Hand-made and random trees with every kind of test, for tests of routing and of the tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from omnitree.schema import Feature, Schema
+from omnitree.splits import (
+    AxisSplit,
+    LinearSplit,
+    MachineSplit,
+    MultiwaySplit,
+    NetworkSplit,
+    QuadraticSplit,
+    Split,
+    SubsetSplit,
+)
+from omnitree.tree import NodeRecord, Tree, tree_from_nodes
+
+SCHEMA = Schema(
+    (
+        Feature("height", "numeric"),
+        Feature("colour", "categorical", ("blue", "green", "red")),
+        Feature("old", "boolean", (False, True)),
+        Feature("size", "ordered", ("S", "M", "L")),
+        Feature("weight", "numeric"),
+        Feature("one", "categorical", ("only",)),
+    ),
+    named=True,
+)
+UNIVARIATE = ("axis", "multiway", "subset")
+
+
+def random_test(rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **rest) -> Split:
+    """A random test of a kind, on dyadic numbers so that sums are exact."""
+    numbers = [j for j, f in enumerate(schema.features) if not f.is_symbolic]
+    symbols = [j for j, f in enumerate(schema.features) if f.n_categories > 1]
+
+    def some(*shape: int) -> Any:
+        return rng.integers(-8, 9, size=shape) / 4
+
+    if kind == "axis":
+        return AxisSplit(int(rng.choice(numbers)), float(some()), int(rng.integers(2)), **rest)
+    if kind in ("multiway", "subset"):
+        feature = int(rng.choice(symbols))
+        m = schema.features[feature].n_categories
+        top = 2 if kind == "subset" else int(rng.integers(2, m + 1))
+        branch = [*range(top), *rng.integers(-1, top, size=m - top)]
+        branch = tuple(int(b) for b in rng.permutation(branch))
+        return (SubsetSplit if kind == "subset" else MultiwaySplit)(feature, branch, **rest)
+    m = int(rng.integers(1, schema.n_columns + 1))
+    columns = tuple(int(c) for c in rng.choice(schema.n_columns, m, replace=False))
+    fill = tuple(some(m).tolist())
+
+    def matrix(rows: int) -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(r) for r in some(rows, m).tolist())
+
+    if kind == "linear":
+        return LinearSplit(columns, tuple(some(m).tolist()), fill, float(some()), **rest)
+    if kind == "quadratic":
+        t = int(rng.integers(1, 6))
+        terms = tuple((int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t))
+        return QuadraticSplit(
+            columns, fill, terms, tuple(some(t).tolist()), float(some()), **rest
+        )
+    if kind == "machine":
+        k = int(rng.integers(2, 5))
+        return MachineSplit(columns, fill, tuple(some(k).tolist()), matrix(k), **rest)
+    assert kind == "network"
+    h = int(rng.integers(1, 4))
+    return NetworkSplit(
+        columns, fill, tuple(some(h).tolist()), matrix(h), float(some()),
+        tuple(some(h).tolist()), **rest,
+    )
+
+
+def random_tree(
+    rng: np.random.Generator,
+    kinds: tuple[str, ...],
+    n_inner: int = 8,
+    schema: Schema = SCHEMA,
+    surrogates: bool = True,
+) -> Tree:
+    """A tree of random tests; counts add up, some branches are empty."""
+    records = [NodeRecord(-1, rng.integers(1, 40, size=3).astype(float))]
+    open_ = [0]
+    for _ in range(n_inner):
+        at = open_.pop(0)
+        kind = str(rng.choice(kinds))
+        test = random_test(rng, kind, schema)
+        n = test.n_children
+        others = ()
+        if surrogates and n == 2 and kind in UNIVARIATE:
+            usable = ["axis", "subset"] if schema.n_categories.any() else ["axis"]
+            others = tuple(
+                random_test(rng, str(rng.choice(usable)), schema)
+                for _ in range(rng.integers(3))
+            )
+        missing = int(rng.integers(-1, n))
+        split = replace(
+            test, merit=float(rng.random()), missing=missing, surrogates=others
+        )
+        share = rng.random((n, 1)) * (rng.random((n, 1)) > 0.15)
+        share = share / share.sum() if share.sum() else np.full((n, 1), 1 / n)
+        first = len(records)
+        records[at].split, records[at].children = split, range(first, first + n)
+        for b in range(n):
+            records.append(NodeRecord(at, records[at].value * share[b]))
+            open_.append(first + b)
+    return tree_from_nodes(schema, ("a", "b", "c"), records)
+
+
+def random_rows(rng: np.random.Generator, n: int, schema: Schema = SCHEMA, gaps: float = 0.25):
+    """Encoded rows with gaps; numbers lie on thresholds often."""
+    values = np.empty((n, schema.n_features))
+    for j, feature in enumerate(schema.features):
+        m = len(feature.categories or ())
+        values[:, j] = rng.integers(0, m, size=n) if m else rng.integers(-12, 13, size=n) / 4
+    values[rng.random(values.shape) < gaps] = np.nan
+    return values
