@@ -3,12 +3,15 @@
 # venv, a C and C++ compiler, make.
 
 PYTHON ?= python3
+# Test processes; 0 runs all tests in one.
+WORKERS ?= 2
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install
-# meson and ninja are found on the PATH, so the environment's programs come first.
-INSTALL := PATH="$(BIN):$$PATH" $(PIP) --no-build-isolation --editable
+INSTALL := $(PIP) --no-build-isolation --editable
 RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
+# meson, ninja and pycodestyle are looked for on the PATH: the environment comes first.
+export PATH := $(BIN):$(PATH)
 TARGETS := demo test lint bench docs clean help
 
 .PHONY: $(TARGETS)
@@ -19,17 +22,17 @@ TARGETS := demo test lint bench docs clean help
 demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a minute)
 	@$(BIN)/omnitree demo
 
-# The first line compiles what has changed, once, before two workers ask for it.
+# The first line compiles what has changed, once, before several workers ask for it.
 test: $(VENV)/ready-test ## run all tests
 	@$(BIN)/python -c "import omnitree"
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/cython-lint src/omnitree/_core
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/python .ci/lint_imports.py
 	$(BIN)/codespell
 
 # The comparison with the original programs needs their results, which are not in here.

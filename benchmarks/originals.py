@@ -28,12 +28,10 @@ from omnitree.learners import Univariate
 from omnitree.pruning import CostComplexity
 from omnitree.stopping import Stopping
 
-# rpart was run with minsplit 4; SimpleCart has two rows a leaf, fractional instances and
-# five folds.
+# rpart was run with minsplit 4; SimpleCart keeps two rows a leaf and has five folds.
 RPART = {"stopping": Stopping(min_rows=4)}
 SIMPLE = {
     "learner": Univariate(min_branch=2),
-    "missing": "fractional",
     "pruning": CostComplexity(folds=5),
 }
 # Our preset, its changes, the original, and how many seeds are averaged.

@@ -1,7 +1,7 @@
 """Fixtures for all tests.
 
-Random tests take `seed` (or `rng`) and must hold for every seed. One seed is used by default;
-OMNITREE_SEEDS=0-19 runs twenty.
+Random tests take `seed` (or `rng`) and must hold for every seed. One seed is used by
+default; OMNITREE_SEEDS=0-19 runs twenty.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Obvious, slow versions of what omnitree computes: every test tried, every count recomputed.
+"""Obvious, slow versions of what omnitree computes: all tests tried, all counts recomputed.
 
-Nothing here imports compiled code. Trees are the public nodes of `Tree.to_dict()`, so a result
-is compared with a fitted tree by comparing plain lists. Rows at a node are pairs (row, weight).
+Nothing here imports compiled code. Trees are the public nodes of `Tree.to_dict()`, so a
+result is compared with a fitted tree by comparing plain lists. Rows at a node are pairs
+(row, weight).
 
 - `branch_of`, `leaf_shares`: the routing rule, one row at a time
 - `grow`: univariate trees with all rules of the general grower, C4.5's among them
@@ -74,7 +75,9 @@ def encoded_columns(schema: dict[str, Any]) -> list[tuple[int, int]]:
     return out
 
 
-def column_values(schema: dict[str, Any], test: dict[str, Any], row: Any) -> list[float]:
+def column_values(
+    schema: dict[str, Any], test: dict[str, Any], row: Any
+) -> list[float]:
     """What a linear test sees of a row: +1/-1 for symbols, the fill for a gap."""
     columns = encoded_columns(schema)
     out = []
@@ -184,8 +187,8 @@ class Found:
 class Grower:
     """Grows a tree breadth first, as lists of public nodes.
 
-    `follow` holds the nodes of a fitted tree. Of it only two things are taken, and only after
-    they were checked: which of several equally good subsets a test uses, and the surrogates.
+    `follow` holds the nodes of a fitted tree. Only two things are taken from it: which of
+    several equally good subsets a test uses (after checking that it is), and surrogates.
     """
 
     def __init__(
@@ -223,7 +226,11 @@ class Grower:
             given = self.follow[at] if self.follow and at < len(self.follow) else {}
             if found.kind == "subset" and given.get("kind") == "subset":
                 self.adopt(found, rows, given)
-            node["kind"], node["test"], node["merit"] = found.kind, found.test, found.merit
+            node["kind"], node["test"], node["merit"] = (
+                found.kind,
+                found.test,
+                found.merit,
+            )
             node["missing"] = found.missing
             if rules.missing == "surrogate" and "surrogates" in given:
                 node["surrogates"] = given["surrogates"]
@@ -270,7 +277,9 @@ class Grower:
     def evaluate(self, rows: Rows, f: int) -> Found | None:
         return self.symbolic(rows, f) if self.n_categories[f] else self.numeric(rows, f)
 
-    def rate(self, known_merit: float, sizes: list[float], unknown: float, penalty: float):
+    def rate(
+        self, known_merit: float, sizes: list[float], unknown: float, penalty: float
+    ):
         """Merit, gain and split information, gaps counted as one more branch."""
         total = sum(sizes) + unknown
         worth = known_merit * (total - unknown) / total - penalty
@@ -356,7 +365,7 @@ class Grower:
         if len(present) < 2:
             return None
         best: tuple[float, list[int]] | None = None
-        for branch in self.partitions(table, present):
+        for branch in self.partitions(table, present, unknown):
             sums = fold(table, branch)
             if np.count_nonzero(sums.sum(axis=1) >= rules.min_branch - 1e-9) < 2:
                 continue
@@ -377,13 +386,15 @@ class Grower:
         test = {"feature": f, "branch": branch}
         return Found(kind, test, *rated, missing, len(sizes))
 
-    def partitions(self, table: np.ndarray, present: list[int]) -> Iterator[list[int]]:
+    def partitions(
+        self, table: np.ndarray, present: list[int], unknown: float
+    ) -> Iterator[list[int]]:
         """The partitions of the codes that are tried."""
         m, how = len(table), self.rules.categories
         if how == "multiway" or (how == "groups" and m <= 2):
             yield list(range(m))
         elif how == "groups":
-            yield from merged(table, present, self.rules)
+            yield from merged(table, present, unknown, self.rules)
         elif how == "one_rest":
             for alone in present:
                 side = [int((v == alone) == (present[0] != alone)) for v in range(m)]
@@ -407,8 +418,13 @@ class Grower:
             return
         sums = fold(table, branch)
         sizes = sums.sum(axis=1)
-        merit, *_ = self.rate(float(self.rules.merit(sums)), sizes.tolist(), unknown, 0.0)
-        if abs(merit - found.merit) > 1e-9 or sizes.min() < self.rules.min_branch - 1e-9:
+        merit, *_ = self.rate(
+            float(self.rules.merit(sums)), sizes.tolist(), unknown, 0.0
+        )
+        if (
+            abs(merit - found.merit) > 1e-9
+            or sizes.min() < self.rules.min_branch - 1e-9
+        ):
             return
         found.test["branch"] = list(branch)
         if self.rules.missing == "mean":
@@ -426,30 +442,47 @@ def fold(table: np.ndarray, branch: list[int]) -> np.ndarray:
     return out
 
 
-def merged(table: np.ndarray, present: list[int], rules: Rules) -> Iterator[list[int]]:
-    """C4.5's -s: merge the best pair of groups while the gain ratio does not fall."""
+def merged(
+    table: np.ndarray, present: list[int], unknown: float, rules: Rules
+) -> Iterator[list[int]]:
+    """C4.5's -s: codes of one class are one group; pairs of groups are merged while the gain
+    ratio rises. Rows with a gap count as one more branch, as they do between features."""
 
     def worth(groups: list[list[int]]) -> float:
         sums = np.array([table[g].sum(axis=0) for g in groups])
         sizes = sums.sum(axis=1)
         if np.count_nonzero(sizes >= rules.min_branch - 1e-9) < 2:
             return -1.0
-        info = entropy(sizes.tolist())
+        info = entropy([*sizes, unknown])
         if info <= EPSILON:
             return -1.0
-        return gain(sums) / info if rules.ratio else gain(sums)
+        known = gain(sums) * sizes.sum() / (sizes.sum() + unknown)
+        return known / info if rules.ratio else known
 
-    groups = [[v] for v in present]
+    groups: list[list[int]] = []
+    of_class: dict[int, list[int]] = {}
+    for v in present:
+        pure = [k for k, n in enumerate(table[v]) if n >= table[v].sum() - 0.1]
+        if pure and pure[0] in of_class:
+            of_class[pure[0]].append(v)
+            continue
+        groups.append([v])
+        if pure:
+            of_class[pure[0]] = groups[-1]
     best = worth(groups)
     while len(groups) > 2:
-        top, pick = -2.0, None
+        pick = None
         for a, b in itertools.combinations(range(len(groups)), 2):
-            trial = [[*g, *groups[b]] if i == a else g for i, g in enumerate(groups) if i != b]
-            if is_better(w := worth(trial), top):
-                top, pick = w, trial
-        if is_better(best, top):
+            trial = [
+                [*g, *groups[b]] if i == a else g
+                for i, g in enumerate(groups)
+                if i != b
+            ]
+            if is_better(w := worth(trial), best):
+                best, pick = w, trial
+        if pick is None:
             break
-        best, groups = top, pick
+        groups = pick
     if best > -1:
         branch = [-1] * len(table)
         for b, group in enumerate(groups):
@@ -458,7 +491,9 @@ def merged(table: np.ndarray, present: list[int], rules: Rules) -> Iterator[list
         yield branch
 
 
-def divide(node: dict[str, Any], rows: Rows, values: np.ndarray, schema: Any) -> list[Rows]:
+def divide(
+    node: dict[str, Any], rows: Rows, values: np.ndarray, schema: Any
+) -> list[Rows]:
     """The rows of each branch; what the node cannot place goes to all in proportion."""
     parts: list[Rows] = [[] for _ in node["children"]]
     gaps: Rows = []
@@ -475,7 +510,7 @@ def divide(node: dict[str, Any], rows: Rows, values: np.ndarray, schema: Any) ->
 
 def assert_same_nodes(ours: list[dict[str, Any]], naive: list[dict[str, Any]]) -> None:
     """Tests and structure equal, counts and merits up to rounding."""
-    for a, b in zip(ours, naive):  # the first difference tells most
+    for a, b in zip(ours, naive, strict=False):  # the first difference tells most
         assert a["kind"] == b["kind"], (a, b)
         np.testing.assert_allclose(a["value"], b["value"], rtol=1e-9, atol=1e-9)
         assert a["parent"] == b["parent"]
@@ -505,11 +540,16 @@ def flat(tree: dict[str, Any], keep_ids: bool = False) -> list[dict[str, Any]]:
     queue = [(tree, -1)]
     out = []
     for at, (node, parent) in enumerate(queue):
-        new = {k: v for k, v in node.items() if k != "children"} | {"id": at, "parent": parent}
+        new = {k: v for k, v in node.items() if k != "children"} | {
+            "id": at,
+            "parent": parent,
+        }
         if keep_ids:
             new["was"] = node["id"]
         if node["children"]:
-            new["children"] = list(range(len(queue), len(queue) + len(node["children"])))
+            new["children"] = list(
+                range(len(queue), len(queue) + len(node["children"]))
+            )
             queue += [(c, at) for c in node["children"]]
         else:
             for key in ("test", "merit", "missing", "surrogates"):
@@ -565,7 +605,9 @@ def prune_error_based(
         if not node["children"]:
             return as_leaf(rows)
         parts = divide(node, rows, values, schema)
-        return sum(estimate(c, p) for c, p in zip(node["children"], parts, strict=True) if p)
+        return sum(
+            estimate(c, p) for c, p in zip(node["children"], parts, strict=True) if p
+        )
 
     def prune(node: dict[str, Any], rows: Rows) -> float:
         """Prune a subtree in place; returns its errors."""
@@ -573,7 +615,9 @@ def prune_error_based(
         if not node["children"]:
             return leaf
         parts = divide(node, rows, values, schema)
-        errors = sum(prune(c, p) for c, p in zip(node["children"], parts, strict=True) if p)
+        errors = sum(
+            prune(c, p) for c, p in zip(node["children"], parts, strict=True) if p
+        )
         sizes = [sum(w for _, w in p) for p in parts]
         largest = node["children"][sizes.index(max(sizes))]
         branch = estimate(largest, rows) if raising else math.inf
@@ -605,7 +649,8 @@ def pruned_subtrees(
 ) -> list[tuple[frozenset[int], float, int]]:
     """Every pruned subtree: the nodes cut to leaves, its cost and its number of leaves.
 
-    `cost[node]` is the cost of a node as a leaf. Grows like the Catalan numbers: small trees.
+    `cost[node]` is the cost of a node as a leaf. There are very many: for small
+    trees.
     """
     node = nodes[at]
     if node["kind"] == "leaf":

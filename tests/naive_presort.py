@@ -3,6 +3,8 @@
 The oracle of `_core.presort`.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -33,7 +35,7 @@ def best_cut(X, y, weight, n_classes, merit, min_branch):
     best = None
     for column in range(X.shape[1]):
         values = np.unique(X[:, column])
-        for a, b in zip(values[:-1], values[1:], strict=True):
+        for a, b in pairwise(values):
             left = X[:, column] <= a
             share = weight[left].sum() / total
             if min(share, 1 - share) * total < min_branch - 1e-9:

@@ -33,13 +33,17 @@ class Sample:
             v = self.values[:, j]
             if feature.is_symbolic:
                 codes = np.where(np.isnan(v), -1, v).astype(int)
-                columns[feature.name] = pd.Categorical.from_codes(codes, feature.categories)
+                columns[feature.name] = pd.Categorical.from_codes(
+                    codes, feature.categories
+                )
             else:
                 columns[feature.name] = v
         return pd.DataFrame(columns)
 
 
-def random_schema(rng: np.random.Generator, d: int, symbols: float = 0.5, most: int = 5):
+def random_schema(
+    rng: np.random.Generator, d: int, symbols: float = 0.5, most: int = 5
+):
     """Numeric and categorical features."""
     features = []
     for j in range(d):
@@ -52,7 +56,11 @@ def random_schema(rng: np.random.Generator, d: int, symbols: float = 0.5, most: 
 
 
 def random_values(
-    rng: np.random.Generator, schema: Schema, n: int, gaps: float = 0.0, fine: float = 0.5
+    rng: np.random.Generator,
+    schema: Schema,
+    n: int,
+    gaps: float = 0.0,
+    fine: float = 0.5,
 ) -> np.ndarray:
     """Cells; numbers are dyadic so that sums of them are exact, some columns constant."""
     values = np.empty((n, schema.n_features))
@@ -69,7 +77,9 @@ def random_values(
     return values
 
 
-def random_weight(rng: np.random.Generator, n: int, kind: str | None = None) -> np.ndarray:
+def random_weight(
+    rng: np.random.Generator, n: int, kind: str | None = None
+) -> np.ndarray:
     """Ones, whole numbers or dyadic fractions."""
     kind = kind or rng.choice(["one", "whole", "fraction"])
     if kind == "one":
@@ -107,4 +117,6 @@ def random_sample(
     if rng.random() < 0.3:
         y = rng.integers(0, k, size=n)
     y[rng.choice(n, k, replace=False)] = np.arange(k)
-    return Sample(Table(values, schema), y.astype(np.int32), random_weight(rng, n, weight), k)
+    return Sample(
+        Table(values, schema), y.astype(np.int32), random_weight(rng, n, weight), k
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from omnitree.folds import stratified_folds
@@ -96,3 +97,13 @@ def test_scale_of_weights_does_not_matter(rng):
     X, y = table(rng, 100)
     weight = rng.integers(1, 5, size=100).astype(float)
     np.testing.assert_array_equal(fold(X, y, weight), fold(X, y, weight / 8))
+
+
+def test_order_of_named_columns_does_not_matter(rng):
+    X, y = table(rng, 200)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    turned = frame[["c", "a", "d", "b"]]
+    np.testing.assert_array_equal(fold(frame, y), fold(turned, y))
+    # Yet a column is not its neighbour: rows that only swap cells differ.
+    swapped = np.column_stack([np.tile([0.0, 1.0], 50), np.tile([1.0, 0.0], 50)])
+    assert len(set(fold(swapped, np.zeros(100, dtype=int), n_folds=2, seed=3))) == 2

@@ -7,12 +7,12 @@ import os
 
 import numpy as np
 import pytest
+from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, load, presets, save
 from omnitree.learners import Univariate
 from omnitree.merit import Merit
 from omnitree.pruning import PRUNINGS, CostComplexity
-from tests.tables import random_sample
 
 X = np.arange(8.0)[:, None]
 Y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
@@ -46,7 +46,9 @@ def test_round_trip(name, path, rng):
     # A part given by its name comes back as a name, one given as an object as an object.
     assert again.get_params(deep=False) == clf.get_params(deep=False)
     assert again.tree_.to_dict() == clf.tree_.to_dict()
-    np.testing.assert_array_equal(again.predict(sample.frame), clf.predict(sample.frame))
+    np.testing.assert_array_equal(
+        again.predict(sample.frame), clf.predict(sample.frame)
+    )
     np.testing.assert_array_equal(
         again.predict_proba(sample.frame), clf.predict_proba(sample.frame)
     )
@@ -59,7 +61,15 @@ def test_round_trip(name, path, rng):
 
 @pytest.mark.parametrize(
     "labels",
-    [[0, 1], [-5, 7], [1.0, 2.0], [False, True], ["no", "yes"], ["", "ü\n\"'"], [2**62, 2**62 + 1]],
+    [
+        [0, 1],
+        [-5, 7],
+        [1.0, 2.0],
+        [False, True],
+        ["no", "yes"],
+        ["", "ü\n\"'"],
+        [2**62, 2**62 + 1],
+    ],
     ids=str,
 )
 def test_labels_keep_their_type(labels, path):
@@ -164,7 +174,9 @@ def test_unfitted(path):
     assert not path.exists()
 
 
-@pytest.mark.parametrize("wrong", [{"smoothing": np.inf}, {"class_weight": {0: np.nan, 1: 1}}])
+@pytest.mark.parametrize(
+    "wrong", [{"smoothing": np.inf}, {"class_weight": {0: np.nan, 1: 1}}]
+)
 def test_numbers_without_json_cannot_be_saved(wrong, path):
     clf = TreeClassifier().fit(X, Y).set_params(**wrong)
     with pytest.raises(ValueError, match="cannot save"):
@@ -291,11 +303,15 @@ DAMAGE = {
     "unknown kind of part": put("params", "learner", value=PART | {"part": "os"}),
     "kind of part is a list": put("params", "learner", value=PART | {"part": []}),
     "name of a part is a list": put("params", "learner", value=PART | {"name": []}),
-    "part with unknown option": put("params", "learner", value=PART | {"params": {"a": 1}}),
+    "part with unknown option": put(
+        "params", "learner", value=PART | {"params": {"a": 1}}
+    ),
     "part without options": put("params", "learner", value=PART | {"params": None}),
     "pairs are no pairs": put("params", "class_weight", value={"pairs": [1]}),
     "pairs of three": put("params", "class_weight", value={"pairs": [[1, 2, 3]]}),
-    "pairs with an object as key": put("params", "class_weight", value={"pairs": [[{"pairs": []}, 1]]}),
+    "pairs with an object as key": put(
+        "params", "class_weight", value={"pairs": [[{"pairs": []}, 1]]}
+    ),
     "no tree": lambda d: d.pop("tree"),
     "tree is a list": put("tree", value=[]),
     "damaged tree": put("tree", "nodes", 0, "children", value=[5, 6]),

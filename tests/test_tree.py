@@ -10,20 +10,31 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import naive
+from tests.tables import random_sample
+from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
 from omnitree.schema import Feature, Schema
 from omnitree.splits import SPLITS, AxisSplit, MultiwaySplit, QuadraticSplit
 from omnitree.table import Table
 from omnitree.tree import NodeRecord, Tree, tree_from_nodes
-from tests import naive
-from tests.tables import random_sample
-from tests.trees import SCHEMA, random_rows, random_tree
 
-ARRAYS = (
-    "kind first_child n_children parent missing merit value test_start test_kind index_ptr "
-    "weight_ptr index weight"
-).split()
+ARRAYS = [
+    "kind",
+    "first_child",
+    "n_children",
+    "parent",
+    "missing",
+    "merit",
+    "value",
+    "test_start",
+    "test_kind",
+    "index_ptr",
+    "weight_ptr",
+    "index",
+    "weight",
+]
 
 
 def assert_sound(tree: Tree) -> None:
@@ -95,7 +106,9 @@ def test_counts_of_nodes_kinds_and_parameters():
         (0, 1), (0.0, 0.0), ((0, -1), (1, -1), (0, 1), (1, 1)), (1.0,) * 4, 0.0
     )
     machine = SPLITS["machine"]((0, 1), (0.0, 0.0), (1.0, 2.0, 3.0), ((1.0, 2.0),) * 3)
-    network = SPLITS["network"]((0,), (0.0,), (1.0, 2.0), ((1.0,), (2.0,)), 0.5, (1.0, 1.0))
+    network = SPLITS["network"](
+        (0,), (0.0,), (1.0, 2.0), ((1.0,), (2.0,)), 0.5, (1.0, 1.0)
+    )
     linear = SPLITS["linear"]((0, 1), (1.0, 1.0), (0.0, 0.0), 0.5)
     nodes = [
         NodeRecord(-1, [3, 3], linear, range(1, 3)),
@@ -113,7 +126,12 @@ def test_counts_of_nodes_kinds_and_parameters():
     tree = tree_from_nodes(SCHEMA, ("no", "yes"), nodes)
     assert (tree.n_nodes, tree.n_leaves, tree.depth) == (15, 9, 3)
     assert tree.node_kinds() == {
-        "axis": 1, "multiway": 1, "subset": 0, "linear": 1, "quadratic": 1, "machine": 1,
+        "axis": 1,
+        "multiway": 1,
+        "subset": 0,
+        "linear": 1,
+        "quadratic": 1,
+        "machine": 1,
         "network": 1,
     }
     # machine: 3 (2 + 1); network: 2 (1 + 2) + 1
@@ -137,7 +155,9 @@ def test_lone_leaf():
 # -- plain form ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kinds", [*[(k,) for k in SPLITS], tuple(SPLITS)], ids="+".join)
+@pytest.mark.parametrize(
+    "kinds", [*[(k,) for k in SPLITS], tuple(SPLITS)], ids="+".join
+)
 def test_dict_and_back(kinds, rng):
     for _ in range(10):
         tree = random_tree(rng, kinds)
@@ -223,7 +243,9 @@ def test_collapse_wants_one_entry_a_node(rng):
 
 # -- damaged trees -------------------------------------------------------------------
 
-NUMBERS = Schema((Feature("a", "numeric"), Feature("b", "categorical", ("x", "y", "z"))), True)
+NUMBERS = Schema(
+    (Feature("a", "numeric"), Feature("b", "categorical", ("x", "y", "z"))), True
+)
 
 
 def sound_dict():
@@ -231,7 +253,9 @@ def sound_dict():
     linear = SPLITS["linear"]((0, 2), (1.0, -1.0), (0.5, 0.0), 0.25, merit=0.1)
     surrogate = SPLITS["subset"](1, (0, 1, -1))
     records = [
-        NodeRecord(-1, [4, 4], AxisSplit(0, 1.5, merit=0.5, surrogates=(surrogate,)), [1, 2]),
+        NodeRecord(
+            -1, [4, 4], AxisSplit(0, 1.5, merit=0.5, surrogates=(surrogate,)), [1, 2]
+        ),
         NodeRecord(0, [3, 1], MultiwaySplit(1, (0, 1, 2), missing=-1), [3, 4, 5]),
         NodeRecord(0, [1, 3], linear, [6, 7]),
         *[NodeRecord(1, v) for v in ([1, 1], [1, 0], [1, 0])],
@@ -286,7 +310,12 @@ def early(tree):
     nodes[7]["children"] = [3, 4]
 
 
-LINEAR = {"columns": [0, 2], "weights": [1.0, 1.0], "fill": [0.0, 0.0], "threshold": 0.0}
+LINEAR = {
+    "columns": [0, 2],
+    "weights": [1.0, 1.0],
+    "fill": [0.0, 0.0],
+    "threshold": 0.0,
+}
 QUADRATIC = {
     "columns": [0, 1],
     "fill": [0.0, 0.0],
@@ -405,27 +434,47 @@ DAMAGE = {
     "weight is NaN": swap_test(2, "linear", LINEAR | {"weights": [1.0, NAN]}),
     "weight is text": swap_test(2, "linear", LINEAR | {"weights": [1.0, "2"]}),
     "weights are nested": swap_test(2, "linear", LINEAR | {"weights": [[1.0, 2.0]]}),
-    "weights are ragged": swap_test(2, "linear", LINEAR | {"weights": [[1.0], [2.0, 3.0]]}),
-    "term out of range": swap_test(2, "quadratic", QUADRATIC | {"terms": [[0, -1], [0, 2]]}),
-    "term below -1": swap_test(2, "quadratic", QUADRATIC | {"terms": [[0, -2], [0, 1]]}),
-    "term without a first": swap_test(2, "quadratic", QUADRATIC | {"terms": [[-1, 0]] * 2}),
+    "weights are ragged": swap_test(
+        2, "linear", LINEAR | {"weights": [[1.0], [2.0, 3.0]]}
+    ),
+    "term out of range": swap_test(
+        2, "quadratic", QUADRATIC | {"terms": [[0, -1], [0, 2]]}
+    ),
+    "term below -1": swap_test(
+        2, "quadratic", QUADRATIC | {"terms": [[0, -2], [0, 1]]}
+    ),
+    "term without a first": swap_test(
+        2, "quadratic", QUADRATIC | {"terms": [[-1, 0]] * 2}
+    ),
     "term of three": swap_test(2, "quadratic", QUADRATIC | {"terms": [[0, 1, 1]] * 2}),
     "term of one": swap_test(2, "quadratic", QUADRATIC | {"terms": [[0]] * 2}),
     "terms and weights": swap_test(2, "quadratic", QUADRATIC | {"weights": [1.0]}),
     "machine of three": swap_test(2, "machine", MACHINE | {"bias": [0.0, 1.0, 2.0]}),
-    "machine of one": swap_test(2, "machine", MACHINE | {"bias": [0.0], "weights": [[1.0]]}),
-    "ragged machine": swap_test(2, "machine", MACHINE | {"weights": [[1.0], [2.0, 3.0]]}),
+    "machine of one": swap_test(
+        2, "machine", MACHINE | {"bias": [0.0], "weights": [[1.0]]}
+    ),
+    "ragged machine": swap_test(
+        2, "machine", MACHINE | {"weights": [[1.0], [2.0, 3.0]]}
+    ),
     "flat machine": swap_test(2, "machine", MACHINE | {"weights": [1.0, 2.0]}),
-    "ragged network": swap_test(2, "network", NETWORK | {"hidden_weights": [[1.0, 2.0]]}),
+    "ragged network": swap_test(
+        2, "network", NETWORK | {"hidden_weights": [[1.0, 2.0]]}
+    ),
     "network without output": swap_test(2, "network", NETWORK | {"output_weights": []}),
     "infinite network": swap_test(2, "network", NETWORK | {"output_bias": INF}),
     "surrogates are no list": at("nodes", 0, "surrogates", value={}),
     "surrogate is text": at("nodes", 0, "surrogates", value=["x"]),
     "surrogate without kind": drop("nodes", 0, "surrogates", 0, "kind"),
     "surrogate is a leaf": at("nodes", 0, "surrogates", 0, "kind", value="leaf"),
-    "surrogate out of range": at("nodes", 0, "surrogates", 0, "test", "feature", value=5),
+    "surrogate out of range": at(
+        "nodes", 0, "surrogates", 0, "test", "feature", value=5
+    ),
     "surrogate with three branches": at(
-        "nodes", 0, "surrogates", 0, value={"kind": "multiway", "test": {"feature": 1, "branch": [0, 1, 2]}}
+        "nodes",
+        0,
+        "surrogates",
+        0,
+        value={"kind": "multiway", "test": {"feature": 1, "branch": [0, 1, 2]}},
     ),
 }
 
@@ -449,7 +498,10 @@ def test_sound_tree_is_accepted():
     tree = sound_dict()
     assert Tree.from_dict(tree).to_dict() == tree
     for kind, test in (
-        ("linear", LINEAR), ("quadratic", QUADRATIC), ("machine", MACHINE), ("network", NETWORK)
+        ("linear", LINEAR),
+        ("quadratic", QUADRATIC),
+        ("machine", MACHINE),
+        ("network", NETWORK),
     ):
         changed = sound_dict()
         swap_test(2, kind, test)(changed)
@@ -487,7 +539,12 @@ def test_random_damage_never_crashes(data):
     node = data.draw(st.integers(1, 3))
     kind, test = data.draw(
         st.sampled_from(
-            [("linear", LINEAR), ("quadratic", QUADRATIC), ("machine", MACHINE), ("network", NETWORK)]
+            [
+                ("linear", LINEAR),
+                ("quadratic", QUADRATIC),
+                ("machine", MACHINE),
+                ("network", NETWORK),
+            ]
         )
     )
     swap_test(2, kind, copy.deepcopy(test))(tree)

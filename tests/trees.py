@@ -1,4 +1,4 @@
-"""Hand-made and random trees with every kind of test, for tests of routing and of the tree."""
+"""Random trees with every kind of test, for tests of routing and of the tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ SCHEMA = Schema(
 UNIVARIATE = ("axis", "multiway", "subset")
 
 
-def random_test(rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **rest) -> Split:
+def random_test(
+    rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **rest
+) -> Split:
     """A random test of a kind, on dyadic numbers so that sums are exact."""
     numbers = [j for j, f in enumerate(schema.features) if not f.is_symbolic]
     symbols = [j for j, f in enumerate(schema.features) if f.n_categories > 1]
@@ -43,14 +45,18 @@ def random_test(rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **
         return rng.integers(-8, 9, size=shape) / 4
 
     if kind == "axis":
-        return AxisSplit(int(rng.choice(numbers)), float(some()), int(rng.integers(2)), **rest)
+        return AxisSplit(
+            int(rng.choice(numbers)), float(some()), int(rng.integers(2)), **rest
+        )
     if kind in ("multiway", "subset"):
         feature = int(rng.choice(symbols))
         m = schema.features[feature].n_categories
         top = 2 if kind == "subset" else int(rng.integers(2, m + 1))
         branch = [*range(top), *rng.integers(-1, top, size=m - top)]
         branch = tuple(int(b) for b in rng.permutation(branch))
-        return (SubsetSplit if kind == "subset" else MultiwaySplit)(feature, branch, **rest)
+        return (SubsetSplit if kind == "subset" else MultiwaySplit)(
+            feature, branch, **rest
+        )
     m = int(rng.integers(1, schema.n_columns + 1))
     columns = tuple(int(c) for c in rng.choice(schema.n_columns, m, replace=False))
     fill = tuple(some(m).tolist())
@@ -59,10 +65,14 @@ def random_test(rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **
         return tuple(tuple(r) for r in some(rows, m).tolist())
 
     if kind == "linear":
-        return LinearSplit(columns, tuple(some(m).tolist()), fill, float(some()), **rest)
+        return LinearSplit(
+            columns, tuple(some(m).tolist()), fill, float(some()), **rest
+        )
     if kind == "quadratic":
         t = int(rng.integers(1, 6))
-        terms = tuple((int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t))
+        terms = tuple(
+            (int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t)
+        )
         return QuadraticSplit(
             columns, fill, terms, tuple(some(t).tolist()), float(some()), **rest
         )
@@ -72,8 +82,13 @@ def random_test(rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **
     assert kind == "network"
     h = int(rng.integers(1, 4))
     return NetworkSplit(
-        columns, fill, tuple(some(h).tolist()), matrix(h), float(some()),
-        tuple(some(h).tolist()), **rest,
+        columns,
+        fill,
+        tuple(some(h).tolist()),
+        matrix(h),
+        float(some()),
+        tuple(some(h).tolist()),
+        **rest,
     )
 
 
@@ -113,11 +128,15 @@ def random_tree(
     return tree_from_nodes(schema, ("a", "b", "c"), records)
 
 
-def random_rows(rng: np.random.Generator, n: int, schema: Schema = SCHEMA, gaps: float = 0.25):
+def random_rows(
+    rng: np.random.Generator, n: int, schema: Schema = SCHEMA, gaps: float = 0.25
+):
     """Encoded rows with gaps; numbers lie on thresholds often."""
     values = np.empty((n, schema.n_features))
     for j, feature in enumerate(schema.features):
         m = len(feature.categories or ())
-        values[:, j] = rng.integers(0, m, size=n) if m else rng.integers(-12, 13, size=n) / 4
+        values[:, j] = (
+            rng.integers(0, m, size=n) if m else rng.integers(-12, 13, size=n) / 4
+        )
     values[rng.random(values.shape) < gaps] = np.nan
     return values

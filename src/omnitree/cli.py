@@ -331,7 +331,8 @@ def _print_comparison(data: dict[str, tuple[Any, Any]]) -> None:
     Console().print(table)
     typer.echo(
         "p: corrected resampled t-test (Nadeau & Bengio) on the errors of the same "
-        "folds;\nbelow 0.05 the preset and the front door differ by more than chance.\n"
+        "folds.\nSmall: chance alone seldom makes such a difference; nine are tested "
+        "here, so one\nbelow 0.05 says little.\n"
     )
 
 

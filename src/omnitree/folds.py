@@ -2,11 +2,14 @@
 
 Rows are ordered within their class by a seeded hash of their cells and cut into folds of
 equal weight. Equal rows share a fold. So a row of weight two gives the same folds as the
-row given twice, the order of the rows does not matter, and a copy of a row can never stand
-in both the training and the pruning part. Used by prunings that hold rows out.
+row given twice, the order of rows and of named columns does not matter, and a copy of a row
+can never stand in both the training and the pruning part. Used by prunings that hold rows
+out.
 """
 
 from __future__ import annotations
+
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,13 +48,17 @@ def stratified_folds(
 
 
 def _row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
-    """A 64-bit hash of each row's cells; all gaps are alike, and so are 0.0 and -0.0."""
-    h = np.full(table.n_rows, np.uint64(seed & (2**64 - 1)), dtype=np.uint64)
-    for j in range(table.n_features):
+    """A 64-bit hash of each row's cells; all gaps are alike, and so are 0.0 and -0.0.
+
+    A sum over the columns, each with a key made of its name: their order does not matter.
+    """
+    h = np.zeros(table.n_rows, dtype=np.uint64)
+    for j, name in enumerate(table.schema.names):
         column = table.values[:, j] + 0.0
         column[np.isnan(column)] = np.nan
-        h = _mix(h ^ column.view(np.uint64))
-    return h
+        digest = blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
+        h += _mix(column.view(np.uint64) ^ np.uint64(int.from_bytes(digest, "little")))
+    return _mix(h)
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -10,6 +10,8 @@ import time
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
+from tests import naive
+from tests.tables import random_sample
 
 from omnitree import TreeClassifier
 from omnitree.learners import Univariate
@@ -17,12 +19,12 @@ from omnitree.learners.univariate import CATEGORIES
 from omnitree.merit import MERITS, Gini, Merit
 from omnitree.missing import MISSING
 from omnitree.stopping import Stopping
-from tests import naive
-from tests.tables import random_sample
 
 
 def fit(sample, learner, missing="mean", min_rows=2, **limits):
-    clf = TreeClassifier(learner, Stopping(min_rows=min_rows), missing=missing, **limits)
+    clf = TreeClassifier(
+        learner, Stopping(min_rows=min_rows), missing=missing, **limits
+    )
     return clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
 
 
@@ -100,7 +102,9 @@ def test_one_symbol_column_with_many_values(missing, rng):
     """C4.5 keeps columns with very many symbols out of the average gain."""
     for _ in range(10):
         sample = random_sample(rng, n=20, d=3, symbols=0.7, most=12, gaps=0.1, k=3)
-        assert_grown_right(sample, fit(sample, Univariate("gain_ratio", "multiway"), missing))
+        assert_grown_right(
+            sample, fit(sample, Univariate("gain_ratio", "multiway"), missing)
+        )
 
 
 @pytest.mark.parametrize("merit", list(MERITS))
@@ -112,7 +116,9 @@ def test_integer_weights_are_repeated_rows(merit, missing, rng):
         weighted = nodes_of(fit(sample, learner, missing))
         times = sample.weight.astype(int)
         clf = TreeClassifier(learner, missing=missing)
-        clf.fit(sample.frame.loc[sample.frame.index.repeat(times)], sample.y.repeat(times))
+        clf.fit(
+            sample.frame.loc[sample.frame.index.repeat(times)], sample.y.repeat(times)
+        )
         naive.assert_same_nodes(weighted, nodes_of(clf))
 
 
@@ -124,9 +130,7 @@ def test_rows_of_weight_zero_are_left_out(rng):
     without = TreeClassifier().fit(
         sample.values[kept], sample.y[kept], sample_weight=weight[kept]
     )
-    naive.assert_same_nodes(
-        nodes_of(with_zeros), nodes_of(without)
-    )
+    naive.assert_same_nodes(nodes_of(with_zeros), nodes_of(without))
 
 
 def test_constant_column_with_gaps_is_never_cut():
@@ -205,7 +209,9 @@ def test_exception_in_a_merit_comes_through(symbols):
         TreeClassifier(Univariate(Broken())).fit(X, [0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("answer", [lambda c: c, lambda c: np.zeros(99), lambda c: "much"])
+@pytest.mark.parametrize(
+    "answer", [lambda c: c, lambda c: np.zeros(99), lambda c: "much"]
+)
 def test_merit_of_wrong_shape(answer):
     class Odd(Merit):
         def __call__(self, counts):
@@ -235,7 +241,10 @@ def test_random_choice_is_uniform():
     y = np.arange(20) % 2
     learner = Univariate("gain", choice="random")
     root = [
-        TreeClassifier(learner, max_depth=1, random_state=s).fit(X, y).tree_.split(0).feature
+        TreeClassifier(learner, max_depth=1, random_state=s)
+        .fit(X, y)
+        .tree_.split(0)
+        .feature
         for s in range(300)
     ]
     assert np.bincount(root, minlength=3).min() > 70  # 100 expected, 5 deviations off
@@ -340,7 +349,7 @@ def test_interrupt_ends_a_fit(merit):
         X, y = rng.normal(size=(300_000, 30)), rng.integers(0, 5, size=300_000)
         sent = []
         def send():
-            time.sleep(0.7)
+            time.sleep(0.4)
             sent.append(time.monotonic())
             signal.raise_signal(signal.SIGINT)
         threading.Thread(target=send, daemon=True).start()

@@ -1,4 +1,4 @@
-"""The presort kernel against a naive grower, against scikit-learn, and when it is interrupted."""
+"""The presort kernel against a naive grower, scikit-learn, and interruptions."""
 
 import os
 import signal
@@ -7,9 +7,8 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
-
 from omnitree._core.presort import grow_numeric
+from sklearn.tree import DecisionTreeClassifier
 from tests.naive_presort import assert_same, grow, nested
 
 

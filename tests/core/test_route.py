@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests import naive
+from tests.trees import SCHEMA, random_rows, random_test, random_tree
 
 from omnitree.schema import Feature, Schema
 from omnitree.splits import KINDS, SPLITS, AxisSplit
 from omnitree.table import Table
 from omnitree.tree import NodeRecord, tree_from_nodes
-from tests import naive
-from tests.trees import SCHEMA, random_rows, random_test, random_tree
 
 NUMBERS = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(3)), named=False)
 
@@ -27,7 +27,9 @@ def test_one_test_equals_naive(kind, order, rng):
             values[1, test.feature] = -1
         rows = rng.permutation(12)[:9]
         ours = test.route(Table(values, SCHEMA), rows)
-        expected = [naive.branch_of(kind, test.to_dict(), values[i], schema) for i in rows]
+        expected = [
+            naive.branch_of(kind, test.to_dict(), values[i], schema) for i in rows
+        ]
         assert ours.tolist() == expected
 
 
@@ -46,7 +48,9 @@ def test_registry_has_every_kind():
 
 def test_no_rows():
     test = AxisSplit(0, 0.5)
-    assert test.route(Table(random_rows(np.random.default_rng(0), 3), SCHEMA), []).shape == (0,)
+    assert test.route(
+        Table(random_rows(np.random.default_rng(0), 3), SCHEMA), []
+    ).shape == (0,)
 
 
 def shares_of(tree, values):
@@ -59,7 +63,9 @@ def shares_of(tree, values):
     return out
 
 
-@pytest.mark.parametrize("kinds", [*[(k,) for k in SPLITS], tuple(SPLITS)], ids="+".join)
+@pytest.mark.parametrize(
+    "kinds", [*[(k,) for k in SPLITS], tuple(SPLITS)], ids="+".join
+)
 def test_tree_equals_naive(kinds, rng):
     for _ in range(25):
         tree = random_tree(rng, kinds)
@@ -80,13 +86,17 @@ def test_tree_equals_naive(kinds, rng):
             below = path[:, first : first + tree.n_children[node]].sum(axis=1)
             np.testing.assert_allclose(path[:, node], below)
         values_at = rng.random((tree.n_nodes, 2))
-        np.testing.assert_allclose(tree.predict_value(table, values_at), expected @ values_at)
+        np.testing.assert_allclose(
+            tree.predict_value(table, values_at), expected @ values_at
+        )
 
 
 def test_axis_fast_path_equals_general_path(rng):
-    """Trees of plain cuts are walked by another loop, which surrogates and `low` may not break."""
+    """Plain cuts are walked by another loop; surrogates and `low` may not break it."""
     for _ in range(60):
-        tree = random_tree(rng, ("axis",), n_inner=int(rng.integers(1, 15)), schema=NUMBERS)
+        tree = random_tree(
+            rng, ("axis",), n_inner=int(rng.integers(1, 15)), schema=NUMBERS
+        )
         values = random_rows(rng, int(rng.integers(1, 40)), NUMBERS, gaps=0.0)
         fast = tree.apply(Table(values, NUMBERS))
         with_gap = np.vstack([values, [[np.nan] * 3]])  # one gap: the general loop

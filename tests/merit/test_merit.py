@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import stats
-
 from omnitree._core.general import merit_of
-from omnitree.merit import CUSTOM, MERITS, Merit
+from scipy import stats
 from tests import naive
+
+from omnitree.merit import CUSTOM, MERITS, Merit
 
 ALL = list(MERITS)
 ORDERED = {"ordered_twoing"}  # the order of the classes matters

@@ -1,15 +1,17 @@
-"""Cost-complexity pruning: optimal for every price of a leaf, and how the price is chosen."""
+"""Cost-complexity pruning: optimal at every price of a leaf; how the price is chosen."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from tests import naive
+from tests.pruning.test_reduced_error import Held, held_out_errors
+from tests.tables import random_sample
 
 from omnitree import TreeClassifier
 from omnitree.pruning import CostComplexity
-from tests import naive
-from tests.tables import random_sample
-from tests.pruning.test_reduced_error import Held, held_out_errors
 
 
 def fit(sample, pruning, **changes):
@@ -38,9 +40,14 @@ def test_optimal_for_every_price(gaps, rng):
         total = whole.value[0].sum()
         every = naive.pruned_subtrees(whole.to_dict()["nodes"], training_errors(whole))
         # Prices where the best subtree changes, and prices between them.
-        steps = {(r - q) / (m - n) for _, r, n in every for _, q, m in every if m > n and r > q}
-        steps = sorted({round(s, 9) for s in steps})
-        middles = [(a + b) / 2 for a, b in zip(steps, steps[1:])] + [steps[-1] * 2]
+        steps = {
+            (r - q) / (m - n)
+            for _, r, n in every
+            for _, q, m in every
+            if m > n and r > q
+        }
+        steps = sorted({0.0} | {round(s, 9) for s in steps})
+        middles = [(a + b) / 2 for a, b in pairwise(steps)] + [steps[-1] * 2 + 1]
         for price in [*middles[:: max(1, len(middles) // 8)], middles[-1]]:
             pruned = fit(sample, CostComplexity(alpha=price / total)).tree_
             cost = training_errors(pruned)[pruned.kind == 0].sum()
@@ -94,7 +101,9 @@ def test_held_out_rows_choose_the_price(rng):
         nodes, cost = whole.to_dict()["nodes"], held_out_errors(whole, held)
         errors = {}
         for _, cut in naive.weakest_links(nodes, training_errors(whole)):
-            leaves = [n for n in naive.cut_nodes(nodes, cut, True) if n["kind"] == "leaf"]
+            leaves = [
+                n for n in naive.cut_nodes(nodes, cut, True) if n["kind"] == "leaf"
+            ]
             errors[len(leaves)] = sum(cost[n["was"]] for n in leaves)
         assert ours == pytest.approx(min(errors.values()))
         assert clf.tree_.n_leaves == min(n for n, e in errors.items() if e == ours)
@@ -118,7 +127,8 @@ def test_sequence_of_weakest_links(rng):
 def test_standard_errors_make_trees_smaller(rng):
     sample = random_sample(rng, n=200, d=5, k=3, weight="one")
     leaves = [
-        fit(sample, CostComplexity(se=se), random_state=0).tree_.n_leaves for se in (0, 1, 4)
+        fit(sample, CostComplexity(se=se), random_state=0).tree_.n_leaves
+        for se in (0, 1, 4)
     ]
     assert leaves == sorted(leaves, reverse=True)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from omnitree import TreeClassifier, presets
 from omnitree._core.estimate import add_errors
-from omnitree.pruning import ErrorBased
 from tests import naive
 from tests.tables import random_sample
+
+from omnitree import TreeClassifier, presets
+from omnitree.pruning import ErrorBased
 
 
 def fit(sample, preset="c4.5", **changes):
@@ -22,7 +22,9 @@ def test_add_errors(cf, rng):
     for _ in range(200):
         n = float(rng.choice([rng.integers(1, 200), rng.random() * 20]))
         e = min(float(rng.choice([0, 1, rng.random(), rng.random() * n])), n)
-        assert add_errors(n, e, cf) == pytest.approx(naive.add_errors(n, e, cf), abs=1e-9)
+        assert add_errors(n, e, cf) == pytest.approx(
+            naive.add_errors(n, e, cf), abs=1e-9
+        )
     assert add_errors(0, 0, cf) == 0
 
 
@@ -75,7 +77,8 @@ def test_confidence_is_a_probability(confidence):
 def test_smaller_confidence_prunes_more(rng):
     sample = random_sample(rng, n=150, d=5, k=3)
     leaves = [
-        fit(sample, pruning=ErrorBased(cf)).tree_.n_leaves for cf in (0.01, 0.1, 0.5, 0.9)
+        fit(sample, pruning=ErrorBased(cf)).tree_.n_leaves
+        for cf in (0.01, 0.1, 0.5, 0.9)
     ]
     assert leaves == sorted(leaves)
     assert leaves[0] < leaves[-1]

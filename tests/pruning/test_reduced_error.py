@@ -1,15 +1,15 @@
-"""Reduced-error pruning: the pruned subtree with fewest held-out errors, the smallest of them."""
+"""Reduced-error pruning: the subtree with fewest held-out errors, the smallest of them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests import naive
+from tests.tables import random_sample
 
 from omnitree import TreeClassifier
 from omnitree.learners import Univariate
 from omnitree.pruning import ReducedError
-from tests import naive
-from tests.tables import random_sample
 
 
 def held_out_errors(tree, sample):
@@ -46,7 +46,9 @@ def test_bottom_up_is_optimal(missing, gaps, rng):
     while done < 25:
         sample, train, test = pair(rng, gaps)
         frame = sample.frame
-        clf = TreeClassifier(Univariate(categories="multiway"), missing=missing, max_depth=3)
+        clf = TreeClassifier(
+            Univariate(categories="multiway"), missing=missing, max_depth=3
+        )
         X, y = frame.iloc[train], sample.y[train]
         whole = clf.fit(X, y, sample_weight=sample.weight[train]).tree_
         if len(set(y)) < 3 or whole.n_leaves > 14:
@@ -54,7 +56,9 @@ def test_bottom_up_is_optimal(missing, gaps, rng):
         done += 1
         clf.set_params(pruning=ReducedError())
         clf.fit(
-            X, y, sample_weight=sample.weight[train],
+            X,
+            y,
+            sample_weight=sample.weight[train],
             prune_set=(frame.iloc[test], sample.y[test]),
         )
         held = sample_of(clf, frame.iloc[test], sample.y[test])
@@ -104,11 +108,15 @@ def test_top_down_compares_with_the_whole_subtree(rng):
             return sum(map(below, children)) if children else cost[at]
 
         cut = {
-            n["id"] for n in nodes if "children" in n and cost[n["id"]] <= below(n["id"]) + 1e-9
+            n["id"]
+            for n in nodes
+            if "children" in n and cost[n["id"]] <= below(n["id"]) + 1e-9
         }
         expected = naive.cut_nodes(nodes, frozenset(cut))
         ours = clf.tree_
-        assert ours.collapse(np.zeros(ours.n_nodes, bool)).to_dict()["nodes"] == expected
+        assert (
+            ours.collapse(np.zeros(ours.n_nodes, bool)).to_dict()["nodes"] == expected
+        )
 
 
 def test_holds_out_the_share(rng):
@@ -119,8 +127,12 @@ def test_holds_out_the_share(rng):
 
 
 def test_unknown_order():
-    with pytest.raises(ValueError, match="unknown order 'botom_up', did you mean 'bottom_up'"):
-        TreeClassifier(pruning=ReducedError(order="botom_up")).fit([[1], [2]] * 5, [0, 1] * 5)
+    with pytest.raises(
+        ValueError, match="unknown order 'botom_up', did you mean 'bottom_up'"
+    ):
+        TreeClassifier(pruning=ReducedError(order="botom_up")).fit(
+            [[1], [2]] * 5, [0, 1] * 5
+        )
 
 
 @pytest.mark.parametrize("share", [1, 1.5, -0.1])

@@ -5,19 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from tests import naive
+from tests.tables import random_sample
 
 from omnitree import TreeClassifier
 from omnitree.learners import Univariate
 from omnitree.pruning import Significance
 from omnitree.pruning.significance import chi_square_probability
-from tests import naive
-from tests.tables import random_sample
 
 
 def theirs(table):
     table = np.asarray(table, dtype=float)
     table = table[table.sum(1) > 0][:, table.sum(0) > 0]
-    return stats.chi2_contingency(table, correction=False)[1] if min(table.shape) > 1 else 1.0
+    return (
+        stats.chi2_contingency(table, correction=False)[1]
+        if min(table.shape) > 1
+        else 1.0
+    )
 
 
 def test_probability_equals_scipy(rng):

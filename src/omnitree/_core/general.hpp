@@ -7,6 +7,7 @@
 // Gini or gain. Both break ties alike and give the same trees. Used by learners/univariate.
 #pragma once
 #include <deque>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -53,7 +54,6 @@ class GeneralGrower {
       : t_(t), o_(o), out_(out), merits_{XLog2(std::min<int64_t>(t.n, 1 << 20)), {}, custom},
         xl_(merits_.xl), category_(o, t.K, merits_), surrogate_(t, o),
         inner_(o.merit == GAIN_RATIO ? GAIN : o.merit) {
-    rank_columns();
     // C4.5: symbols with very many values stay out of the average gain, unless all do.
     many_values_ = 0.3 * std::accumulate(t.weight, t.weight + t.n, 0.0);
     bool any_plain = false;
@@ -61,11 +61,13 @@ class GeneralGrower {
     many_valued_count_ = !any_plain;
   }
 
-  void rank_columns() {
+  // False if the caller gave up meanwhile.
+  bool rank_columns() {
     rank_.resize(t_.d);
     distinct_.resize(t_.d);
     std::vector<std::pair<double, int32_t>> column;
     for (int f = 0; f < t_.d; ++f) {
+      if (poll_() < 0) return false;
       if (t_.n_cat[f]) continue;
       column.clear();
       rank_[f].assign(t_.n, NO_RANK);
@@ -81,6 +83,7 @@ class GeneralGrower {
       }
       values.shrink_to_fit();
     }
+    return true;
   }
 
   template <class Tick>
@@ -92,14 +95,17 @@ class GeneralGrower {
     queue.push_back(std::move(root));
     double finished = 0;
     bool stopped = false;
+    poll_ = [&] { return tick(finished / static_cast<double>(t_.n)); };
+    if (!rank_columns()) return false;
     while (!queue.empty()) {
       Work work = std::move(queue.front());
       queue.pop_front();
       count_classes(work);
       Test best;
       if (!stopped && !stays_leaf(work)) {
+        say_ = 0;
         best = best_test(work);
-        const int say = tick(finished / static_cast<double>(t_.n));
+        const int say = say_ ? say_ : poll_();
         if (say < 0 || merits_.failed) return false;
         if (say > 0) stopped = true, best.found = false;
       }
@@ -178,6 +184,9 @@ class GeneralGrower {
   }
 
   Test evaluate(const Work& work, int f) {
+    // In a large node every feature takes long: look at the clock between them.
+    if (work.entries.size() > 10000 && !say_) say_ = poll_();
+    if (say_) return {};
     return t_.n_cat[f] ? symbolic(work, f) : numeric(work, f);
   }
 
@@ -222,7 +231,7 @@ class GeneralGrower {
       unknown = 0;
     }
     Test test;
-    test.branch = category_.find(counts_, m, inner_);
+    test.branch = category_.find(counts_, m, unknown, inner_);
     if (test.branch.empty()) return {};
     test.feature = f;
     test.n_children = *std::max_element(test.branch.begin(), test.branch.end()) + 1;
@@ -444,6 +453,8 @@ class GeneralGrower {
   double many_values_ = 0;
   bool many_valued_count_ = false;
   double total_ = 0;
+  std::function<int()> poll_;  // what the caller's tick says
+  int say_ = 0;                // if it said stop in the midst of a node
   std::vector<std::vector<uint32_t>> rank_;
   std::vector<std::vector<double>> distinct_;
   std::vector<uint64_t> keys_, spare_;

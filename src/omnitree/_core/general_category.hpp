@@ -5,7 +5,8 @@
 // (exact: Breiman et al. 1984); with more classes all subsets are tried up to
 // EXHAUSTIVE codes, above that the cuts of the order along the first principal component of
 // the class shares (Coppersmith, Hong & Hosking 1999). one-rest: one code against the
-// others. groups: C4.5's -s, codes merged pair by pair while the gain ratio does not fall.
+// others. groups: C4.5's -s, codes of the same pure class merged, then pair by pair as long
+// as the gain ratio rises.
 #pragma once
 #include <cmath>
 #include <numeric>
@@ -21,12 +22,13 @@ class CategorySearch {
  public:
   CategorySearch(const Options& o, int K, Merits& merits) : o_(o), K_(K), merits_(merits) {}
 
-  // `n` holds the counts of m codes, `present` the codes with weight; `inner` is the merit
-  // that chooses between partitions of this feature. Returns the branch of every code
-  // (-1: absent from a binary test), empty if no partition is admissible.
-  std::vector<int32_t> find(const std::vector<double>& n, int m, int inner) {
+  // `n` holds the counts of m codes, `unknown` the weight of gaps left out of them; `inner`
+  // is the merit that chooses between partitions of this feature. Returns the branch of
+  // every code (-1: absent from a test on sets), empty if no partition is admissible.
+  std::vector<int32_t> find(const std::vector<double>& n, int m, double unknown, int inner) {
     n_ = n.data();
     m_ = m;
+    unknown_ = unknown;
     inner_ = inner;
     present_.clear();
     size_.assign(m, 0);
@@ -172,24 +174,43 @@ class CategorySearch {
     return score;
   }
 
+  // C4.5's worth of a grouping; -1 if it has fewer than two sets of enough rows.
   double group_worth(const std::vector<int32_t>& branch, int B, std::vector<double>& t) {
     tabulate(branch, B, t);
     Margins& m = merits_.m;
     m.of(t.data(), B, K_);
-    const double info = split_info(m, B, merits_.xl);
+    const double all = m.total + unknown_;
+    double info = merits_.xl(all) - merits_.xl(unknown_);
+    for (int b = 0; b < B; ++b) info -= merits_.xl(m.branch[b]);
+    info /= all;
     if (!enough(m.branch) || info <= 1e-3) return -1;
-    const double gain = info_gain(t.data(), B, K_, m, merits_.xl);
-    return inner_ == GAIN && o_.merit == GAIN_RATIO ? gain / info : gain;
+    const double gain = info_gain(t.data(), B, K_, m, merits_.xl) * m.total / all;
+    return o_.merit == GAIN_RATIO ? gain / info : gain;
+  }
+
+  // The class that has all rows of a code, or -1.
+  int pure_class(int v) const {
+    for (int k = 0; k < K_; ++k)
+      if (n_[v * K_ + k] >= size_[v] - 0.1) return k;
+    return -1;
   }
 
   std::vector<int32_t> groups() {
     std::vector<int32_t> branch(m_, -1);
+    std::vector<int32_t> set_of_class(K_, -1);
     int B = 0;
-    for (int v : present_) branch[v] = B++;
+    for (int v : present_) {
+      const int pure = pure_class(v);
+      if (pure >= 0 && set_of_class[pure] >= 0) {
+        branch[v] = set_of_class[pure];
+        continue;
+      }
+      if (pure >= 0) set_of_class[pure] = B;
+      branch[v] = B++;
+    }
     std::vector<double> t;
     double best = group_worth(branch, B, t);
     while (B > 2) {
-      double top = -2;
       std::vector<int32_t> merged;
       for (int a = 0; a < B - 1; ++a)
         for (int b = a + 1; b < B; ++b) {
@@ -199,12 +220,12 @@ class CategorySearch {
             else if (trial[v] > b) --trial[v];
           }
           const double worth = group_worth(trial, B - 1, t);
-          if (better(worth, top)) top = worth, merged = trial;
+          if (better(worth, best)) best = worth, merged = trial;
         }
-      if (better(best, top)) break;
-      best = top, branch = merged, --B;
+      if (merged.empty()) break;
+      branch = merged, --B;
     }
-    return best <= -1 ? std::vector<int32_t>{} : branch;
+    return best <= -1 ? std::vector<int32_t>{} : branch;  // a gain of 0 may round below 0
   }
 
   const Options& o_;
@@ -212,6 +233,7 @@ class CategorySearch {
   Merits& merits_;
   const double* n_ = nullptr;
   int m_ = 0, inner_ = GINI;
+  double unknown_ = 0;
   std::vector<int> present_;
   std::vector<double> size_, table_;
   std::vector<char> best_;

@@ -3,8 +3,8 @@
 // How: every column is sorted once (presort_sort.hpp); nodes are searched by scanning and partitioning sorted
 // lists (presort_lists.hpp). Lists start with 64-bit entries; a node small enough for 32 bits is repacked with
 // local row numbers and from then on lives in the cache: 2^15 rows of two classes, fewer of more.
-// Cost: sorting 15-25 ns a cell, then 1.5-2.5 ns per cell and level (weighted: 10 ns). Memory on top of a float64
-// table: half its bytes if the rows fit 32-bit entries, 1.3 times its bytes else.
+// Cost: sorting 10-25 ns a cell, then 1.5-4 ns per cell and level (weights: presort_scan.hpp). Memory on top of a
+// float64 table of 50 columns: 0.75 times its bytes if its rows fit 32-bit entries, 1.3 times else.
 // Used by: presort.pyx (grow_numeric).
 #pragma once
 #include "presort_lists.hpp"

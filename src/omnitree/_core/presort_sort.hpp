@@ -2,11 +2,11 @@
 //
 // How: values are mapped linearly onto at most 33 bits, which is monotone also after rounding; words key | row |
 // class are radix sorted by 22 bits if they fit in the cache, else distributed by the leading 11 bits, then each
-// bucket by as many bits as it has words, and an insertion sort puts the last neighbours right. The linear map spreads most columns
-// evenly; the leading bits of the double itself would leave a fifth of 10^6 normal values in collision. A bucket
-// squeezed together by outliers is mapped again onto its own range. Equal keys are told apart by the doubles.
-// Columns are read eight at a time, a cache line of a row-major table.
-// Cost: 15-20 ns a value; scratch of 80 bytes a row (16 if the table is column-major).
+// bucket by as many bits as it has words, and an insertion sort puts the last neighbours right. The linear map
+// spreads most columns evenly, which the leading bits of the double itself do not. A bucket squeezed together by
+// outliers is mapped again onto its own range. Equal keys are told apart by the doubles. Columns are read eight at
+// a time, a cache line of a row-major table.
+// Cost: 10-25 ns a value; scratch of 80 bytes a row (16 if the table is column-major).
 // Used by: presort.hpp, once per column.
 #pragma once
 #include <algorithm>

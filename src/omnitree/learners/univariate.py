@@ -43,8 +43,8 @@ class Univariate(SplitLearner):
         symbols at the node, else the best cut of the symbols ordered along the first
         principal component of their class shares. "multiway" (C4.5, ID3): a branch for
         each symbol of the training table. "one_rest": one symbol against the others.
-        "groups": C4.5's option -s, symbols merged pairwise while the gain ratio does not
-        fall.
+        "groups": C4.5's option -s, symbols merged pairwise as long as the gain ratio
+        rises.
     choice : {"best", "random"}, default="best"
         "random" (Liu & White 1994) draws the feature and cuts it at its best.
     min_branch : float, default=1
