@@ -15,12 +15,43 @@ petal length (cm) > 2.45
 |   petal width (cm) > 1.75: virginica (46/1)
 """
 
-from importlib.metadata import version as _version
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from omnitree import presets
-from omnitree.estimators import OmniTreeClassifier, TreeClassifier
-from omnitree.persistence import load, save
+if _TYPE_CHECKING:
+    from omnitree import presets
+    from omnitree.estimators import OmniTreeClassifier, TreeClassifier
+    from omnitree.persistence import load, save
 
-__version__ = _version("omnitree")
+    __version__: str
 
 __all__ = ["OmniTreeClassifier", "TreeClassifier", "load", "presets", "save"]
+
+# Where each name lives. They are imported when first used, so that `omnitree --help`
+# does not wait for scikit-learn (2 s).
+_HOMES = {
+    "OmniTreeClassifier": "omnitree.estimators",
+    "TreeClassifier": "omnitree.estimators",
+    "load": "omnitree.persistence",
+    "save": "omnitree.persistence",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: _Any = version("omnitree")
+    elif name == "presets":
+        value = _import_module("omnitree.presets")
+    elif name in _HOMES:
+        value = getattr(_import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module 'omnitree' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -522,9 +522,9 @@ def _check_output(path: Path | None, *inputs: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     """Replace a file once the new one is complete."""
-    from omnitree.persistence import _replace
+    from omnitree.files import replace_file
 
-    _replace(Path(os.path.realpath(path)), text)
+    replace_file(Path(path), text)
 
 
 def _first_part(doc: str) -> str:

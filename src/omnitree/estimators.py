@@ -23,6 +23,7 @@ from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
+from omnitree.parts import number
 from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
 from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
@@ -93,8 +94,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         keep = np.flatnonzero(weight > 0)
         if len(np.unique(codes[keep])) < 2:
             raise ValueError(
-                f"y has one class ({classes.tolist()[codes[keep[0]]]!r}); a classifier needs "
-                "rows of two classes or more"
+                f"y has one class ({classes.tolist()[codes[keep[0]]]!r}); a classifier "
+                "needs rows of two classes or more"
             )
         rows = Rows(table, codes.astype(np.int32), weight)
         if len(keep) < table.n_rows:
@@ -146,11 +147,11 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
     def _check_limits(self) -> None:
         for name, least in (("max_depth", 0), ("max_leaves", 1), ("max_seconds", 0)):
             value = getattr(self, name)
-            kind = numbers.Real if name == "max_seconds" else numbers.Integral
-            if value is not None and not (isinstance(value, kind) and value >= least):
-                raise ValueError(
-                    f"{name} must be None or at least {least}, not {value!r}"
-                )
+            if value is None:
+                continue
+            number(name, value, least)
+            if name != "max_seconds" and not isinstance(value, numbers.Integral):
+                raise ValueError(f"{name} must be a whole number, not {value!r}")
 
     def _check_smoothing(self) -> None:
         smooth = self.smoothing

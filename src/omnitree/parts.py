@@ -9,6 +9,8 @@ expected, a name or an object will do. The registries feed validation, error mes
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -79,6 +81,14 @@ class Registry(Mapping[str, type[Part]]):
         if part not in self._parts:
             raise ValueError(unknown(self.kind, part, list(self)))
         return self._parts[part]()
+
+
+def number(name: str, value: Any, least: float = 0.0, most: float = math.inf) -> float:
+    """The value of a numeric option; an error that names it if it is out of range."""
+    if isinstance(value, numbers.Real) and least <= float(value) <= most:
+        return float(value)
+    upper = "" if most == math.inf else f" and at most {most:g}"
+    raise ValueError(f"{name} must be at least {least:g}{upper}, not {value!r}")
 
 
 def unknown(kind: str, name: object, known: list[str]) -> str:

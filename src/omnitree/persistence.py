@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
+from omnitree.files import replace_file
 from omnitree.learners import LEARNERS
 from omnitree.merit import MERITS
 from omnitree.missing import MISSING
@@ -67,7 +67,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         },
         allow_nan=False,
     )
-    _replace(Path(path), text)
+    replace_file(Path(path), text)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -149,20 +149,3 @@ def _read(value: Any) -> Any:
             params = {k: _read(v) for k, v in value["params"].items()}
             return registry[value["name"]](**params)
     raise ValueError("damaged parameter: unknown part")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file beside `path` and put it in its place when complete."""
-    handle, temporary = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"
-    )
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -7,12 +7,10 @@ leaf under every rule.
 
 from __future__ import annotations
 
-import math
-import numbers
 import time
 from dataclasses import dataclass
 
-from omnitree.parts import Part, Registry
+from omnitree.parts import Part, Registry, number
 
 
 class Stopping(Part):
@@ -63,12 +61,10 @@ class Limits:
         max_seconds: float | None,
     ) -> Limits:
         """Rules and limits for a training table of weight `total`."""
-        for name, most in (("min_rows", math.inf), ("min_share", 1)):
-            value = getattr(stopping, name)
-            if not (isinstance(value, numbers.Real) and 0 <= value <= most):
-                raise ValueError(f"{name} must lie in [0, {most}], not {value!r}")
+        min_rows = number("min_rows", stopping.min_rows)
+        min_share = number("min_share", stopping.min_share, most=1)
         return cls(
-            min_rows=max(stopping.min_rows, stopping.min_share * total),
+            min_rows=max(min_rows, min_share * total),
             max_depth=-1 if max_depth is None else int(max_depth),
             max_leaves=max_leaves,
             deadline=None if max_seconds is None else time.monotonic() + max_seconds,

@@ -7,7 +7,6 @@
 // Gini or gain. Both break ties alike and give the same trees. Used by learners/univariate.
 #pragma once
 #include <deque>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -16,6 +15,7 @@
 #include "general_types.hpp"
 #include "merit.hpp"
 #include "sort_keys.hpp"
+#include "tick.hpp"
 
 namespace omnitree {
 
@@ -31,12 +31,10 @@ inline uint64_t mix(uint64_t z) {  // splitmix64: a node's seed depends on its p
 
 class GeneralGrower {
  public:
-  // `tick(fraction done)` is called often: 0 go on, 1 no more splits, -1 give up at once.
-  template <class Tick>
-  static bool grow(const Training& t, const Options& o, const CustomMerit& custom, Tick&& tick,
+  // Asks `tick` often: 0 go on, 1 no more splits, -1 give up at once.
+  static void grow(const Training& t, const Options& o, const CustomMerit& custom, Tick& tick,
                    Grown& out) {
-    GeneralGrower g(t, o, custom, out);
-    return g.run(tick);
+    GeneralGrower(t, o, custom, tick, out).run();
   }
 
  private:
@@ -50,9 +48,10 @@ class GeneralGrower {
     int32_t cls;
   };
 
-  GeneralGrower(const Training& t, const Options& o, const CustomMerit& custom, Grown& out)
-      : t_(t), o_(o), out_(out), merits_{XLog2(std::min<int64_t>(t.n, 1 << 20)), {}, custom},
-        xl_(merits_.xl), category_(o, t.K, merits_), surrogate_(t, o),
+  GeneralGrower(const Training& t, const Options& o, const CustomMerit& custom, Tick& tick,
+                Grown& out)
+      : t_(t), o_(o), tick_(tick), out_(out),
+        merits_{XLog2(std::min<int64_t>(t.n, 1 << 20)), {}, custom}, xl_(merits_.xl), category_(o, t.K, merits_), surrogate_(t, o),
         inner_(o.merit == GAIN_RATIO ? GAIN : o.merit) {
     // C4.5: symbols with very many values stay out of the average gain, unless all do.
     many_values_ = 0.3 * std::accumulate(t.weight, t.weight + t.n, 0.0);
@@ -61,13 +60,11 @@ class GeneralGrower {
     many_valued_count_ = !any_plain;
   }
 
-  // False if the caller gave up meanwhile.
-  bool rank_columns() {
+  void rank_columns() {
     rank_.resize(t_.d);
     distinct_.resize(t_.d);
     std::vector<std::pair<double, int32_t>> column;
-    for (int f = 0; f < t_.d; ++f) {
-      if (poll_() < 0) return false;
+    for (int f = 0; f < t_.d && go_on(); ++f) {
       if (t_.n_cat[f]) continue;
       column.clear();
       rank_[f].assign(t_.n, NO_RANK);
@@ -83,40 +80,34 @@ class GeneralGrower {
       }
       values.shrink_to_fit();
     }
-    return true;
   }
 
-  template <class Tick>
-  bool run(Tick&& tick) {
+  // Whether to look further: after every feature, since one can take long.
+  bool go_on() {
+    if (say_ == 0) say_ = merits_.failed ? -1 : tick_(finished_ / static_cast<double>(t_.n));
+    return say_ == 0;
+  }
+
+  void run() {
     std::deque<Work> queue;
     Work root{out_.add_nodes(-1, 1, t_.K), 0, mix(o_.seed), {}};
     for (int64_t i = 0; i < t_.n; ++i)
       root.entries.push_back({static_cast<int32_t>(i), t_.weight[i]});
     queue.push_back(std::move(root));
-    double finished = 0;
-    bool stopped = false;
-    poll_ = [&] { return tick(finished / static_cast<double>(t_.n)); };
-    if (!rank_columns()) return false;
-    while (!queue.empty()) {
+    rank_columns();
+    while (!queue.empty() && say_ >= 0) {
       Work work = std::move(queue.front());
       queue.pop_front();
       count_classes(work);
       Test best;
-      if (!stopped && !stays_leaf(work)) {
-        say_ = 0;
-        best = best_test(work);
-        const int say = say_ ? say_ : poll_();
-        if (say < 0 || merits_.failed) return false;
-        if (say > 0) stopped = true, best.found = false;
-      }
-      if (best.found) {
+      if (say_ == 0 && !stays_leaf(work)) best = best_test(work);
+      if (best.found && say_ == 0) {
         split(work, best, queue);
       } else {
-        finished += static_cast<double>(work.entries.size());
+        finished_ += static_cast<double>(work.entries.size());
         out_.test_start.push_back(static_cast<int64_t>(out_.test_kind.size()));
       }
     }
-    return true;
   }
 
   void count_classes(const Work& work) {
@@ -136,7 +127,7 @@ class GeneralGrower {
     if (o_.random_attribute) return random_test(work);
     if (o_.merit == GAIN_RATIO) return best_ratio(work);
     Test best;
-    for (int f = 0; f < t_.d; ++f) {
+    for (int f = 0; f < t_.d && go_on(); ++f) {
       Test test = evaluate(work, f);
       if (test.found && (!best.found || better(test.merit, best.merit)))
         best = std::move(test);
@@ -155,7 +146,7 @@ class GeneralGrower {
     }
     for (int f : order) {
       Test test = evaluate(work, f);
-      if (test.found) return test;
+      if (!go_on() || test.found) return test;
     }
     return {};
   }
@@ -165,7 +156,7 @@ class GeneralGrower {
     std::vector<Test> tests;
     double sum = 0;
     int possible = 0;
-    for (int f = 0; f < t_.d; ++f) {
+    for (int f = 0; f < t_.d && go_on(); ++f) {
       Test test = evaluate(work, f);
       if (!test.found || test.gain <= -C45_EPSILON) continue;
       if (many_valued_count_ || t_.n_cat[f] < many_values_) {
@@ -185,8 +176,6 @@ class GeneralGrower {
 
   Test evaluate(const Work& work, int f) {
     // In a large node every feature takes long: look at the clock between them.
-    if (work.entries.size() > 10000 && !say_) say_ = poll_();
-    if (say_) return {};
     return t_.n_cat[f] ? symbolic(work, f) : numeric(work, f);
   }
 
@@ -444,6 +433,9 @@ class GeneralGrower {
 
   const Training& t_;
   const Options& o_;
+  Tick& tick_;
+  int say_ = 0;          // its last word
+  double finished_ = 0;  // entries in leaves
   Grown& out_;
   Merits merits_;
   const XLog2& xl_;
@@ -453,8 +445,6 @@ class GeneralGrower {
   double many_values_ = 0;
   bool many_valued_count_ = false;
   double total_ = 0;
-  std::function<int()> poll_;  // what the caller's tick says
-  int say_ = 0;                // if it said stop in the midst of a node
   std::vector<std::vector<uint32_t>> rank_;
   std::vector<std::vector<double>> distinct_;
   std::vector<uint64_t> keys_, spare_;

@@ -64,7 +64,7 @@ cdef extern from "general.hpp" namespace "omnitree" nogil:
 
     cdef cppclass GeneralGrower:
         @staticmethod
-        cbool grow(const Training&, const Options&, const CustomMerit&, Tick&, Grown&) except +
+        void grow(const Training&, const Options&, const CustomMerit&, Tick&, Grown&) except +
 
     double score_table(int, const double*, int, int) except +
 
@@ -165,4 +165,6 @@ def grow_general(const double[:, :] x, const int32_t[::1] y, const double[::1] w
 
 def merit_of(int merit, const double[:, ::1] counts):
     """Merit of one table branches x classes by its compiled code."""
+    if not 0 <= merit <= 10:
+        raise ValueError(f"no compiled merit has the code {merit}")
     return score_table(merit, &counts[0, 0], counts.shape[0], counts.shape[1])

@@ -16,10 +16,11 @@ def describe(tree: dict[str, Any]) -> str:
     """
     nodes, classes = tree["nodes"], tree["classes"]
     leaves = sum(n["kind"] == "leaf" for n in nodes)
-    head = f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"
-    lines = [head]
     if nodes[0]["kind"] == "leaf":
-        return "\n".join([head, _leaf(nodes[0], nodes, classes).strip()])
+        return (
+            f"1 leaf, {len(classes)} classes\nalways{_leaf(nodes[0], nodes, classes)}"
+        )
+    lines = [f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"]
     # A stack of branches to print: (node, indent, text of the test).
     stack = list(reversed(list(_branches(nodes[0], 0, tree))))
     while stack:

@@ -10,7 +10,6 @@ presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute.
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from omnitree.learners.base import SplitLearner, Tick
 from omnitree.merit import CUSTOM, MERITS
 from omnitree.missing import Fractional, Surrogate
 from omnitree.node import Node, Problem
-from omnitree.parts import unknown
+from omnitree.parts import number, unknown
 from omnitree.splits import KINDS, Split
 from omnitree.stopping import Limits
 from omnitree.tree import LEAF, Tree
@@ -110,8 +109,7 @@ class Univariate(SplitLearner):
         problem, limits = node.problem, node.problem.limits
         table = problem.table
         merit = MERITS.resolve(self.merit)
-        if not (isinstance(self.min_branch, numbers.Real) and self.min_branch >= 0):
-            raise ValueError(f"min_branch must be at least 0, not {self.min_branch!r}")
+        min_branch = number("min_branch", self.min_branch)
         _among("categories", self.categories, CATEGORIES)
         _among("choice", self.choice, ("best", "random"))
         _among("threshold", self.threshold, ("midpoint", "value"))
@@ -125,7 +123,7 @@ class Univariate(SplitLearner):
                 problem.n_classes,
                 code,
                 limits.min_rows,
-                float(self.min_branch),
+                min_branch,
                 limits.max_depth,
                 tick,
             )
@@ -140,7 +138,7 @@ class Univariate(SplitLearner):
             "release8": bool(self.release8),
             "threshold_is_value": self.threshold == "value",
             "min_rows": limits.min_rows,
-            "min_branch": float(self.min_branch),
+            "min_branch": min_branch,
             "max_depth": limits.max_depth,
             "max_surrogates": (problem.missing.max_surrogates if table.has_gaps else 0),
             "seed": problem.seed,
