@@ -520,3 +520,11 @@ def test_refit_forgets_names():
     clf.fit(X, Y)
     assert not hasattr(clf, "feature_names_in_")
     assert clf.n_features_in_ == 1
+
+
+def test_date_labels_are_refused_at_save(tmp_path):
+    y = np.array(["2020-01-01", "2020-01-02"] * 5, dtype="datetime64[D]")
+    clf = TreeClassifier().fit(np.arange(10.0)[:, None], y)
+    with pytest.raises(TypeError, match="use strings, numbers or booleans"):
+        save(clf, tmp_path / "model.json")
+    assert not list(tmp_path.iterdir())

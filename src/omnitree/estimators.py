@@ -68,6 +68,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
             Class labels.
         sample_weight : array of shape (n_rows,), optional
             A row of weight two counts as two rows; rows of weight zero are left out.
+            Weights that average less than one (as boosting gives them) are scaled to
+            average one, since rules as `min_rows` count rows.
         prune_set : tuple (X, y), optional
             Rows for pruning; without it a pruning that needs some holds out a share of
             the training rows.
@@ -192,7 +194,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
             weight = weight * by_class
             if not (weight > 0).any():
                 raise ValueError("class_weight leaves no row with a weight above 0")
-        return weight
+        mean = weight.sum() / np.count_nonzero(weight)
+        return weight / mean if mean < 1 - 1e-12 else weight
 
     def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
         """Rows from outside by the schema and the classes of the training rows."""

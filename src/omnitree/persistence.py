@@ -56,6 +56,11 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     if ESTIMATORS.get(name) is not type(estimator):
         raise TypeError(f"cannot save a {name}; these can be: {', '.join(ESTIMATORS)}")
     check_is_fitted(estimator, "tree_")
+    for label in estimator.tree_.classes:
+        if not isinstance(label, str | bool | int | float):
+            raise TypeError(
+                f"cannot save the class label {label!r}: use strings, numbers or booleans"
+            )
     params = estimator.get_params(deep=False)
     text = json.dumps(
         {

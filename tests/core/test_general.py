@@ -368,3 +368,20 @@ def test_interrupt_ends_a_fit(merit):
     word, seconds = done.stdout.split()
     assert word == "interrupted", done.stdout + done.stderr
     assert float(seconds) < 4  # 2 on an idle machine
+
+
+def test_small_weights_count_as_rows():
+    """Weights that sum to one, as boosting gives them, do not starve `min_rows`."""
+    from sklearn.ensemble import AdaBoostClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    plain = TreeClassifier().fit(X, y)
+    scaled = TreeClassifier().fit(X, y, sample_weight=np.full(60, 1 / 60))
+    assert scaled.tree_.n_leaves == plain.tree_.n_leaves
+    assert (scaled.predict(X) == plain.predict(X)).all()
+    boosted = AdaBoostClassifier(TreeClassifier(max_depth=2), n_estimators=20)
+    assert boosted.fit(X, y).score(X, y) > plain.set_params(max_depth=2).fit(
+        X, y
+    ).score(X, y)

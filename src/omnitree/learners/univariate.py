@@ -38,12 +38,12 @@ class Univariate(SplitLearner):
         How partitions are compared; see `omnitree.merit.MERITS`.
     categories : {"subset", "multiway", "one_rest", "groups"}, default="subset"
         Tests on symbolic features. "subset" (CART): two sets of symbols; exact for two
-        classes (under merits that are convex, as Gini and gain are) and for up to ten
-        symbols at the node, else the best cut of the symbols ordered along the first
-        principal component of their class shares. "multiway" (C4.5, ID3): a branch for
-        each symbol of the training table. "one_rest": one symbol against the others.
-        "groups": C4.5's option -s, symbols merged pairwise as long as the gain ratio
-        rises.
+        classes (under convex merits as Gini and gain, where `min_branch` does not bind)
+        and for up to ten symbols at the node, else the best cut of the symbols ordered
+        along the first principal component of their class shares. "multiway" (C4.5,
+        ID3): a branch for each symbol of the training table. "one_rest": one symbol
+        against the others. "groups": C4.5's option -s, symbols merged pairwise as long
+        as the gain ratio rises.
     choice : {"best", "random"}, default="best"
         "random" (Liu & White 1994) draws the feature and cuts it at its best.
     min_branch : float, default=1
