@@ -3,21 +3,14 @@
 """Whole univariate trees on any table: thin wrapper of general.hpp."""
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+from omnitree._core.ticks cimport Tick, make_tick
 from omnitree._core.views cimport Values, view_values
 
 ctypedef cbool (*merit_call)(void*, const double*, int64_t, int, int, double*) noexcept nogil
-ctypedef int (*tick_call)(void*, double) noexcept nogil
-
-
-cdef extern from "tick.hpp" namespace "omnitree" nogil:
-    cdef cppclass Tick:
-        tick_call call
-        void* state
 
 
 cdef extern from "general.hpp" namespace "omnitree" nogil:
@@ -67,17 +60,6 @@ cdef extern from "general.hpp" namespace "omnitree" nogil:
         void grow(const Training&, const Options&, const CustomMerit&, Tick&, Grown&) except +
 
     double score_table(int, const double*, int, int) except +
-
-
-cdef int ask(void* state, double fraction) noexcept with gil:
-    """Look at signals and ask the caller's tick; an exception is kept for later."""
-    cdef list box = <list> state
-    try:
-        PyErr_CheckSignals()
-        return 1 if box[0] is not None and box[0](fraction) else 0
-    except BaseException as error:
-        box.append(error)
-        return -1
 
 
 cdef cbool score(void* state, const double* tables, int64_t count, int B, int K,
@@ -133,9 +115,7 @@ def grow_general(const double[:, :] x, const int32_t[::1] y, const double[::1] w
     t.K = n_classes
     cdef Options o = options
     cdef list box = [tick]
-    cdef Tick clock
-    clock.call = ask
-    clock.state = <void*> box
+    cdef Tick clock = make_tick(box)
     cdef list merit_box = [merit]
     cdef CustomMerit custom
     custom.call = score

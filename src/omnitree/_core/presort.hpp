@@ -106,8 +106,8 @@ class Grower {
     }
 };
 
-inline void grow(const Task& task, Tree& tree, Clock::Callback callback, void* context) {
-    Clock clock(callback, context);
+inline void grow(const Task& task, Tree& tree, const omnitree::Tick& tick) {
+    Clock clock(tick);
     if (task.weight) {
         if (task.merit == GINI) Grower<ScanWeighted, GINI>(task, tree, clock).run();
         else Grower<ScanWeighted, ENTROPY>(task, tree, clock).run();

@@ -14,6 +14,8 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from omnitree._core.ticks cimport Tick, make_tick
+
 
 cdef extern from "presort.hpp" namespace "presort" nogil:
     cdef cppclass Task:
@@ -30,27 +32,7 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
         vector[int32_t] first_child, parent, feature
         vector[double] threshold, merit, value
 
-    void grow(const Task&, Tree&, int (*)(void*, double) noexcept nogil, void*) except +
-
-
-cdef extern from "Python.h":
-    int PyErr_CheckSignals() except -1
-
-
-cdef class _Watch:
-    """Called by the kernel every 60 ms; keeps what Python raised until the kernel returns."""
-
-    cdef object tick, error
-
-
-cdef int _look(void* context, double fraction_done) noexcept with gil:
-    watch = <_Watch>context
-    try:
-        PyErr_CheckSignals()
-        return 0 if watch.tick is None else bool(watch.tick(fraction_done))
-    except BaseException as error:
-        watch.error = error
-        return 1
+    void grow(const Task&, Tree&, const Tick&) except +
 
 
 cdef _integers(const vector[int32_t]& v):
@@ -124,12 +106,12 @@ def grow_numeric(
     task.n, task.d, task.k = n, d, n_classes
     task.merit, task.max_depth = merit, max_depth
     task.min_rows, task.min_branch = min_rows, min_branch
-    cdef _Watch watch = _Watch()
-    watch.tick = tick
+    cdef list box = [tick]
+    cdef Tick clock = make_tick(box)
     with nogil:
-        grow(task, tree, _look, <void*>watch)
-    if watch.error is not None:
-        raise watch.error
+        grow(task, tree, clock)
+    if len(box) > 1:
+        raise box[1]
     return {
         "first_child": _integers(tree.first_child),
         "parent": _integers(tree.parent),

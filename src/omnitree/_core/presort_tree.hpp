@@ -3,11 +3,11 @@
 // Used by: presort_scan.hpp, presort_lists.hpp, presort.hpp; presort.pyx copies a Tree out.
 #pragma once
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "presort_task.hpp"
+#include "tick.hpp"
 
 namespace presort {
 
@@ -73,31 +73,24 @@ struct Tree {
     }
 };
 
-// Calls back into Python every 60 ms or so. `work` counts elementary steps of about a nanosecond.
+// Asks the tick now and then. `work` counts elementary steps of about a nanosecond.
 class Clock {
   public:
-    using Callback = int (*)(void*, double);  // 0: go on, else: stop (a time limit, or an exception is set)
-
-    Clock(Callback callback, void* context) : callback_(callback), context_(context), last_(Now::now()) {}
+    explicit Clock(const omnitree::Tick& tick) : tick_(tick) {}
 
     bool stopped() const { return stopped_; }
 
+    // Report some steps; the time itself is looked at every two million of them.
     bool work(u64 steps, double fraction_done) {
         done_ += steps;
         if (done_ < 2000000 || stopped_) return stopped_;
         done_ = 0;
-        const auto now = Now::now();
-        if (now - last_ < std::chrono::milliseconds(60)) return false;
-        stopped_ = callback_(context_, fraction_done) != 0;
-        last_ = Now::now();
+        stopped_ = tick_(fraction_done) != 0;
         return stopped_;
     }
 
   private:
-    using Now = std::chrono::steady_clock;
-    Callback callback_;
-    void* context_;
-    Now::time_point last_;
+    omnitree::Tick tick_;
     u64 done_ = 0;
     bool stopped_ = false;
 };
