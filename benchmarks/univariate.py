@@ -8,15 +8,16 @@ at most 0.15 s beyond importing scikit-learn.
 
     python benchmarks/univariate.py -o benchmarks/results/univariate.md
 
-`--rows 10000,100000` leaves the million out, whose scikit-learn fits take minutes. The
-script exits with 1 if a goal is missed.
+`--rows 10000,100000` leaves the million out, whose scikit-learn fits take minutes, and
+`--parts memory,latency` leaves all fits of scikit-learn out. The script exits with 1 if a
+goal is missed. Peak memory is read from /proc, so that part needs Linux.
 """
 
 from __future__ import annotations
 
 import argparse
 import platform
-import resource
+import re
 import subprocess
 import sys
 import time
@@ -149,7 +150,9 @@ def bench_fit(rows: list[int]) -> tuple[list[str], list[str]]:
 
 
 def peak_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Peak memory of this process; `getrusage` would count the parent's too."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
 
 
 def memory_child(n: int) -> None:
@@ -216,9 +219,17 @@ def bench_latency() -> tuple[list[str], list[str]]:
     return lines, missed
 
 
+PARTS = {
+    "fit": bench_fit,
+    "memory": bench_memory,
+    "latency": lambda rows: bench_latency(),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", default="10000,100000,1000000")
+    parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--memory-child", type=int)
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
@@ -226,11 +237,12 @@ def main() -> None:
         memory_child(args.memory_child)
         return
     rows = [int(r) for r in args.rows.split(",")]
-    parts = [bench_fit(rows), bench_memory(rows), bench_latency()]
+    parts = [PARTS[name](rows) for name in args.parts.split(",")]
     missed = [m for _, part in parts for m in part]
     head = [
         "# Univariate trees against scikit-learn",
-        f"\n`python benchmarks/univariate.py --rows {args.rows}`, omnitree "
+        f"\n`python benchmarks/univariate.py --rows {args.rows} --parts {args.parts}`, "
+        f"omnitree "
         f"{omnitree.__version__}, scikit-learn {sklearn.__version__}, NumPy "
         f"{np.__version__}, Python {platform.python_version()}, {platform.machine()}. "
         f"{N_FEATURES} features, one thread, CPU seconds; ratio: scikit-learn's time over "

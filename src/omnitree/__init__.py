@@ -6,7 +6,7 @@ Examples
 >>> import omnitree
 >>> data = load_iris(as_frame=True)
 >>> y = data.target_names[data.target]
->>> clf = omnitree.OmniTreeClassifier(random_state=0).fit(data.data, y)
+>>> clf = omnitree.OmniTreeClassifier(random_state=1).fit(data.data, y)
 >>> print(clf.describe())
 5 nodes, 3 leaves, 3 classes
 petal length (cm) <= 2.45: setosa (50)

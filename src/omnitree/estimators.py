@@ -18,7 +18,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.folds import stratified_folds
+from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
 from omnitree.missing import MISSING
@@ -112,7 +112,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         )
 
         def regrow(part: Rows, verbose: int = 0) -> Tree:
-            problem = Problem(part.table, part.y, len(classes), policy, limits, seed)
+            problem = Problem(
+                part.table, part.y, part.weight, len(classes), policy, limits, seed
+            )
             root = Node(problem, np.arange(len(part.y)), part.weight)
             return grow(root, tuple(classes.tolist()), learner, verbose)
 
@@ -340,7 +342,7 @@ class TreeClassifier(_BaseTreeClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from omnitree import TreeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = TreeClassifier(pruning="cost_complexity", random_state=0).fit(X, y)
+    >>> clf = TreeClassifier(pruning="cost_complexity", random_state=1).fit(X, y)
     >>> clf.tree_.n_leaves < TreeClassifier().fit(X, y).tree_.n_leaves
     True
     """
@@ -394,7 +396,7 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from omnitree import OmniTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = OmniTreeClassifier(random_state=0).fit(X, y)
+    >>> clf = OmniTreeClassifier(random_state=1).fit(X, y)
     >>> clf.tree_.n_leaves
     3
     """
@@ -452,8 +454,8 @@ def _hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     """Training rows, and a stratified share of them kept apart."""
     if not 0 < share < 1:
         raise ValueError(f"the held-out share must lie in (0, 1), not {share}")
-    fold = stratified_folds(rows.table, rows.y, rows.weight, 1 / share, seed)
-    apart = fold == 0
-    if apart.all() or not apart.any():  # too few distinct rows to divide
+    apart = fold_weights(rows.table, rows.y, rows.weight, 1 / share, seed)[:, 0]
+    train, held_out = rows.weighing(rows.weight - apart), rows.weighing(apart)
+    if not len(train.y) or not len(held_out.y):  # too few rows to divide
         return rows, rows
-    return rows.take(np.flatnonzero(~apart)), rows.take(np.flatnonzero(apart))
+    return train, held_out

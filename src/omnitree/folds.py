@@ -1,10 +1,9 @@
 """Stratified folds that depend on what rows hold, not on where they stand.
 
-Rows are ordered within their class by a seeded hash of their cells and cut into folds of
-equal weight. Equal rows share a fold. So a row of weight two gives the same folds as the
-row given twice, the order of rows and of named columns does not matter, and a copy of a row
-can never stand in both the training and the pruning part. Used by prunings that hold rows
-out.
+Rows are ordered within their class by a seeded hash of their cells and dealt to the folds
+in turn. Equal rows are dealt as one block that is spread over the folds, in parts of a row
+where it must be: so a row of weight two gives the same folds as the row given twice, and
+the order of rows and of named columns does not matter. Used by prunings that hold rows out.
 """
 
 from __future__ import annotations
@@ -17,34 +16,52 @@ from numpy.typing import NDArray
 from omnitree.table import Table
 
 
-def stratified_folds(
+def fold_weights(
     table: Table,
     y: NDArray[np.int32],
     weight: NDArray[np.float64],
     n_folds: float,
     seed: int,
-) -> NDArray[np.int64]:
-    """Fold of each row, each with 1 / n_folds of every class's weight.
+) -> NDArray[np.float64]:
+    """Weight of each row in each fold, shape (n_rows, number of folds).
 
-    A fractional `n_folds` makes the last fold smaller: 1 / share as `n_folds` puts that
-    share into fold 0.
+    A fold has 1 / n_folds of every class. A fractional `n_folds` makes the last fold
+    smaller: 1 / share as `n_folds` puts that share into fold 0.
     """
     key = _row_hash(table, seed)
     order = np.lexsort((key, y))
     new_class = np.concatenate([[True], np.diff(y[order]) != 0])
     new_block = new_class | np.concatenate([[True], np.diff(key[order]) != 0])
-    running = np.cumsum(weight[order]) - weight[order]
     block = np.cumsum(new_block) - 1
-    group = np.cumsum(new_class) - 1
-    begin = running[new_block][block] - running[new_class][group]
-    size = np.bincount(group, weights=weight[order])[group]
-    block_weight = np.bincount(block, weights=weight[order])[block]
-    # A random start per class keeps small classes from all falling into fold 0.
-    start = np.random.default_rng(seed).random(group[-1] + 1)[group]
-    place = ((begin + block_weight / 2) / size + start) % 1.0
-    fold = np.empty(len(y), dtype=np.int64)
-    fold[order] = (place * n_folds).astype(np.int64)
-    return fold
+    size = np.bincount(block, weights=weight[order])
+    group = (np.cumsum(new_class) - 1)[new_block]
+    # Each class is laid out block after block on a line that the folds divide into units,
+    # again and again. A random start keeps small classes from all falling into fold 0.
+    begin = np.cumsum(size) - size
+    start = np.random.default_rng(seed).integers(
+        int(np.ceil(n_folds)), size=group[-1] + 1
+    )
+    begin = begin - begin[new_class[new_block]][group] + start[group]
+    # What is less than two rows is not divided: it falls where its middle lies.
+    light = size < 2 - 1e-9
+    low = np.where(light, np.floor((begin + size / 2) % n_folds), begin)
+    high = np.where(light, low, begin + size)
+    folds = np.arange(int(np.ceil(n_folds)))
+    share = np.where(
+        light[:, None],
+        folds == low[:, None],
+        (_dealt(high, folds, n_folds) - _dealt(low, folds, n_folds)) / size[:, None],
+    )
+    out = np.empty((len(y), len(folds)))
+    out[order] = share[block] * weight[order][:, None]
+    return out
+
+
+def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
+    """How much of the line up to `t` each fold has got."""
+    width = np.minimum(n_folds - folds, 1.0)
+    rounds, rest = np.divmod(t[:, None], n_folds)
+    return rounds * width + np.clip(rest - folds, 0.0, width)
 
 
 def _row_hash(table: Table, seed: int) -> NDArray[np.uint64]:

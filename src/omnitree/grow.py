@@ -68,13 +68,17 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
     n_leaves = 1
     while queue:
         _, at, node, split = heapq.heappop(queue)
+        children = make_children(node, split)
+        if sum(child.total > 0 for child in children) < 2:
+            # Rounding can put a learner's cut beyond the last row: no test after all.
+            finished += node.total
+            continue
         n_leaves += split.n_children - 1
         if limits.max_leaves is not None and n_leaves > limits.max_leaves:
             break
         first = len(records)
         records[at].split = split
         records[at].children = range(first, first + split.n_children)
-        children = make_children(node, split)
         records.extend(NodeRecord(at, child.counts) for child in children)
         for b, child in enumerate(children):
             consider(child, first + b)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.linear_rows import LinearRows, Standardised
 from omnitree.missing import MissingPolicy
 from omnitree.stopping import Limits
 from omnitree.table import Table
@@ -23,10 +24,16 @@ class Problem:
 
     table: Table
     y: NDArray[np.int32]
+    weight: NDArray[np.float64]
     n_classes: int
     missing: MissingPolicy
     limits: Limits
     seed: int
+
+    @cached_property
+    def standardised(self) -> Standardised:
+        """The encoded columns of the table, made when a linear learner first asks."""
+        return Standardised.of(self.table, self.weight)
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,17 @@ class Node:
         n = self.problem.n_classes
         counts = np.bincount(self.y, weights=self.weight, minlength=n)
         return counts.astype(np.float64)
+
+    @cached_property
+    def linear(self) -> LinearRows:
+        """The rows as linear tests see them, with class statistics; made once."""
+        return LinearRows.of(
+            self.problem.standardised,
+            self.rows,
+            self.y,
+            self.weight,
+            self.problem.n_classes,
+        )
 
     @property
     def total(self) -> float:

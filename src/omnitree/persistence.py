@@ -16,21 +16,34 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from omnitree.direction import DIRECTIONS
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
 from omnitree.files import replace_file
+from omnitree.grouping import GROUPINGS
 from omnitree.learners import LEARNERS
 from omnitree.merit import MERITS
 from omnitree.missing import MISSING
 from omnitree.parts import Part, Registry
 from omnitree.pruning import PRUNINGS
 from omnitree.stopping import STOPPING
+from omnitree.threshold import THRESHOLDS
 from omnitree.tree import Tree
 
 FORMAT = "omnitree-model"
 VERSION = 1
 ESTIMATORS = {cls.__name__: cls for cls in (TreeClassifier, OmniTreeClassifier)}
 REGISTRIES: dict[str, Registry] = {
-    r.kind: r for r in (LEARNERS, MERITS, MISSING, PRUNINGS, STOPPING)
+    r.kind: r
+    for r in (
+        LEARNERS,
+        GROUPINGS,
+        DIRECTIONS,
+        THRESHOLDS,
+        MERITS,
+        MISSING,
+        PRUNINGS,
+        STOPPING,
+    )
 }
 
 

@@ -92,6 +92,7 @@ class Univariate(SplitLearner):
         part = Problem(
             table=type(table)(table.values[node.rows], table.schema),
             y=node.y,
+            weight=node.weight,
             n_classes=node.problem.n_classes,
             missing=node.problem.missing,
             limits=Limits(max_depth=1),

@@ -8,7 +8,7 @@ pruning, and a way to grow such a tree on other rows (for cross-validation).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,11 @@ class Rows:
         """Some of the rows, in order."""
         table = Table(self.table.values[rows], self.table.schema)
         return Rows(table, self.y[rows], self.weight[rows])
+
+    def weighing(self, weight: NDArray[np.float64]) -> Rows:
+        """The rows with other weights, without those that weigh nothing."""
+        kept = np.flatnonzero(weight > 1e-12)
+        return replace(self.take(kept), weight=weight[kept])
 
 
 @dataclass(frozen=True)

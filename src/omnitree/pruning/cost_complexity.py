@@ -13,7 +13,7 @@ import heapq
 import numpy as np
 from joblib import Parallel, delayed
 
-from omnitree.folds import stratified_folds
+from omnitree.folds import fold_weights
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -78,18 +78,15 @@ class CostComplexity(Pruning):
 
     def _cross_validate(self, prices: np.ndarray, evidence: Evidence):
         rows = evidence.train
-        fold = stratified_folds(
-            rows.table, rows.y, rows.weight, self.folds, evidence.seed
-        )
+        held = fold_weights(rows.table, rows.y, rows.weight, self.folds, evidence.seed)
 
         def one(k: int) -> np.ndarray:
-            inside = fold != k
-            if inside.all() or not inside.any():  # fewer distinct rows than folds
+            train = rows.weighing(rows.weight - held[:, k])
+            test = rows.weighing(held[:, k])
+            if not len(train.y) or not len(test.y):  # fewer rows than folds
                 return np.zeros(len(prices))
-            train = rows.take(np.flatnonzero(inside))
             tree = evidence.regrow(train)
             scaled = prices * train.weight.sum()
-            test = rows.take(np.flatnonzero(~inside))
             return errors_at(tree, weakest_links(tree), scaled, test)
 
         wrong = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(

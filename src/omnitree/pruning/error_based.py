@@ -57,8 +57,9 @@ def _count(tree: Tree, rows: Rows) -> Tree:
     """
     if not rows.table.has_gaps:
         return tree.recount(rows.table, rows.y, rows.weight)
+    n_classes = len(tree.classes)
     problem = Problem(
-        rows.table, rows.y, len(tree.classes), Fractional(), Limits(), seed=0
+        rows.table, rows.y, rows.weight, n_classes, Fractional(), Limits(), seed=0
     )
     waiting = {0: Node(problem, np.arange(len(rows.y)), rows.weight)}
     value = np.zeros_like(tree.value)

@@ -1,0 +1,99 @@
+"""The linear learner: group the classes, find a direction, cut the projection once.
+
+`fit` reads as one row of LDT05's table 1. Used by the presets ldt, lin and quest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.direction import DIRECTIONS
+from omnitree.grouping import GROUPINGS
+from omnitree.learners.base import SplitLearner
+from omnitree.linear_rows import Floats, LinearRows
+from omnitree.merit import MERITS, Merit
+from omnitree.node import Node
+from omnitree.splits import Split
+from omnitree.threshold import THRESHOLDS, Exhaustive, Threshold
+from omnitree.threshold.base import Projected
+
+
+def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:
+    """Merit of each cut; minus infinity where a side stays empty."""
+    counts = projected.counts(cuts)
+    usable = np.isfinite(cuts) & (counts.sum(axis=2) > 0).all(axis=1)
+    return np.where(usable, merit(counts), -np.inf)
+
+
+class LinearDiscriminant:
+    """What a grouping asks: tests of one direction and threshold on the rows of a node."""
+
+    def __init__(self, rows: LinearRows, direction, threshold: Threshold, merit: Merit):
+        self.rows = rows
+        self.direction, self.threshold, self.merit = direction, threshold, merit
+        self.projections = direction.project(rows)
+
+    def merits(self, left: NDArray[np.bool_]) -> Floats:
+        """Merit of the test for each grouping."""
+        projected = self.projections.project(left)
+        cuts = self.threshold.find(projected, self.merit)
+        return cut_merits(projected, cuts, self.merit)
+
+    def sides(self, left: NDArray[np.bool_], classes: NDArray) -> NDArray[np.bool_]:
+        """Side of all rows by a test trained on the rows of some classes."""
+        part = self.rows.of_classes(classes)
+        projections = self.direction.project(part)
+        cut = self.threshold.find(projections.project(left[None]), self.merit)[0]
+        return (self.rows.columns - part.mean) @ projections.weights(left) > cut
+
+
+class Linear(SplitLearner):
+    """Project the node on one direction and cut the projection once.
+
+    Parameters
+    ----------
+    grouping : str or Grouping, default="exchange"
+        How more than two classes become two groups.
+    direction : str or Fisher, default="fisher"
+    threshold : str or Threshold, default="equal_variance"
+    merit : str or Merit, default="gain"
+        Compares groupings and, with an exhaustive threshold, cuts.
+    fallback : bool, default=False
+        Try the exhaustive cut where an analytic one separates nothing; without it such a
+        node stays a leaf, as in the authors' program.
+    """
+
+    def __init__(
+        self,
+        grouping="exchange",
+        direction="fisher",
+        threshold="equal_variance",
+        merit="gain",
+        fallback=False,
+    ):
+        self.fallback = fallback
+        self.grouping = grouping
+        self.direction = direction
+        self.threshold = threshold
+        self.merit = merit
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best linear test for one node."""
+        grouping = GROUPINGS.resolve(self.grouping)
+        direction = DIRECTIONS.resolve(self.direction)
+        threshold = THRESHOLDS.resolve(self.threshold)
+        merit = MERITS.resolve(self.merit)
+        rows = node.linear
+        discriminant = LinearDiscriminant(rows, direction, threshold, merit)
+        left = grouping.find(discriminant)
+        if left is None:
+            return None
+        projected = discriminant.projections.project(left[None])
+        for way in (threshold, Exhaustive()) if self.fallback else (threshold,):
+            cuts = way.find(projected, merit)
+            value = cut_merits(projected, cuts, merit)[0]
+            if np.isfinite(value):
+                weights = discriminant.projections.weights(left)
+                return rows.split(weights, cuts[0] + rows.mean @ weights, float(value))
+        return None
