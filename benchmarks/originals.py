@@ -44,6 +44,8 @@ PAIRS = {
     "cart 1 SE": ("cart", {"se": 1.0, **RPART}, "rpart-1SE", 5),
     "cart 5-fold": ("cart", SIMPLE, "SimpleCart", 5),
     "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
+    "ldt": ("ldt", {}, "ISELL-LDTm", 3),
+    "ldt-u2": ("ldt-u2", {}, "ISELL-LDTu", 1),
 }
 
 
