@@ -10,7 +10,8 @@ at most 0.15 s beyond importing scikit-learn.
 
 `--rows 10000,100000` leaves the million out, whose scikit-learn fits take minutes, and
 `--parts memory,latency` leaves all fits of scikit-learn out. The script exits with 1 if a
-goal is missed. Peak memory is read from /proc, so that part needs Linux.
+goal is missed. Peak memory is read from /proc, so that part needs Linux; the time of the
+import is that of an installed wheel, an editable install adds its look for changes.
 """
 
 from __future__ import annotations

@@ -326,7 +326,7 @@ def mixed_columns(draw):
 @settings(deadline=None)
 @given(mixed_columns())
 def test_pandas_polars_and_lists_agree(data):
-    pandas_types = {"numeric": "Float64", "boolean": "boolean", "categorical": "str"}
+    pandas_types = {"numeric": "Float64", "boolean": "boolean", "categorical": "string"}
     polars_types = {
         "numeric": pl.Float64,
         "boolean": pl.Boolean,

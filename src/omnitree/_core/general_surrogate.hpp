@@ -2,7 +2,7 @@
 //
 // Of every other feature the cut (or the assignment of symbols) that agrees with the main
 // test on the greatest weight of rows known in both; it is kept if it agrees on more than
-// always going with the majority would, and puts at least two rows on each side, as in
+// always going with the majority would, and puts a weight of two rows on each side, as in
 // rpart. The best `max_surrogates` are tried in turn where the main test cannot tell.
 #pragma once
 #include <algorithm>
@@ -64,7 +64,9 @@ class SurrogateSearch {
     double below[2] = {0, 0};
     for (size_t i = 0; i + 1 < seen_.size(); ++i) {
       below[seen_[i].side] += seen_[i].w;
-      if (!(seen_[i].v < seen_[i + 1].v) || i < 1 || i + 3 > seen_.size()) continue;
+      if (!(seen_[i].v < seen_[i + 1].v)) continue;
+      const double low = below[0] + below[1], high = side_[0] + side_[1] - low;
+      if (std::min(low, high) < 2 - 1e-9) continue;
       const double same = below[0] + side_[1] - below[1];
       const double turned = side_[0] + side_[1] - same;
       const double agree = std::max(same, turned);
