@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.parts import Part, unknown
@@ -90,6 +89,9 @@ class Fisher(Part):
             return scatter
         share = self.shrinkage
         if share == "ledoit_wolf":
+            # Imported here: it loads half of scikit-learn, which few will need.
+            from sklearn.covariance import ledoit_wolf_shrinkage
+
             share = ledoit_wolf_shrinkage(rows.columns)
         target = np.trace(scatter) / len(scatter)
         return (1 - share) * scatter + share * target * np.eye(len(scatter))
