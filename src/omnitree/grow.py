@@ -55,7 +55,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         split = None
         if not node.stays_leaf() and not tick(finished / root.total):
             # One stream a node, so that the order of growth does not matter.
-            rng = np.random.default_rng([root.problem.seed, at])
+            rng = np.random.default_rng([root.problem.seed, *node.path])
             split = learner.fit(node, rng)
         if split is None:
             finished += node.total
@@ -103,7 +103,12 @@ def make_children(node: Node, split: Split) -> list[Node]:
             here |= ~known
             weight[~known] *= size[b] / size.sum()
         children.append(
-            Node(node.problem, node.rows[here], weight[here], node.depth + 1)
+            Node(
+                node.problem,
+                node.rows[here],
+                weight[here],
+                (*node.path, b),
+            )
         )
     return children
 

@@ -43,7 +43,12 @@ class Node:
     problem: Problem
     rows: NDArray[np.int64]
     weight: NDArray[np.float64]
-    depth: int = 0
+    path: tuple[int, ...] = ()  # branches taken from the root
+
+    @property
+    def depth(self) -> int:
+        """Number of tests above the node."""
+        return len(self.path)
 
     @cached_property
     def y(self) -> NDArray[np.int32]:
