@@ -4,9 +4,9 @@ Take a node, ask the learner, route the rows, append the children. Rows that nei
 nor surrogates can place go to the test's `missing` branch or, divided, to all branches
 with a part of their weight (fractional instances: they live here and in the router, see
 `missing.py`). With `max_leaves` the queue is a heap and the node whose test promises most
-is split first. Learners that grow whole trees in compiled code do so; best-first growth is
-then a choice among the splits already found, with the same result, since a node's test does
-not depend on the order of growth.
+is split first. Learners that grow whole trees in compiled code do so (no deeper than such a
+tree can be); best-first growth is then a choice among the splits already found, with the
+same result, since a node's test does not depend on the order of growth.
 """
 
 from __future__ import annotations

@@ -70,6 +70,14 @@ class Limits:
             deadline=None if max_seconds is None else time.monotonic() + max_seconds,
         )
 
+    @property
+    def depth_needed(self) -> int:
+        """Depth within which a best-first tree of `max_leaves` leaves lies; -1: any."""
+        if self.max_leaves is None:
+            return self.max_depth
+        most = self.max_leaves - 1
+        return most if self.max_depth < 0 else min(most, self.max_depth)
+
     def expired(self) -> bool:
         """Whether the time is up."""
         return self.deadline is not None and time.monotonic() > self.deadline

@@ -385,3 +385,16 @@ def test_small_weights_count_as_rows():
     assert boosted.fit(X, y).score(X, y) > plain.set_params(max_depth=2).fit(
         X, y
     ).score(X, y)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+def test_best_first_needs_no_deeper_tree(rng, most):
+    """The tree is the same as when all splits are there to choose from."""
+    from omnitree.grow import beyond_best_leaves
+
+    for _ in range(20):
+        sample = random_sample(rng, n=60, d=3, weight="one")
+        whole = TreeClassifier().fit(sample.frame, sample.y).tree_
+        chosen = whole.collapse(beyond_best_leaves(whole, most))
+        limited = TreeClassifier(max_leaves=most).fit(sample.frame, sample.y).tree_
+        assert limited.to_dict() == chosen.to_dict()

@@ -111,6 +111,8 @@ class Univariate(SplitLearner):
         table = problem.table
         merit = MERITS.resolve(self.merit)
         min_branch = number("min_branch", self.min_branch)
+        # Whether a subtree is useless shows only when it is grown whole.
+        max_depth = limits.max_depth if self.collapse else limits.depth_needed
         _among("categories", self.categories, CATEGORIES)
         _among("choice", self.choice, ("best", "random"))
         _among("threshold", self.threshold, ("midpoint", "value"))
@@ -125,7 +127,7 @@ class Univariate(SplitLearner):
                 code,
                 limits.min_rows,
                 min_branch,
-                limits.max_depth,
+                max_depth,
                 tick,
             )
             return _axis_tree(node, classes, grown, factor)
@@ -140,7 +142,7 @@ class Univariate(SplitLearner):
             "threshold_is_value": self.threshold == "value",
             "min_rows": limits.min_rows,
             "min_branch": min_branch,
-            "max_depth": limits.max_depth,
+            "max_depth": max_depth,
             "max_surrogates": (problem.missing.max_surrogates if table.has_gaps else 0),
             "seed": problem.seed,
         }
