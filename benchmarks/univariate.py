@@ -56,12 +56,12 @@ def make_data(n: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.nda
     return X, y
 
 
-def cpu(work, repeats: int) -> float:
-    """Least CPU time of several runs."""
+def cpu(repeats: int, work, *args) -> float:
+    """Least CPU time of several runs of `work(*args)`."""
     best = np.inf
     for _ in range(repeats):
         start = time.process_time()
-        work()
+        work(*args)
         best = min(best, time.process_time() - start)
     return best
 
@@ -128,10 +128,10 @@ def bench_fit(rows: list[int]) -> tuple[list[str], list[str]]:
             X, y = make_data(n, k)
             a, b = ours(merit), theirs(merit)
             repeats = 3 if n < 1_000_000 else 1
-            fit = cpu(lambda: a.fit(X, y), max(repeats, 2))  # noqa: B023
-            sk_fit = cpu(lambda: b.fit(X, y), repeats)  # noqa: B023
-            predict = cpu(lambda: a.predict(X), 5)  # noqa: B023
-            sk_predict = cpu(lambda: b.predict(X), 5)  # noqa: B023
+            fit = cpu(max(repeats, 2), a.fit, X, y)
+            sk_fit = cpu(repeats, b.fit, X, y)
+            predict = cpu(5, a.predict, X)
+            sk_predict = cpu(5, b.predict, X)
             compared, ties, real = differences(merit, a.tree_, b.tree_)
             ratio, speed = sk_fit / fit, sk_predict / predict
             goal = FIT_GOALS.get(n, 10.0)
@@ -197,7 +197,7 @@ def bench_latency() -> tuple[list[str], list[str]]:
     runs = 5000
 
     def repeat(work) -> float:
-        return cpu(lambda: [work() for _ in range(runs)], 5) / runs * 1e6
+        return cpu(5, lambda: [work() for _ in range(runs)]) / runs * 1e6
 
     after = repeat(lambda: clf.classes_.take(clf.tree_.predict_labels(table)))
     whole = repeat(lambda: clf.predict(row))
