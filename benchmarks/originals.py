@@ -41,6 +41,7 @@ PAIRS = {
     "c4.5 -g": ("c4.5", {"merit": "gain"}, "C4.5-R8-gain", 1),
     "c4.5 unpruned": ("c4.5", {"pruning": None}, "C4.5-R8-unpruned", 1),
     "cart 0 SE": ("cart", {"se": 0.0, **RPART}, "rpart-0SE", 5),
+    "cart as it comes": ("cart", {}, "rpart-0SE", 3),
     "cart 1 SE": ("cart", {"se": 1.0, **RPART}, "rpart-1SE", 5),
     "cart 5-fold": ("cart", SIMPLE, "SimpleCart", 5),
     "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
@@ -60,9 +61,10 @@ def read(folder: Path, name: str) -> tuple[pd.DataFrame, pd.Series]:
     return frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
 
 
-def run(folder: Path, name: str, pair: str) -> list[dict]:
+def run(folder: Path, name: str, pair: str, seeds: int | None) -> list[dict]:
     """All folds and seeds of one preset on one data set."""
-    preset, changes, _, seeds = PAIRS[pair]
+    preset, changes, _, usual = PAIRS[pair]
+    seeds = seeds or usual
     X, y = read(folder, name)
     rows = []
     for repeat in range(5):
@@ -129,6 +131,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--pairs", default=",".join(PAIRS))
     parser.add_argument("--datasets", default="")
+    parser.add_argument("--seeds", type=int, help="instead of the pair's own number")
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
@@ -138,13 +141,17 @@ def main() -> None:
     names = args.datasets.split(",") if args.datasets else []
     names = names or list(json.loads((data / "datasets.json").read_text()))
     pairs = args.pairs.split(",")
-    jobs = [delayed(run)(data, name, pair) for pair in pairs for name in names]
+    jobs = [
+        delayed(run)(data, name, pair, args.seeds) for pair in pairs for name in names
+    ]
     rows = [r for part in Parallel(n_jobs=args.n_jobs)(jobs) for r in part]
     ours = pd.DataFrame(rows)
     theirs = pd.read_csv(args.shared / "references" / "originals_folds.csv")
+    extra = f" --datasets {args.datasets}" if args.datasets else ""
+    extra += f" --seeds {args.seeds}" if args.seeds else ""
     text = [
         "# Our presets and the original programs, same folds",
-        f"\n`python benchmarks/originals.py --pairs {args.pairs!r}`, omnitree "
+        f"\n`python benchmarks/originals.py --pairs {args.pairs!r}{extra}`, omnitree "
         f"{omnitree.__version__}, scikit-learn {sklearn.__version__}, NumPy "
         f"{np.__version__}, Python {platform.python_version()}. Error in percent, mean of "
         "5x2 folds; leaves as the programs count them.",

@@ -28,7 +28,6 @@ class Projections:
     rows: LinearRows
     basis: Floats  # (p, K)
     scores: Floats  # (n, K)
-    n_components: int
 
     def mix(self, left: NDArray[np.bool_]) -> Floats:
         """Shares of the class means in m_L - m_R for each grouping, (C, K)."""
@@ -76,12 +75,12 @@ class Fisher(Part):
         scale = np.sqrt(np.diag(scatter))
         scale[scale <= 1e-12 * max(scale.max(initial=0.0), 1e-300)] = 0.0
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        basis, kept = self._solve(
+        basis = self._solve(
             scatter * np.outer(inverse, inverse), deviations.T * inverse[:, None]
         )
         basis = basis * inverse[:, None]
         scores = (rows.columns - rows.mean) @ basis
-        return Projections(rows, basis, scores, kept)
+        return Projections(rows, basis, scores)
 
     def _shrunk(self, rows: LinearRows) -> Floats:
         scatter = rows.scatter
@@ -96,18 +95,17 @@ class Fisher(Part):
         target = np.trace(scatter) / len(scatter)
         return (1 - share) * scatter + share * target * np.eye(len(scatter))
 
-    def _solve(self, correlation: Floats, right: Floats) -> tuple[Floats, int]:
-        """T^-1 times the class means, and the number of dimensions used.
+    def _solve(self, correlation: Floats, right: Floats) -> Floats:
+        """T^-1 times the class means.
 
         `correlation` has a unit diagonal (0 where a column is constant), so what counts as
         singular does not depend on units.
         """
-        p = len(correlation)
         if self.pca != "always":
             try:
                 factor = linalg.cho_factor(correlation, lower=True)
                 if np.diag(factor[0]).min() > 1e-5:
-                    return linalg.cho_solve(factor, right), p
+                    return linalg.cho_solve(factor, right)
             except linalg.LinAlgError:
                 pass
         values, vectors = linalg.eigh(correlation)
@@ -120,4 +118,4 @@ class Fisher(Part):
                 keep, int(np.searchsorted(share, self.epsilon, side="right")) + 1
             )
         part = vectors[:, :keep]
-        return part @ ((part.T @ right) / values[:keep, None]), keep
+        return part @ ((part.T @ right) / values[:keep, None])
