@@ -12,6 +12,7 @@ same result, since a node's test does not depend on the order of growth.
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
             # One stream a node, so that the order of growth does not matter.
             rng = np.random.default_rng([root.problem.seed, *node.path])
             split = learner.fit(node, rng)
+            node.forget()
         if split is None:
             finished += node.total
             return
@@ -95,21 +97,22 @@ def make_children(node: Node, split: Split) -> list[Node]:
     if split.missing >= 0:
         branch = np.where(known, branch, split.missing)
         known = np.ones(len(branch), dtype=bool)
-    children = []
+    parts = []
     for b in range(split.n_children):
         here = branch == b
-        weight = node.weight.copy()
+        weight = node.weight
         if not known.all() and size[b] > 0:
             here |= ~known
-            weight[~known] *= size[b] / size.sum()
-        children.append(
-            Node(
-                node.problem,
-                node.rows[here],
-                weight[here],
-                (*node.path, b),
-            )
-        )
+            weight = np.where(known, weight, weight * (size[b] / size.sum()))
+        parts.append((node.rows[here], weight[here]))
+    moments = node.moments if known.all() else {}
+    largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
+    children: list[Node] = [
+        Node(node.problem, *part, (*node.path, b)) for b, part in enumerate(parts)
+    ]
+    if moments:
+        others = tuple(c for b, c in enumerate(children) if b != largest)
+        children[largest] = replace(children[largest], remainder=(moments, others))
     return children
 
 

@@ -75,7 +75,7 @@ class Cases:
     def of(cls, node: Node) -> Cases:
         """The rows of a node; columns that are constant there are left out."""
         view = node.problem.table.linear_view
-        mean, std, z = view.standardise(node.rows, node.weight)
+        mean, std, z = view.standardise(node.rows, node.weight, order="C")
         used = np.flatnonzero(std > 0)
         classes = np.flatnonzero(node.counts > 0)
         return cls(

@@ -21,6 +21,9 @@ class Discriminant(Protocol):
     def merits(self, left: Groups) -> Floats:
         """Merit of the test for each of several groupings, a (C, K) array."""
 
+    def exchange(self, left: Groups) -> Groups | None:
+        """The whole exchange search from a start, where there is a compiled one."""
+
     def sides(self, left: Groups, classes: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Side of every row (true: left) by a test trained on some classes only."""
 
@@ -58,18 +61,18 @@ def nearest_start(rows: LinearRows) -> Groups:
     The distance to a group is that to its mean.
     """
     a, b = furthest_pair(rows)
-    groups: list[list[int]] = [[a], [b]]
-    waiting = [int(k) for k in rows.present if k not in (a, b)]
-    while waiting:
-        centres = [
-            np.average(rows.means[g], axis=0, weights=rows.class_weight[g])
-            for g in groups
-        ]
-        apart = np.array(
-            [[((rows.means[k] - c) ** 2).sum() for c in centres] for k in waiting]
-        )
-        i, g = np.unravel_index(apart.argmin(), apart.shape)
-        groups[g].append(waiting.pop(int(i)))
     left = np.zeros(rows.n_classes, dtype=bool)
-    left[groups[0]] = True
+    left[a] = True
+    centres = rows.means[[a, b]]
+    size = rows.class_weight[[a, b]]
+    waiting = rows.present[(rows.present != a) & (rows.present != b)]
+    while len(waiting):
+        apart = ((rows.means[waiting, None] - centres) ** 2).sum(axis=2)
+        i, g = divmod(int(apart.argmin()), 2)
+        k = waiting[i]
+        left[k] = g == 0
+        size[g] += rows.class_weight[k]
+        step = rows.class_weight[k] / size[g]
+        centres[g] += step * (rows.means[k] - centres[g])
+        waiting = np.delete(waiting, i)
     return left

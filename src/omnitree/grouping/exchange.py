@@ -17,6 +17,9 @@ class Exchange(Grouping):
     def search(self, discriminant: Discriminant) -> Groups | None:
         present = discriminant.rows.present
         left = nearest_start(discriminant.rows)
+        found = discriminant.exchange(left)
+        if found is not None:
+            return found
         best = discriminant.merits(left[None])[0]
         while True:
             trial = np.repeat(left[None], len(present), axis=0)

@@ -42,6 +42,9 @@ class FeatureDiscriminant:
             projected, self.threshold.find(projected, self.merit), self.merit
         )
 
+    def exchange(self, left: NDArray[np.bool_]) -> None:
+        """No compiled search for single columns."""
+
     def sides(self, left: NDArray[np.bool_], classes: NDArray) -> NDArray[np.bool_]:
         """Side of all rows by a cut trained on the rows of some classes."""
         part = self.rows.of_classes(classes)

@@ -19,6 +19,7 @@ from omnitree.presets.cart import cart
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
+from omnitree.presets.omni import lin, qua, uni
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,
@@ -33,6 +34,9 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "quest-u": quest_u,
     "ldt": ldt,
     "quest": quest,
+    "uni": uni,
+    "lin": lin,
+    "qua": qua,
 }
 
 
