@@ -197,14 +197,14 @@ class Quadratic:
         length = np.linalg.norm(w)
         if not length > 0:
             return None
-        w, threshold = w / length, threshold / length
+        w, cut = w / length, float(threshold / length)
         if not w[p:].any():
-            return self.plain.split(w[:p], threshold, fill, merit)
+            return self.plain.split(w[:p], cut, fill, merit)
         mean, a, b = self.plain.mean, self.a, self.b
         linear = np.where(self.plain.std > 0, w[:p] / self._units, 0.0)
         product = w[p:] / self._units[a] / self._units[b]
         # (x_a - m_a)(x_b - m_b) = x_a x_b - m_b x_a - m_a x_b + m_a m_b
-        threshold += linear @ mean - product @ (mean[a] * mean[b])
+        cut += float(linear @ mean - product @ (mean[a] * mean[b]))
         np.subtract.at(linear, a, product * mean[b])
         np.subtract.at(linear, b, product * mean[a])
         keep = np.flatnonzero(product)
@@ -221,6 +221,6 @@ class Quadratic:
             tuple(at.tolist()),
             tuple(terms),
             tuple(np.concatenate([linear[used], product]).tolist()),
-            float(threshold),
+            cut,
             merit=merit,
         )

@@ -127,7 +127,7 @@ class LinearRows:
     @cached_property
     def class_weight(self) -> Floats:
         """Weight of each class."""
-        return np.bincount(self.y, self.weight, self.n_classes)
+        return np.bincount(self.y, self.weight, self.n_classes).astype(np.float64)
 
     @cached_property
     def total(self) -> float:

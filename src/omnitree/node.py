@@ -34,6 +34,11 @@ class Problem:
     seed: int
 
     @cached_property
+    def standardised(self) -> Standardised:
+        """The encoded columns of the table, in units of their own deviations."""
+        return Standardised.of(self.table, self.weight)
+
+    @cached_property
     def _sources(self) -> dict[str, Source]:
         return {}
 
@@ -41,10 +46,9 @@ class Problem:
         """Columns for linear tests, made when a learner first asks."""
         if expansion not in self._sources:
             if expansion == "linear":
-                made: Source = Standardised.of(self.table, self.weight)
+                self._sources[expansion] = self.standardised
             else:
-                made = Quadratic.of(self.source("linear"), self.table)
-            self._sources[expansion] = made
+                self._sources[expansion] = Quadratic.of(self.standardised, self.table)
         return self._sources[expansion]
 
 

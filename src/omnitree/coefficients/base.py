@@ -108,7 +108,7 @@ class Cases:
         cell = branch * self.n_classes + self.y
         size = n_branches * self.n_classes
         table = np.bincount(cell, weights=self.weight, minlength=size)
-        return table.reshape(n_branches, self.n_classes)
+        return table.astype(np.float64).reshape(n_branches, self.n_classes)
 
     def split(self, machine: Machine, merit: float) -> Split:
         """The machine as a test in the table's own units.

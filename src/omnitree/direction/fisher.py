@@ -96,7 +96,8 @@ class MixedProjection(Projected):
         self.of, self.mix = projections, projections.mix(left)
 
     @cached_property
-    def scores(self) -> Floats:  # only where a threshold looks at rows
+    def scores(self) -> Floats:  # type: ignore[override]
+        # Only where a threshold looks at the rows one by one.
         return self.of.scores @ self.mix.T
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:

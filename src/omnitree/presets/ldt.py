@@ -20,6 +20,7 @@ def ldt(
     epsilon: float = 0.99,
     threshold: str = "equal_variance",
     max_features_per_test: int | None = None,
+    fallback: bool = False,
     **changes: Any,
 ) -> TreeClassifier:
     """LDT, multivariate (Yildiz & Alpaydin 2005).
@@ -35,7 +36,7 @@ def ldt(
 
     Follows the authors' program where the paper is silent: columns are standardised once on
     the whole training table, and a node whose analytic threshold separates nothing stays a
-    leaf (``Linear(fallback=True)`` tries all cuts there). Differs from it: principal
+    leaf (``fallback=True`` tries all cuts there). Differs from it: principal
     components are those of the total, not the within-group scatter, so that one
     factorisation serves all groupings, and the initial grouping is the paper's, not random.
     """
@@ -44,6 +45,7 @@ def ldt(
         Fisher(epsilon=epsilon),
         threshold,
         max_features_per_test=max_features_per_test,
+        fallback=fallback,
     )
     return post_pruned(learner, changes)
 
