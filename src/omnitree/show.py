@@ -8,7 +8,8 @@ of estimators.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ class Showing:
 
     tree_: Tree
     classes_: NDArray[Any]
+    _encode: Callable[[Any], Table]
+    _node_proba: Callable[[], NDArray[np.float64]]
 
     def to_html(
         self,
@@ -79,12 +82,15 @@ class Showing:
         'tree.html'
         """
         number("max_rows", max_rows, 0)
-        page = self._explorer(self._sample(X, y), title, int(max_rows))
+        check_is_fitted(self, "tree_")
+        if X is None and y is not None:
+            raise ValueError("y was given without X; give the rows too")
+        sample = None if X is None else self._sample(X, y)
+        page = self._explorer(sample, title, int(max_rows))
         replace_file(Path(path), page)
         return Path(path)
 
     def _explorer(self, sample: Sample | None, title: str | None, max_rows: int) -> str:
-        import omnitree
         from omnitree.export.explorer import render
         from omnitree.export.explorer.payload import payload
 
@@ -95,18 +101,13 @@ class Showing:
                 self._node_proba(),
                 sample,
                 title=type(self).__name__ if title is None else str(title),
-                made_by=f"omnitree {omnitree.__version__}",
+                made_by=f"omnitree {version('omnitree')}",
                 max_rows=max_rows,
             )
         )
 
-    def _sample(self, X: Any, y: ArrayLike | None) -> Sample | None:
-        """Rows as the exporters take them; None if there are none."""
-        check_is_fitted(self, "tree_")
-        if X is None:
-            if y is not None:
-                raise ValueError("y was given without X; give the rows too")
-            return None
+    def _sample(self, X: Any, y: ArrayLike | None) -> Sample:
+        """Rows as the exporters take them."""
         table = self._encode(X)
         labels = None if y is None else self._codes(y, table.n_rows)
         return Sample(table.values, labels, self.tree_.decision_path(table))

@@ -87,7 +87,9 @@ def test_open(iris, open_page):
     page = open_page(clf, X, y)
     assert page.title() == "TreeClassifier"
     tree = clf.tree_
-    assert f"{tree.n_nodes} nodes · {tree.n_leaves} leaves" in page.inner_text("#summary")
+    assert f"{tree.n_nodes} nodes · {tree.n_leaves} leaves" in page.inner_text(
+        "#summary"
+    )
     assert page.inner_text("#legend").split() == list(clf.classes_)
     assert "Node 0" in page.inner_text("#node")
     facts = page.inner_text("#node .facts")
@@ -156,7 +158,9 @@ def test_keyboard(iris, open_page):
     assert focused(page) == str(second)
     assert f"Node {second}" in page.inner_text("#node")
     page.keyboard.press("Enter")
-    assert page.get_attribute(f".card[data-node='{second}']", "aria-expanded") == "false"
+    assert (
+        page.get_attribute(f".card[data-node='{second}']", "aria-expanded") == "false"
+    )
     page.keyboard.press("ArrowRight")  # unfolds what it walks into
     assert page.get_attribute(f".card[data-node='{second}']", "aria-expanded") == "true"
     page.keyboard.press("Home")
@@ -267,7 +271,9 @@ def test_pick_a_row(iris, open_page):
         lit = page.locator(".card.lit").evaluate_all("a => a.map(c => +c.dataset.node)")
         expected = set(path[[row]].indices.tolist())
         assert set(lit) == expected
-        edges = page.locator(".edge.lit").evaluate_all("a => a.map(c => +c.dataset.edge)")
+        edges = page.locator(".edge.lit").evaluate_all(
+            "a => a.map(c => +c.dataset.edge)"
+        )
         assert set(edges) == expected - {0}
         assert answers[row] in page.inner_text("#picked .verdict")
         # One step a test, with the distance to its cut.
@@ -379,7 +385,9 @@ def test_what_if_on_every_kind(kind, open_page, rng):
     kinds = every if kind == "all" else (kind,)
     clf = TreeClassifier()
     clf._set_fitted(random_tree(rng, kinds, n_inner=12), np.array(["a", "b", "c"]))
-    page = open_page(clf, frame_of(random_rows(rng, 80)), rng.choice(["a", "b", "c"], 80))
+    page = open_page(
+        clf, frame_of(random_rows(rng, 80)), rng.choice(["a", "b", "c"], 80)
+    )
     check_what_if(page, clf, random_rows(rng, 50))
     # Every panel can be drawn.
     for node in range(clf.tree_.n_nodes):
@@ -409,7 +417,9 @@ def test_unknown_symbol_is_a_gap(open_page, rng):
     page.click("#tab-whatif")
     page.select_option("#feature-0", "other")
     shown = page.get_attribute("#whatif-answer [data-answer]", "data-shares")
-    row = pd.DataFrame({"colour": ["never"], "size": [float(page.input_value("#feature-1"))]})
+    row = pd.DataFrame(
+        {"colour": ["never"], "size": [float(page.input_value("#feature-1"))]}
+    )
     assert [float(s) for s in shown.split()] == clf.predict_proba(row)[0].tolist()
     assert page.input_value("#feature-0") == "other"  # the choice stays
 
@@ -485,7 +495,9 @@ def test_candidates_are_shown(browser, tmp_path, iris):
 def test_notebook_view(browser, tmp_path, iris):
     clf, _, _ = iris
     path = tmp_path / "notebook.html"
-    path.write_text(f"<!DOCTYPE html><body>{clf._repr_html_()}</body>", encoding="utf-8")
+    path.write_text(
+        f"<!DOCTYPE html><body>{clf._repr_html_()}</body>", encoding="utf-8"
+    )
     watched = Watched(browser, path)
     inside = watched.page.frame_locator("iframe")
     inside.locator(".card[data-node='1']").click()

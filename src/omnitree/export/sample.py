@@ -129,7 +129,7 @@ def bins_at_cut(
     start = cut if low <= cut <= high else low - width / 2
     before = max(int(np.ceil((start - low) / width)), 1)
     after = max(int(np.ceil((high - start) / width)), 1)
-    return start + width * np.arange(-before, after + 1)
+    return start + width * np.arange(-before, after + 1, dtype=np.float64)
 
 
 def in_bins(

@@ -132,7 +132,7 @@ function symbolChart(chart, node, marked) {
       el("th", { scope: "row" }, el("bdi", { text: symbolText(feature, s) })),
       el("td", { class: "grow" }, el("div", { class: "stack" }, parts)),
       el("td", { class: "number", text: count(total) }),
-      el("td", { class: "quiet", text: branch < 0 ? "no branch" : `→ ${node.children[branch]}` }),
+      el("td", { class: "quiet to", text: branch < 0 ? "no branch" : `→ ${node.children[branch]}` }),
     );
   });
   return el("table", { class: "bars" }, el("tbody", {}, rows));

@@ -63,8 +63,7 @@ def payload(
         ],
         "share": share.tolist(),
         "answer": [
-            a if leaf else None
-            for a, leaf in zip(answer.tolist(), leaves, strict=True)
+            a if leaf else None for a, leaf in zip(answer.tolist(), leaves, strict=True)
         ],
         "ranges": _ranges(tree, sample),
         "sample": None if sample is None else _sample(tree, sample, max_rows),
@@ -150,7 +149,9 @@ def _view(
         view["spread"] = _short(spread)
     feature = schema.features[test["feature"]] if "feature" in test else None
     if feature is not None and feature.categories:
-        chart = _by_symbol(values[:, test["feature"]], labels, weight, n_labels, feature)
+        chart = _by_symbol(
+            values[:, test["feature"]], labels, weight, n_labels, feature
+        )
         if node["kind"] == "axis":
             chart["cut"] = cut_of(node)
         view["charts"].append(chart)
@@ -160,9 +161,7 @@ def _view(
         known = np.isfinite(z)
         if not known.any():
             continue
-        chart = _by_bin(
-            z[known], cut_of(node), labels[known], weight[known], n_labels
-        )
+        chart = _by_bin(z[known], cut_of(node), labels[known], weight[known], n_labels)
         if node["kind"] == "machine":
             chart["branch"] = branch
         view["charts"].append(chart)

@@ -62,8 +62,8 @@ function cardTitle(node) {
   return isLeaf(node) ? verdictAt(node).label : subjectText(node.kind, node.test, 3);
 }
 
-const isTall = (node) => !isLeaf(node) && "columns" in node.test;
-const cardHeight = (node) => (isTall(node) ? CARD.tall : CARD.height);
+const hasTwoLines = (node) => !isLeaf(node) && "columns" in node.test;
+const cardHeight = (node) => (hasTwoLines(node) ? CARD.tall : CARD.height);
 
 function cardWords(node) {
   const { label, share } = verdictAt(node);
@@ -76,13 +76,13 @@ function makeCard(node) {
   const { width } = CARD;
   const top = -cardHeight(node) / 2;
   const title = cardTitle(node);
-  const font = isLeaf(node) ? `600 13px ${FONT}` : isTall(node) ? `12px ${FONT}` : `500 13px ${FONT}`;
-  const lines = fitLines(title, width - 26, font, isTall(node) ? 2 : 1);
-  const below = top + (isTall(node) ? 53 : 40);
+  const font = isLeaf(node) ? `600 13px ${FONT}` : hasTwoLines(node) ? `12px ${FONT}` : `500 13px ${FONT}`;
+  const lines = fitLines(title, width - 26, font, hasTwoLines(node) ? 2 : 1);
+  const below = top + (hasTwoLines(node) ? 53 : 40);
   const inset = isLeaf(node) ? 14 : 20;
   const siblings = node.parent < 0 ? [0] : nodes[node.parent].children;
   const card = svg("g", {
-    class: `card ${isLeaf(node) ? "leaf" : isTall(node) ? "tall" : "test"}`, role: "treeitem", tabindex: "-1",
+    class: `card ${isLeaf(node) ? "leaf" : hasTwoLines(node) ? "tall" : "test"}`, role: "treeitem", tabindex: "-1",
     "data-node": node.id, "aria-label": cardWords(node), "aria-level": depths[node.id] + 1,
     "aria-posinset": siblings.indexOf(node.id) + 1, "aria-setsize": siblings.length,
   },

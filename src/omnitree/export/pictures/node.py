@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) 
     node = tree["nodes"][at]
     if node["kind"] == "leaf":
         raise ValueError(f"node {at} is a leaf and has no test")
+    if sample.labels is None:
+        raise ValueError("plot_node needs y, the classes of the rows")
     rows, weight = sample.at(at)
     if not len(rows):
         raise ValueError(f"none of the rows comes to node {at}")
-    assert sample.labels is not None
     labels, values = sample.labels[rows], sample.values[rows]
     ax = axes(ax, (6.4, 3.6))
     shades = colours(len(tree["classes"]))
@@ -66,7 +68,8 @@ def _draw_histogram(ax, tree, node, values, labels, weight, shades) -> None:
         ax.bar(edges[:-1], row, np.diff(edges), base, align="edge", color=shade)
         base += row
     ax.axvline(cut, color="black", ls="--", lw=1.2)
-    ax.set_xlabel(plain(shortened(_axis_name(tree, node, branch), 90)))
+    name = fill(_axis_name(tree, node, branch), 70, max_lines=3, placeholder=" …")
+    ax.set_xlabel(plain(name))
 
 
 def _axis_name(tree: dict[str, Any], node: dict[str, Any], branch: int) -> str:
@@ -89,7 +92,7 @@ def _draw_symbols(ax, tree, node, values, labels, weight, shades) -> None:
     for shade, row in zip(shades, counts, strict=True):
         ax.bar(at, row, 0.8, base, color=shade)
         base += row
-    ax.set_xticks(at, [_tick(node, feature, s) for s in at])
+    ax.set_xticks(at, [_tick(node, feature, s) for s in at.tolist()])
     if node["kind"] == "axis":
         ax.axvline(np.floor(cut_of(node)) + 0.5, color="black", ls="--", lw=1.2)
     ax.set_xlabel(plain(feature["name"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 from omnitree.export.pictures.canvas import (
@@ -133,18 +134,21 @@ def _draw_box(ax: Any, tree: dict[str, Any], node: dict[str, Any], places, shade
     best = max(range(len(counts)), key=counts.__getitem__)
     leaf = node["kind"] == "leaf"
     title = str(tree["classes"][best]) if leaf else _subject(node, tree["schema"])
+    lines = [shortened(title, LETTERS)]
+    if not leaf and "columns" in node["test"]:  # a sum: two lines of small print
+        lines = wrap(title, 34, max_lines=2, placeholder=" …")
     ax.text(
         x,
-        y - h * 0.24,
-        plain(shortened(title, LETTERS)),
+        y - h * 0.22,
+        plain("\n".join(lines)),
         ha="center",
         va="center",
-        fontsize=8,
+        fontsize=8 if len(lines) == 1 else 6.5,
         weight="bold" if leaf else "normal",
     )
     rows = f"{sum(node['value']):.6g} rows"
     note = f"{rows}, {counts[best] / total:.0%}" if leaf else rows
-    ax.text(x, y + h * 0.08, note, ha="center", va="center", fontsize=7, color=QUIET)
+    ax.text(x, y + h * 0.12, note, ha="center", va="center", fontsize=7, color=QUIET)
     left = x - w * 0.44
     for k, count in enumerate(counts):
         part = w * 0.88 * count / total
