@@ -15,7 +15,8 @@ function shareBar(shares) {
 // A table of classes: bar, share and, if given, counts; the largest first, many cut short.
 function classTable(shares, counts = null, limit = 12) {
   const order = shares.map((_, k) => k).sort((a, b) => shares[b] - shares[a] || a - b);
-  const shown = order.slice(0, limit);
+  const few = shares.length <= 4;
+  const shown = order.filter((k) => few || shares[k] > 0).slice(0, limit);
   const rows = shown.map((k) =>
     el("tr", {},
       el("th", { scope: "row" }, dot(colourOf(k)), el("bdi", { text: labels[k] })),
@@ -28,7 +29,7 @@ function classTable(shares, counts = null, limit = 12) {
   const rest = order.length - shown.length;
   return el("div", {},
     el("table", { class: "classes" }, el("tbody", {}, rows)),
-    rest > 0 ? el("p", { class: "quiet", text: `and ${rest} more with smaller shares` }) : null,
+    rest > 0 ? el("p", { class: "quiet", text: `and ${rest} more with less or none` }) : null,
   );
 }
 

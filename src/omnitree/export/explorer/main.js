@@ -1,6 +1,7 @@
 // Header, tabs, theme, and the first drawing.
 
 const PIXELS_PER_CARD = 26000; // what a card and the room around it take
+const LEGEND = 8; // classes named below the tree
 
 const tabs = Object.keys(panels); // in the order of the page
 
@@ -45,8 +46,8 @@ function drawHeader() {
     `depth ${Math.max(...depths)}`, `${plural(rowsAt(nodes[0]), "training row")}`,
   ].join(" · ");
   const entries = labels.map((text, k) => el("span", {}, dot(colourOf(k)), el("bdi", { text })));
-  fill(byId("legend"), entries.slice(0, 20),
-    entries.length > 20 ? el("span", { text: `and ${entries.length - 20} more` }) : null);
+  fill(byId("legend"), entries.slice(0, LEGEND),
+    entries.length > LEGEND ? el("span", { text: `and ${entries.length - LEGEND} more` }) : null);
 }
 
 byId("unfold").addEventListener("click", () => {
