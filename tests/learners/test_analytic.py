@@ -69,7 +69,7 @@ def test_same_as_column_by_column(rng, grouping, threshold):
 
 def test_count_sides(rng):
     for _ in range(200):
-        n, p, k = (int(i) for i in rng.integers(1, 30, size=3))
+        n, p, k = (int(i) for i in rng.integers(1, (40, 5, 5)))
         x = rng.integers(-3, 4, size=(n, p)).astype(float)
         x = x if rng.random() < 0.5 else np.asfortranarray(x)
         y = rng.integers(k, size=n).astype(np.int32)
