@@ -12,6 +12,7 @@ same result, since a node's test does not depend on the order of growth.
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         if limits.max_leaves is not None and n_leaves > limits.max_leaves:
             break
         first = len(records)
-        records[at].split = split
+        records[at].split = replace(split, constructed=())
         records[at].children = range(first, first + split.n_children)
         records.extend(NodeRecord(at, child.counts) for child in children)
         for b, child in enumerate(children):
@@ -108,6 +109,7 @@ def make_children(node: Node, split: Split) -> list[Node]:
                 node.rows[here],
                 weight[here],
                 (*node.path, b),
+                tuple(f.take(here) for f in (*node.inherited, *split.constructed)),
             )
         )
     return children

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from omnitree.linear_rows import LinearRows, Standardised
 from omnitree.missing import MissingPolicy
+from omnitree.splits import Constructed
 from omnitree.stopping import Limits
 from omnitree.table import Table
 
@@ -44,6 +45,7 @@ class Node:
     rows: NDArray[np.int64]
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
+    inherited: tuple[Constructed, ...] = ()  # features that nodes above constructed
 
     @property
     def depth(self) -> int:
