@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from omnitree._core.cuts import count_sides
 from tests.naive_analytic import best_column
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
-from omnitree._core.cuts import count_sides
 from omnitree.grouping import GROUPINGS
 from omnitree.learners import Analytic
 from omnitree.merit import MERITS

@@ -1,4 +1,4 @@
-"""Discriminant functions of all classes of a node, by name. A new one is a file and a line."""
+"""Discriminant functions of the classes of a node, by name. A new one is a file, a line."""
 
 from omnitree.discriminants.base import Discriminants, Functions
 from omnitree.discriminants.gaussian import LDA, QDA

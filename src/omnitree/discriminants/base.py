@@ -99,7 +99,9 @@ class Functions:
             function = self.take(np.array([d]))
             values = function.values(rows.columns)[:, 0]
             spread = float(values.std())
-            if not np.isfinite(spread) or spread <= 1e-12 * np.abs(values).max(initial=0):
+            if not np.isfinite(spread) or spread <= 1e-12 * np.abs(values).max(
+                initial=0
+            ):
                 continue
             unit = spread * DIGITS
             values = np.round(values / unit) * DIGITS

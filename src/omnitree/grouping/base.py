@@ -121,7 +121,7 @@ def nearest_starts(problems: Problems) -> Groups:
         groups[each, g, first] = True
     for _ in range(len(present) - 2):
         apart = group_distances(problems, groups)[:, present]
-        apart[groups.any(axis=1)[:, present]] = np.inf
+        apart[(groups[:, 0] | groups[:, 1])[:, present]] = np.inf
         i, g = np.divmod(apart.reshape(len(each), -1).argmin(axis=1), 2)
         groups[each, g, present[i]] = True
     return groups[:, 0]

@@ -63,7 +63,9 @@ class OneAgainstRest(Grouping):
 
     def search(self, problems: Problems) -> Groups:
         present = present_classes(problems)
-        return _best_of(problems, np.eye(len(problems.class_weight), dtype=bool)[present])
+        return _best_of(
+            problems, np.eye(len(problems.class_weight), dtype=bool)[present]
+        )
 
 
 class AllGroupings(Grouping):

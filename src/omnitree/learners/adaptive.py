@@ -45,9 +45,9 @@ class Adaptive(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The better test, or None where neither separates anything."""
         plain = Analytic(self.grouping, self.threshold, self.merit).fit(node, rng)
-        linear = Linear(
-            self.grouping, self.direction, self.threshold, self.merit
-        ).fit(node, rng)
+        linear = Linear(self.grouping, self.direction, self.threshold, self.merit).fit(
+            node, rng
+        )
         if plain is None or linear is None:
             return plain or linear
         return linear if linear.merit > plain.merit + 1e-12 else plain

@@ -185,7 +185,7 @@ class Analytic(SplitLearner):
             for j, cut, value in zip(columns, cuts[:, 0], merits[:, 0], strict=True):
                 if value > best_merit + 1e-12:
                     best_merit = float(value)
-                    best = column_split(rows, j, float(cut), best_merit, schema)
+                    best = column_split(rows, int(j), float(cut), best_merit, schema)
         return best
 
 

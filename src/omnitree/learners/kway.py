@@ -1,8 +1,8 @@
 """The K-way learner: a branch for each class, chosen by the largest discriminant.
 
 Linear discriminants of all classes at the node become one linear machine, over all columns
-or over the single column that does best. Branches that get no training row are dropped; their
-rows then go to the best of the others. Used by the presets fact and cruise.
+or over the single column that does best. Branches that get no training row are dropped;
+their rows then go to the best of the others. Used by the presets fact and cruise.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def _candidate(rows: LinearRows, functions: Functions) -> Candidate | None:
     branch = functions.values(rows.columns).argmax(axis=1)
     n = len(functions.classes)
     cells = branch * rows.n_classes + rows.y
-    counts = np.bincount(cells, rows.weight, n * rows.n_classes).reshape(n, -1)
+    flat = np.bincount(cells, weights=rows.weight, minlength=n * rows.n_classes)
+    counts: Floats = flat.reshape(n, -1).astype(np.float64)
     used = np.flatnonzero(counts.sum(axis=1) > 0)
     if len(used) < 2:
         return None

@@ -40,7 +40,9 @@ class UnequalVariance(Threshold):
         m_l, m_r = mean - middle  # around the midpoint, for the sake of digits
         # A group without scatter has a scatter of rounding; its logarithm means nothing.
         between = weight.prod(axis=0) / weight.sum(axis=0) * (m_l - m_r) ** 2
-        scatter = np.where(scatter > 1e-12 * (scatter.sum(axis=0) + between), scatter, 0)
+        scatter = np.where(
+            scatter > 1e-12 * (scatter.sum(axis=0) + between), scatter, 0
+        )
         v_l, v_r = scatter / np.maximum(weight - 1, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = np.log(weight[0] / weight[1]) + 0.5 * np.log(v_r / v_l)

@@ -8,7 +8,6 @@ from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import Gain, GainRatio, Merit
 from omnitree.threshold.base import Projected, Threshold
 
-
 CELLS = 1 << 18
 
 
