@@ -3,7 +3,7 @@
 Both work on the principal components of the node's columns, scaled to variance 1: all of
 them where the scatter is regular, else those that explain `epsilon` of the variance. There a
 direction without scatter inside the classes has the variance 0, which would make densities
-infinite; variances are kept above a millionth of the total, so such a direction decides, but
+infinite; variances are kept above 1e-8 of the total, so such a direction decides, but
 in finite numbers.
 """
 
@@ -16,7 +16,7 @@ from omnitree.discriminants.base import Discriminants, Functions
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.parts import number
 
-LEAST_VARIANCE = 1e-6
+LEAST_VARIANCE = 1e-8
 
 
 def whitening(rows: LinearRows, epsilon: float) -> Floats:

@@ -46,7 +46,7 @@ def qtree(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
     As `ltree`, constructing by quadratic discriminant analysis, a covariance for each
     class; a test on such a feature is a quadratic one. Assumption beyond those of `ltree`:
-    variances inside a class are kept above a millionth of the node's.
+    variances inside a class are kept above 1e-8 of the node's.
     """
     return _constructive(QDA(epsilon=epsilon), changes)
 
