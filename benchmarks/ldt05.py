@@ -120,9 +120,8 @@ def table(number: str, shared: Path, results: dict) -> tuple[list[str], list[str
             big, count = size.loc[(name, m)], np.mean(ours[unit])
             below = mean < got["mean"] - 2 * got["std"]
             if below:
-                worse.append(
-                    f"{m} on {name}: {mean:.1f}, published {got['mean']:.1f} ± {got['std']:.1f}"
-                )
+                wanted = f"{got['mean']:.1f} ± {got['std']:.1f}"
+                worse.append(f"{m} on {name}: {mean:.1f}, published {wanted}")
             mark = " **worse**" if below else ""
             line += (
                 f" {mean:.1f} ± {np.std(ours['accuracy'], ddof=1):.1f}{mark} "

@@ -47,6 +47,7 @@ PAIRS = {
     "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
     "ldt": ("ldt", {}, "ISELL-LDTm", 3),
     "ldt-u2": ("ldt-u2", {}, "ISELL-LDTu", 1),
+    "ldt-u2 multiway": ("ldt-u2", {"symbols": "multiway"}, "ISELL-LDTu", 1),
 }
 
 

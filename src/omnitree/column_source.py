@@ -35,6 +35,14 @@ class Source(Protocol):
         """How many of them, at the front, are plain columns."""
 
     @property
+    def mean(self) -> Floats:
+        """Means of the plain columns in the table's own units."""
+
+    @property
+    def std(self) -> Floats:
+        """Deviations of the plain columns in the table's own units."""
+
+    @property
     def has_gaps(self) -> bool:
         """Whether some cells are missing."""
 
@@ -44,8 +52,8 @@ class Source(Protocol):
     def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
         """The columns of some rows, gaps filled; a new array."""
 
-    def only(self, j: int) -> Source:
-        """One of the columns."""
+    def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
+        """One of the columns, and the means of what has gaps in it."""
 
     def split(
         self, w: Floats, threshold: float, fill: Floats, merit: float
@@ -109,14 +117,16 @@ class Standardised:
             column[np.isnan(column)] = value
         return out
 
-    def only(self, j: int) -> Standardised:
-        return Standardised(
+    def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
+        fill = gap_fill[self.with_gaps == j]
+        part = Standardised(
             self.columns[:, [j]],
             self.mean[[j]],
             self.std[[j]],
-            np.flatnonzero(self.with_gaps == j) * 0,
+            np.zeros(len(fill), dtype=np.intp),
             self.which[[j]],
         )
+        return part, fill
 
     def split(
         self, w: Floats, threshold: float, fill: Floats, merit: float
@@ -167,6 +177,14 @@ class Quadratic:
         return self.plain.n_columns
 
     @property
+    def mean(self) -> Floats:
+        return self.plain.mean
+
+    @property
+    def std(self) -> Floats:
+        return self.plain.std
+
+    @property
     def has_gaps(self) -> bool:
         return self.plain.has_gaps
 
@@ -180,11 +198,10 @@ class Quadratic:
         np.multiply(z[:, self.a], z[:, self.b], out=out[:, z.shape[1] :])
         return out
 
-    def only(self, j: int) -> Source:
+    def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
         if j < self.n_plain:
-            return self.plain.only(j)
-        j -= self.n_plain
-        return Quadratic(self.plain, self.a[[j]], self.b[[j]])
+            return self.plain.only(j, gap_fill)
+        raise ValueError(f"column {j} is a product; only plain columns stand alone")
 
     @cached_property
     def _units(self) -> Floats:

@@ -79,7 +79,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         if limits.max_leaves is not None and n_leaves > limits.max_leaves:
             break
         first = len(records)
-        records[at].split = split
+        records[at].split = replace(split, constructed=())
         records[at].children = range(first, first + split.n_children)
         records.extend(NodeRecord(at, child.counts) for child in children)
         for b, child in enumerate(children):
@@ -104,12 +104,12 @@ def make_children(node: Node, split: Split) -> list[Node]:
         if not known.all() and size[b] > 0:
             here |= ~known
             weight = np.where(known, weight, weight * (size[b] / size.sum()))
-        parts.append((node.rows[here], weight[here]))
+        handed_on = (*node.inherited, *split.constructed)
+        inherited = tuple(f.take(here) for f in handed_on)
+        parts.append((node.rows[here], weight[here], (*node.path, b), inherited))
     moments = node.moments if known.all() else {}
     largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
-    children: list[Node] = [
-        Node(node.problem, *part, (*node.path, b)) for b, part in enumerate(parts)
-    ]
+    children = [Node(node.problem, *part) for part in parts]
     if moments:
         others = tuple(c for b, c in enumerate(children) if b != largest)
         children[largest] = replace(children[largest], remainder=(moments, others))

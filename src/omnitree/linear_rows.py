@@ -113,7 +113,8 @@ class LinearRows:
 
     def of_column(self, j: int) -> LinearRows:
         """Only one of the columns."""
-        out = replace(self, source=self.source.only(j), remainder=None)
+        source, fill = self.source.only(j, self.gap_fill)
+        out = replace(self, source=source, gap_fill=fill, remainder=None)
         out.__dict__["columns"] = self.columns[:, [j]]
         return out
 

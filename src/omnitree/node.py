@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from omnitree.column_source import Quadratic, Source, Standardised
 from omnitree.linear_rows import LinearRows, Moments, rest_of
 from omnitree.missing import MissingPolicy
+from omnitree.splits import Constructed
 from omnitree.stopping import Limits
 from omnitree.table import Table
 
@@ -60,6 +61,7 @@ class Node:
     rows: NDArray[np.int64]
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
+    inherited: tuple[Constructed, ...] = ()  # features that nodes above constructed
     # Of the largest child: the moments of its parent, and the other children, so that its
     # own moments can be had by subtraction.
     remainder: tuple[dict[str, Moments], tuple[Node, ...]] = ({}, ())

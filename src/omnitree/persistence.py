@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnitree.direction import DIRECTIONS
+from omnitree.discriminants import DISCRIMINANTS
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
 from omnitree.files import replace_file
 from omnitree.grouping import GROUPINGS
@@ -38,6 +39,7 @@ REGISTRIES: dict[str, Registry] = {
         LEARNERS,
         GROUPINGS,
         DIRECTIONS,
+        DISCRIMINANTS,
         THRESHOLDS,
         MERITS,
         MISSING,

@@ -8,7 +8,7 @@ reads. Learners make splits, the tree stores them packed, `Tree.split(node)` unp
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,6 +39,31 @@ def _matrix(values: Any) -> tuple[tuple[float, ...], ...]:
 
 
 @dataclass(frozen=True)
+class Constructed:
+    """A feature made at a node, that nodes below may test too.
+
+    Attributes
+    ----------
+    test : LinearSplit or QuadraticSplit
+        Whether the feature is at most 0.
+    values : float array (n,)
+        The feature for the rows of a node.
+    """
+
+    test: Any
+    values: np.ndarray
+
+    def take(self, here: np.ndarray) -> Constructed:
+        """The feature for some of the rows."""
+        return Constructed(self.test, self.values[here])
+
+    def cut(self, threshold: float, merit: float) -> Split:
+        """Whether the feature is at most `threshold`."""
+        at = self.test.threshold + threshold
+        return replace(self.test, threshold=at, merit=merit)
+
+
+@dataclass(frozen=True)
 class Split:
     """A fitted test with `n_children` branches.
 
@@ -51,12 +76,17 @@ class Split:
         the row among all branches by their training weight.
     surrogates : tuple of Split
         Tests tried in turn where this one cannot tell.
+    constructed : tuple of Constructed
+        Features made at this node, for the nodes below; known only while the tree grows.
     """
 
     kind: ClassVar[str]
     merit: float = field(default=0.0, kw_only=True, compare=False)
     missing: int = field(default=0, kw_only=True)
     surrogates: tuple[Split, ...] = field(default=(), kw_only=True)
+    constructed: tuple[Constructed, ...] = field(
+        default=(), kw_only=True, compare=False, repr=False
+    )
 
     def pack(self) -> Packed:
         """Kind code, ints and doubles, as `_core/route.hpp` lays them out."""

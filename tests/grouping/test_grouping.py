@@ -14,7 +14,7 @@ from omnitree.grouping import (
     OneAgainstRest,
     TwoMeans,
 )
-from omnitree.grouping.base import nearest_start
+from omnitree.grouping.base import OneProblem, nearest_starts
 from omnitree.learners.linear import LinearDiscriminant
 from omnitree.linear_rows import LinearRows
 from omnitree.merit import Gain
@@ -56,7 +56,7 @@ def test_exchange_stops_at_a_local_optimum(blobs):
     d = discriminant(X, y)
     left = Exchange().find(d)
     best = d.merits(left[None])[0]
-    assert best >= d.merits(nearest_start(d.rows)[None])[0]
+    assert best >= d.merits(nearest_starts(OneProblem(d)))[0]
     for k in range(5):
         moved = left.copy()
         moved[k] ^= True

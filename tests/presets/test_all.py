@@ -101,7 +101,7 @@ def test_pickle(name):
 def test_grid_search_reaches_into_parts(name):
     X, y = load_iris(return_X_y=True)
     clf = presets.make(name, random_state=0)
-    grid = {"learner__merit": ["gini", "twoing"], "max_depth": [1, None]}
+    grid = {"learner__merit": ["gini", "twoing"], "max_depth": [0, None]}
     for key, value in clf.get_params().items():
         if key.startswith("pruning__") and isinstance(value, float):
             grid[key] = [value, value / 2]

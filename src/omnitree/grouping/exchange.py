@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.grouping.base import Discriminant, Grouping, Groups, nearest_start
+from omnitree.grouping.base import (
+    Grouping,
+    Groups,
+    Problems,
+    nearest_starts,
+    present_classes,
+)
 
 
 class Exchange(Grouping):
@@ -14,20 +20,24 @@ class Exchange(Grouping):
     nearest to it. All moves of a step are evaluated at once; a group never becomes empty.
     """
 
-    def search(self, discriminant: Discriminant) -> Groups | None:
-        present = discriminant.rows.present
-        left = nearest_start(discriminant.rows)
-        found = discriminant.exchange(left)
+    def search(self, problems: Problems) -> Groups:
+        present = present_classes(problems)
+        left = nearest_starts(problems)
+        found = problems.exchange(left)
         if found is not None:
             return found
-        best = discriminant.merits(left[None])[0]
-        while True:
-            trial = np.repeat(left[None], len(present), axis=0)
-            trial[np.arange(len(present)), present] ^= True
-            size = trial[:, present].sum(axis=1)
-            trial = trial[(size > 0) & (size < len(present))]
-            merits = discriminant.merits(trial)
-            top = int(merits.argmax())
-            if not merits[top] > best + 1e-12:
-                return left
-            left, best = trial[top], merits[top]
+        at = np.arange(len(left))
+        best = problems.merits(at, left[:, None])[:, 0]
+        while len(at):
+            trial = np.repeat(left[at, None], len(present), axis=1)
+            trial[:, np.arange(len(present)), present] ^= True
+            size = trial[:, :, present].sum(axis=2)
+            empty = (size == 0) | (size == len(present))
+            # Such a move is none: the groups as they are gain nothing.
+            trial = np.where(empty[..., None], left[at, None], trial)
+            merits = problems.merits(at, trial)
+            top = merits.argmax(axis=1)
+            gained = np.flatnonzero(merits.max(axis=1) > best[at] + 1e-12)
+            at, top = at[gained], top[gained]
+            left[at], best[at] = trial[gained, top], merits[gained, top]
+        return left

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree.grouping.base import (
-    Discriminant,
     Grouping,
     Groups,
-    furthest_pair,
-    nearest_start,
+    Problems,
+    furthest_pairs,
+    group_distances,
+    nearest_starts,
+    present_classes,
 )
 from omnitree.grouping.exchange import Exchange
 
@@ -24,40 +26,32 @@ class Selection(Grouping):
     on one side joins that side.
     """
 
-    def search(self, discriminant: Discriminant) -> Groups | None:
-        rows = discriminant.rows
-        a, b = furthest_pair(rows)
-        left = np.zeros(rows.n_classes, dtype=bool)
-        left[a] = True
-        placed, waiting = [a, b], [int(k) for k in rows.present if k not in (a, b)]
-        while waiting:
-            side = discriminant.sides(left, np.array(sorted(placed)))
-            share = (rows.one_hot.T @ side) / np.maximum(
-                rows.class_weight, np.finfo(float).tiny
-            )
-            k = max(waiting, key=lambda c: abs(share[c] - 0.5))
-            left[k] = share[k] > 0.5
-            placed.append(k)
-            waiting.remove(k)
+    def search(self, problems: Problems) -> Groups:
+        present, each = present_classes(problems), np.arange(len(problems.means))
+        left = np.zeros(problems.means.shape[:2], dtype=bool)
+        placed = left.copy()
+        a, b = furthest_pairs(problems)
+        left[each, a] = placed[each, a] = placed[each, b] = True
+        for _ in range(len(present) - 2):
+            share = problems.left_shares(left, placed)[:, present]
+            purity = np.where(placed[:, present], -1.0, np.abs(share - 0.5))
+            i = purity.argmax(axis=1)
+            left[each, present[i]] = share[each, i] > 0.5
+            placed[each, present[i]] = True
         return left
 
 
 class TwoMeans(Grouping):
     """Two-means clustering of the class means (QUEST), from the two furthest of them."""
 
-    def search(self, discriminant: Discriminant) -> Groups | None:
-        rows = discriminant.rows
-        present, left = rows.present, nearest_start(rows)
+    def search(self, problems: Problems) -> Groups:
+        present, left = present_classes(problems), nearest_starts(problems)
+        here = problems.class_weight > 0
         for _ in range(100):  # it settles in a few rounds
-            centre = [
-                np.average(rows.means[g], axis=0, weights=rows.class_weight[g])
-                for g in (present[left[present]], present[~left[present]])
-            ]
-            apart = [((rows.means - c) ** 2).sum(axis=1) for c in centre]
-            moved = np.zeros_like(left)
-            moved[present] = (apart[0] <= apart[1])[present]
-            if moved[present].all() or not moved[present].any():
-                break
+            apart = group_distances(problems, np.stack([left, ~left], axis=1))
+            moved = (apart[..., 0] <= apart[..., 1]) & here
+            size = moved.sum(axis=1)
+            moved = np.where(((size > 0) & (size < len(present)))[:, None], moved, left)
             if (moved == left).all():
                 break
             left = moved
@@ -67,21 +61,28 @@ class TwoMeans(Grouping):
 class OneAgainstRest(Grouping):
     """The class that is best separated from all others (Friedman 1977)."""
 
-    def search(self, discriminant: Discriminant) -> Groups | None:
-        present = discriminant.rows.present
-        trial = np.zeros((len(present), discriminant.rows.n_classes), dtype=bool)
-        trial[np.arange(len(present)), present] = True
-        return trial[discriminant.merits(trial).argmax()]
+    def search(self, problems: Problems) -> Groups:
+        present = present_classes(problems)
+        return _best_of(
+            problems, np.eye(len(problems.class_weight), dtype=bool)[present]
+        )
 
 
 class AllGroupings(Grouping):
     """The best of all groupings; above eight classes, the exchange method."""
 
-    def search(self, discriminant: Discriminant) -> Groups | None:
-        present = discriminant.rows.present
+    def search(self, problems: Problems) -> Groups:
+        present = present_classes(problems)
         if len(present) > EXHAUSTIVE:
-            return Exchange().search(discriminant)
+            return Exchange().search(problems)
         codes = np.arange(1, 2 ** (len(present) - 1))
-        trial = np.zeros((len(codes), discriminant.rows.n_classes), dtype=bool)
+        trial = np.zeros((len(codes), len(problems.class_weight)), dtype=bool)
         trial[:, present[:-1]] = codes[:, None] >> np.arange(len(present) - 1) & 1
-        return trial[discriminant.merits(trial).argmax()]
+        return _best_of(problems, trial)
+
+
+def _best_of(problems: Problems, trial: Groups) -> Groups:
+    """The best of the same groupings (C, K) for each problem."""
+    at = np.arange(len(problems.means))
+    merits = problems.merits(at, np.broadcast_to(trial, (len(at), *trial.shape)))
+    return trial[merits.argmax(axis=1)]

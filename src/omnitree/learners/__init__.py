@@ -1,7 +1,10 @@
 """Split learners, by name. A new one is a file here and a line below."""
 
+from omnitree.learners.adaptive import Adaptive
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
+from omnitree.learners.constructive import Constructive
+from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
@@ -9,7 +12,23 @@ from omnitree.parts import Registry
 LEARNERS = Registry(
     "learner",
     SplitLearner,
-    {"univariate": Univariate, "analytic": Analytic, "linear": Linear},
+    {
+        "univariate": Univariate,
+        "analytic": Analytic,
+        "linear": Linear,
+        "adaptive": Adaptive,
+        "kway": KWay,
+        "constructive": Constructive,
+    },
 )
 
-__all__ = ["LEARNERS", "Analytic", "Linear", "SplitLearner", "Univariate"]
+__all__ = [
+    "LEARNERS",
+    "Adaptive",
+    "Analytic",
+    "Constructive",
+    "KWay",
+    "Linear",
+    "SplitLearner",
+    "Univariate",
+]

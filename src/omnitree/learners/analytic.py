@@ -1,58 +1,141 @@
 """The univariate learner with analytic cuts: one feature, two groups, one Gaussian each.
 
 For every encoded column the classes are grouped and the cut follows from the groups' means
-and variances; the column with the best merit wins. A cut of a symbol's column is a test of
-that symbol against the rest. Used by the presets ldt-u1, ldt-u2, quest-u and uni.
+and variances; the column with the best merit wins. All columns are searched in lock-step:
+groups are merged from the class statistics of each column, and only the counts beside a cut
+touch rows (`_core/cuts.hpp`). A cut of a symbol's column is a test of that symbol against
+the rest; symbols may instead get a branch each. Used by the presets ldt-u1, ldt-u2, quest-u
+and friedman.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.cuts import count_sides
 from omnitree.grouping import GROUPINGS
+from omnitree.grouping.base import share_of_classes
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.linear import cut_merits
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
 from omnitree.node import Node
+from omnitree.parts import unknown
 from omnitree.schema import Schema
-from omnitree.splits import AxisSplit, Split, SubsetSplit
+from omnitree.splits import AxisSplit, MultiwaySplit, Split, SubsetSplit
 from omnitree.threshold import THRESHOLDS, Threshold
 from omnitree.threshold.base import Projected
 
+SYMBOLS = ["columns", "multiway"]
 
-class FeatureDiscriminant:
-    """What a grouping asks, with one column as the direction."""
 
-    def __init__(self, rows: LinearRows, threshold: Threshold, merit: Merit):
+class ColumnMoments:
+    """Sums and squares of every column by class, (K, p), around the node's mean."""
+
+    def __init__(self, rows: LinearRows):
         self.rows = rows
+        self.sums = (rows.means - rows.mean) * rows.class_weight[:, None]
+        self.squares = rows.one_hot.T @ (rows.columns - rows.mean) ** 2
+
+
+class ProjectedColumns(Projected):
+    """Plain columns as projections, some of them several times, with other groups."""
+
+    def __init__(
+        self,
+        moments: ColumnMoments,
+        column: NDArray[np.intp],
+        left: NDArray[np.bool_],
+    ):
+        self.__dict__.update(
+            rows=moments.rows, left=left, moments=moments, column=column
+        )
+
+    @cached_property
+    def scores(self) -> Floats:  # type: ignore[override]
+        """The columns themselves, (n, C); analytic cuts do not look at them."""
+        return self.rows.columns[:, self.__dict__["column"]]
+
+    def groups(self) -> tuple[Floats, Floats, Floats]:
+        moments, column = self.__dict__["moments"], self.__dict__["column"]
+        side = np.stack([self.left, ~self.left]).astype(float)  # (2, C, K)
+        weight = side @ self.rows.class_weight
+        safe = np.maximum(weight, np.finfo(float).tiny)
+        mean = np.einsum("gck,ck->gc", side, moments.sums.T[column]) / safe
+        squares = np.einsum("gck,ck->gc", side, moments.squares.T[column])
+        scatter = np.maximum(squares - weight * mean**2, 0.0)
+        return weight, mean + self.rows.mean[column], scatter
+
+    def counts(self, cuts: Floats) -> Floats:
+        own = self.__dict__["column"]
+        # A cut that is no number has no row above it.
+        cuts = np.where(np.isnan(cuts), np.inf, cuts)
+        order = np.lexsort((cuts, own))
+        column, size = np.unique(own, return_counts=True)
+        counts = np.empty((len(cuts), 2, self.rows.n_classes))
+        count_sides(
+            self.rows.columns,
+            column.astype(np.int64),
+            np.concatenate([[0], np.cumsum(size)]).astype(np.int64),
+            cuts[order],
+            self.rows.y,
+            self.rows.weight,
+            counts,
+        )
+        out = np.empty_like(counts)
+        out[order] = counts
+        return out
+
+
+class ColumnProblems:
+    """What a grouping asks, with each of some columns as the direction."""
+
+    def __init__(
+        self,
+        rows: LinearRows,
+        columns: NDArray[np.intp],
+        threshold: Threshold,
+        merit: Merit,
+    ):
+        self.rows, self.columns = rows, columns
         self.threshold, self.merit = threshold, merit
+        self.moments = ColumnMoments(rows)
+        self.class_weight = rows.class_weight
+        self.means = rows.means.T[columns, :, None]
 
-    def project(self, left: NDArray[np.bool_]) -> Projected:
-        """The column, once for each grouping."""
-        return Projected(
-            self.rows, np.repeat(self.rows.columns, len(left), axis=1), left
-        )
+    def cuts(
+        self, at: NDArray[np.intp], left: NDArray[np.bool_]
+    ) -> tuple[Floats, Floats]:
+        """Cut and merit for groupings (A, C, K) of the problems `at`, both (A, C)."""
+        a, c, k = left.shape
+        column = np.repeat(self.columns[at], c)
+        projected = ProjectedColumns(self.moments, column, left.reshape(a * c, k))
+        cuts = self.threshold.find(projected, self.merit)
+        merits = cut_merits(projected, cuts, self.merit)
+        return cuts.reshape(a, c), merits.reshape(a, c)
 
-    def merits(self, left: NDArray[np.bool_]) -> Floats:
+    def merits(self, at: NDArray[np.intp], left: NDArray[np.bool_]) -> Floats:
         """Merit of the cut for each grouping."""
-        projected = self.project(left)
-        return cut_merits(
-            projected, self.threshold.find(projected, self.merit), self.merit
-        )
+        return self.cuts(at, left)[1]
 
     def exchange(self, left: NDArray[np.bool_]) -> None:
-        """No compiled search for single columns."""
+        """No compiled search: the columns are searched together."""
 
-    def sides(self, left: NDArray[np.bool_], classes: NDArray) -> NDArray[np.bool_]:
-        """Side of all rows by a cut trained on the rows of some classes."""
-        part = self.rows.of_classes(classes)
-        projected = Projected(part, part.columns, left[None])
-        cut = self.threshold.find(projected, self.merit)[0]
-        _, mean, _ = projected.groups()
-        above = self.rows.columns[:, 0] > cut
-        return above if mean[0, 0] >= mean[1, 0] else ~above
+    def left_shares(self, left: NDArray[np.bool_], placed: NDArray[np.bool_]) -> Floats:
+        """Share of each class on the left of a cut trained on the classes placed."""
+        shares = np.empty(left.shape)
+        for b, j in enumerate(self.columns):
+            part = self.rows.of_classes(np.flatnonzero(placed[b])).of_column(j)
+            projected = Projected(part, part.columns, left[[b]])
+            cut = self.threshold.find(projected, self.merit)[0]
+            _, mean, _ = projected.groups()
+            above = self.rows.columns[:, j] > cut
+            side = above if mean[0, 0] >= mean[1, 0] else ~above
+            shares[b] = share_of_classes(self.rows, side)
+        return shares
 
 
 class Analytic(SplitLearner):
@@ -64,36 +147,49 @@ class Analytic(SplitLearner):
         Found for each column by itself.
     threshold : str or Threshold, default="unequal_variance"
     merit : str or Merit, default="gain"
+    symbols : {"columns", "multiway"}, default="columns"
+        Symbolic features as a column for each symbol, which is cut like any other, or as
+        tests with a branch for each symbol, which compete by merit.
     """
 
-    def __init__(self, grouping="exchange", threshold="unequal_variance", merit="gain"):
+    def __init__(
+        self,
+        grouping="exchange",
+        threshold="unequal_variance",
+        merit="gain",
+        symbols="columns",
+    ):
         self.grouping = grouping
         self.threshold = threshold
         self.merit = merit
+        self.symbols = symbols
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature."""
         grouping = GROUPINGS.resolve(self.grouping)
         threshold = THRESHOLDS.resolve(self.threshold)
         merit = MERITS.resolve(self.merit)
-        rows = node.linear
+        if self.symbols not in SYMBOLS:
+            raise ValueError(unknown("symbols", self.symbols, SYMBOLS))
+        rows, schema = node.linear, node.problem.table.schema
+        low, high = rows.columns.min(axis=0), rows.columns.max(axis=0)
+        # A gap filled with the mean of a constant column may differ from it by rounding.
+        usable = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
         best, best_merit = None, -np.inf
-        for j in range(rows.columns.shape[1]):
-            column = rows.of_column(j)
-            if np.ptp(column.columns) == 0:
-                continue
-            discriminant = FeatureDiscriminant(column, threshold, merit)
-            left = grouping.find(discriminant)
-            if left is None:
-                continue
-            projected = discriminant.project(left[None])
-            cut = threshold.find(projected, merit)
-            value = float(cut_merits(projected, cut, merit)[0])
-            if value > best_merit + 1e-12:
-                best, best_merit = (j, float(cut[0])), value
-        if best is None:
-            return None
-        return column_split(rows, *best, best_merit, node.problem.table.schema)
+        if self.symbols == "multiway":
+            usable &= schema.linear_columns()[1] < 0
+            best = best_multiway(node, merit)
+            best_merit = best_merit if best is None else best.merit
+        columns = np.flatnonzero(usable)
+        if len(columns):
+            problems = ColumnProblems(rows, columns, threshold, merit)
+            left = grouping.find_all(problems)
+            cuts, merits = problems.cuts(np.arange(len(columns)), left[:, None])
+            for j, cut, value in zip(columns, cuts[:, 0], merits[:, 0], strict=True):
+                if value > best_merit + 1e-12:
+                    best_merit = float(value)
+                    best = column_split(rows, int(j), float(cut), best_merit, schema)
+        return best
 
 
 def column_split(
@@ -108,3 +204,24 @@ def column_split(
         return AxisSplit(feature, threshold, merit=merit, missing=missing)
     branch = np.where(np.arange(schema.n_categories[feature]) == symbol, 1, 0)
     return SubsetSplit(feature, tuple(branch.tolist()), merit=merit, missing=missing)
+
+
+def best_multiway(node: Node, merit: Merit) -> Split | None:
+    """Best test with a branch for each symbol; gaps count as the most frequent one."""
+    table, best = node.problem.table, None
+    for j in np.flatnonzero(table.schema.n_categories):
+        cells = table.values[node.rows, j]
+        known = ~np.isnan(cells)
+        m, k = int(table.schema.n_categories[j]), node.problem.n_classes
+        code = np.where(known, cells, 0).astype(np.int64)
+        frequent = np.bincount(code[known], node.weight[known], m).argmax()
+        code[~known] = frequent
+        counts = np.bincount(code * k + node.y, node.weight, m * k).reshape(m, k)
+        if np.count_nonzero(counts.sum(axis=1)) < 2:
+            continue
+        value = float(merit(counts))
+        if best is None or value > best.merit + 1e-12:
+            best = MultiwaySplit(
+                int(j), tuple(range(m)), merit=value, missing=int(frequent)
+            )
+    return best

@@ -16,6 +16,8 @@ from omnitree.parts import unknown
 from omnitree.presets.brodley_utgoff import uni_gain_ratio, uni_gini
 from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
+from omnitree.presets.discriminant import cruise, fact, friedman
+from omnitree.presets.gama import lgtree, ltree, qtree
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
@@ -37,6 +39,12 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "uni": uni,
     "lin": lin,
     "qua": qua,
+    "friedman": friedman,
+    "fact": fact,
+    "cruise": cruise,
+    "ltree": ltree,
+    "qtree": qtree,
+    "lgtree": lgtree,
 }
 
 

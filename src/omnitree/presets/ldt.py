@@ -50,23 +50,30 @@ def ldt(
     return post_pruned(learner, changes)
 
 
-def ldt_u1(grouping: str = "exchange", **changes: Any) -> TreeClassifier:
+def ldt_u1(
+    grouping: str = "exchange", symbols: str = "columns", **changes: Any
+) -> TreeClassifier:
     """LDTu(1): univariate LDT with equal variances (Yildiz & Alpaydin 2005).
 
     Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, equal
     variances. Gaps: the node's mean. Pruning: a held-out fifth, top-down.
+
+    ``symbols="multiway"`` gives a symbolic feature a branch for each symbol, as the
+    authors' program does in this tree.
     """
-    return post_pruned(Analytic(grouping, "equal_variance"), changes)
+    return post_pruned(Analytic(grouping, "equal_variance", symbols=symbols), changes)
 
 
-def ldt_u2(grouping: str = "exchange", **changes: Any) -> TreeClassifier:
+def ldt_u2(
+    grouping: str = "exchange", symbols: str = "columns", **changes: Any
+) -> TreeClassifier:
     """LDTu(2): univariate LDT with two variances (Yildiz & Alpaydin 2005).
 
     As `ldt-u1`, with the root of equation 16 that lies between the means, else their
     midpoint, as the threshold.
     """
-    return post_pruned(Analytic(grouping, "unequal_variance"), changes)
+    return post_pruned(Analytic(grouping, "unequal_variance", symbols=symbols), changes)
 
 
 def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:

@@ -7,6 +7,7 @@ from omnitree.pruning.error_based import ErrorBased
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
 from omnitree.pruning.significance import Significance
+from omnitree.pruning.ties import UnassignedTies
 
 PRUNINGS = Registry(
     "pruning",
@@ -17,6 +18,7 @@ PRUNINGS = Registry(
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
         "significance": Significance,
+        "unassigned_ties": UnassignedTies,
     },
 )
 
@@ -30,4 +32,5 @@ __all__ = [
     "ReducedError",
     "Rows",
     "Significance",
+    "UnassignedTies",
 ]

@@ -24,6 +24,8 @@ class EqualVariance(Threshold):
         middle = mean.mean(axis=0)
         variance = scatter / max(projected.rows.total - 2, 1.0)
         apart = mean[0] - mean[1]
+        # Means apart by rounding coincide: without this their prior would decide by noise.
+        apart = np.where(np.abs(apart) > 1e-12 * np.sqrt(variance), apart, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = variance / apart * np.log(weight[0] / weight[1])
         return middle - np.where(np.isfinite(shift), shift, 0.0)
@@ -36,6 +38,11 @@ class UnequalVariance(Threshold):
         weight, mean, scatter = projected.groups()
         middle = mean.mean(axis=0)
         m_l, m_r = mean - middle  # around the midpoint, for the sake of digits
+        # A group without scatter has a scatter of rounding; its logarithm means nothing.
+        between = weight.prod(axis=0) / weight.sum(axis=0) * (m_l - m_r) ** 2
+        scatter = np.where(
+            scatter > 1e-12 * (scatter.sum(axis=0) + between), scatter, 0
+        )
         v_l, v_r = scatter / np.maximum(weight - 1, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = np.log(weight[0] / weight[1]) + 0.5 * np.log(v_r / v_l)

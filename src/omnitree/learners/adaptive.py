@@ -1,0 +1,53 @@
+"""The learner of Friedman (1977): plain variables and an adaptive one compete.
+
+Every column is cut by itself, and so is a linear combination made for the node (the adaptive
+variable); the best test wins, of equals the one on a single column. Used by the preset
+friedman.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnitree.learners.analytic import Analytic
+from omnitree.learners.base import SplitLearner
+from omnitree.learners.linear import Linear
+from omnitree.node import Node
+from omnitree.splits import Split
+
+
+class Adaptive(SplitLearner):
+    """The better of a univariate and a linear test of the same making.
+
+    Parameters
+    ----------
+    grouping : str or Grouping, default="one_rest"
+        Found for each column by itself, and for the linear combination.
+    direction : str or part, default="fisher"
+        Of the linear combination.
+    threshold : str or Threshold, default="kolmogorov_smirnov"
+    merit : str or Merit, default="kolmogorov_smirnov"
+        Compares groupings, columns and the two kinds of test.
+    """
+
+    def __init__(
+        self,
+        grouping="one_rest",
+        direction="fisher",
+        threshold="kolmogorov_smirnov",
+        merit="kolmogorov_smirnov",
+    ):
+        self.grouping = grouping
+        self.direction = direction
+        self.threshold = threshold
+        self.merit = merit
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The better test, or None where neither separates anything."""
+        plain = Analytic(self.grouping, self.threshold, self.merit).fit(node, rng)
+        linear = Linear(self.grouping, self.direction, self.threshold, self.merit).fit(
+            node, rng
+        )
+        if plain is None or linear is None:
+            return plain or linear
+        return linear if linear.merit > plain.merit + 1e-12 else plain

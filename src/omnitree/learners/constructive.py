@@ -1,0 +1,100 @@
+"""The constructive learner: discriminants become features, and the best feature is cut.
+
+At a node the classes with more rows than columns give discriminant functions; each becomes a
+feature, beside the original ones and those that the nodes above constructed. C4.5's search
+finds the best test on one of them all. A test on a constructed feature is a linear or
+quadratic split with the weights, and the filling of gaps, of the node that made it. Used by
+the presets ltree, qtree and lgtree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from omnitree.discriminants import DISCRIMINANTS
+from omnitree.learners.base import SplitLearner
+from omnitree.learners.univariate import Univariate
+from omnitree.node import Node, Problem
+from omnitree.schema import Feature, Schema
+from omnitree.splits import AxisSplit, Constructed, Split
+from omnitree.stopping import Limits
+from omnitree.table import Table
+
+
+class Constructive(SplitLearner):
+    """Cut an original feature, or one constructed here or above.
+
+    Parameters
+    ----------
+    discriminants : str or Discriminants, default="lda"
+        Functions that become features: of each class against the average of all.
+    merit, categories, min_branch, release8
+        Of the search, as for `Univariate`; the defaults are C4.5's.
+    """
+
+    def __init__(
+        self,
+        discriminants="lda",
+        merit="gain_ratio",
+        categories="multiway",
+        min_branch=2,
+        release8=True,
+    ):
+        self.discriminants = discriminants
+        self.merit = merit
+        self.categories = categories
+        self.min_branch = min_branch
+        self.release8 = release8
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best test on one feature, with the features constructed for the nodes below."""
+        constructed = self._construct(node)
+        features = (*node.inherited, *constructed)
+        search = Univariate(
+            self.merit,
+            self.categories,
+            min_branch=self.min_branch,
+            release8=self.release8,
+        )
+        split = search.fit(extended(node, features), rng)
+        if split is None:
+            return None
+        own = node.problem.table.n_features
+        if isinstance(split, AxisSplit) and split.feature >= own:
+            feature = features[split.feature - own]
+            split = feature.cut(split.threshold, split.merit)
+        kept = tuple(s for s in split.surrogates if s.feature < own)  # type: ignore[attr-defined]
+        return replace(split, constructed=constructed, surrogates=kept)
+
+    def _construct(self, node: Node) -> tuple[Constructed, ...]:
+        discriminants = DISCRIMINANTS.resolve(self.discriminants)
+        rows = node.linear
+        varying = np.count_nonzero(np.ptp(rows.columns, axis=0) > 0)
+        classes = np.flatnonzero(rows.class_weight > varying)
+        if len(classes) < 2 or not varying:
+            return ()
+        functions = discriminants.fit(rows.of_classes(classes))
+        return functions.contrasts(rows.class_weight[classes]).features(rows)
+
+
+def extended(node: Node, features: tuple[Constructed, ...]) -> Node:
+    """A root with the node's rows and more features, to be split once."""
+    problem, table = node.problem, node.problem.table
+    plain = [(f.kind, f.categories) for f in table.schema.features]
+    kinds = plain + [("numeric", None)] * len(features)
+    schema = Schema(
+        tuple(Feature(f"x{j}", *kind) for j, kind in enumerate(kinds)), named=False
+    )
+    values = [table.values[node.rows], *(f.values[:, None] for f in features)]
+    part = Problem(
+        Table(np.hstack(values), schema),
+        node.y,
+        node.weight,
+        problem.n_classes,
+        problem.missing,
+        Limits(max_depth=1),
+        problem.seed,
+    )
+    return Node(part, np.arange(len(node.rows)), node.weight)

@@ -1,0 +1,140 @@
+"""The K-way learner: a branch for each class, chosen by the largest discriminant.
+
+Linear discriminants of all classes at the node become one linear machine, over all columns
+or over the single column that does best. Branches that get no training row are dropped;
+their rows then go to the best of the others. Used by the presets fact and cruise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from omnitree.discriminants import DISCRIMINANTS, Discriminants, Functions
+from omnitree.learners.base import SplitLearner
+from omnitree.linear_rows import Floats, LinearRows
+from omnitree.merit import MERITS, Merit
+from omnitree.node import Node
+from omnitree.parts import unknown
+from omnitree.splits import Split
+
+NODES = ["linear", "univariate"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Discriminants whose branches all have rows, and these by branch and class."""
+
+    functions: Functions
+    counts: Floats
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether its branches differ in their largest class."""
+        return len(set(self.counts.argmax(axis=1).tolist())) > 1
+
+
+class KWay(SplitLearner):
+    """Send a row to the branch of the class with the largest discriminant.
+
+    Parameters
+    ----------
+    discriminants : str or Discriminants, default="lda"
+        Must be linear.
+    node : {"linear", "univariate"}, default="linear"
+        Discriminants of all columns, or of the one column with the best merit.
+    merit : str or Merit, default="gain"
+        Compares columns, and nodes where the best are split first.
+    improve : bool, default=False
+        Leave a node whole if its branches make no fewer training errors (FACT).
+    distinct : bool, default=False
+        Where all branches have the same largest class, take the next best test: another
+        column, or discriminants with equal priors (CRUISE).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import TreeClassifier
+    >>> from omnitree.learners import KWay
+    >>> clf = TreeClassifier(learner=KWay(), max_depth=1).fit(*load_iris(return_X_y=True))
+    >>> clf.tree_.n_leaves
+    3
+    """
+
+    def __init__(
+        self,
+        discriminants="lda",
+        node="linear",
+        merit="gain",
+        improve=False,
+        distinct=False,
+    ):
+        self.discriminants = discriminants
+        self.node = node
+        self.merit = merit
+        self.improve = improve
+        self.distinct = distinct
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best K-way test for one node."""
+        discriminants = DISCRIMINANTS.resolve(self.discriminants)
+        merit = MERITS.resolve(self.merit)
+        if self.node not in NODES:
+            raise ValueError(unknown("node", self.node, NODES))
+        if not discriminants.linear:
+            kind = type(discriminants).__name__
+            raise ValueError(f"K-way nodes need linear discriminants, not {kind}")
+        rows = node.linear
+        search = self._linear if self.node == "linear" else self._univariate
+        tests = search(rows, discriminants, merit)
+        best = next(tests, None)
+        if self.distinct and best is not None and not best.is_useful:
+            best = next((test for test in tests if test.is_useful), best)
+        if best is None:
+            return None
+        errors = best.counts.sum() - best.counts.max(axis=1).sum()
+        if self.improve and errors >= node.total - node.counts.max() - 1e-9:
+            return None
+        return best.functions.machine(rows, float(merit(best.counts)))
+
+    def _linear(
+        self, rows: LinearRows, discriminants: Discriminants, merit: Merit
+    ) -> Iterator[Candidate]:
+        """Discriminants of all columns: with the node's priors, then with equal ones."""
+        for equal in (False, True) if self.distinct else (False,):
+            test = _candidate(rows, discriminants.fit(rows, equal))
+            if test is not None:
+                yield test
+
+    def _univariate(
+        self, rows: LinearRows, discriminants: Discriminants, merit: Merit
+    ) -> Iterator[Candidate]:
+        """Discriminants of single columns, the best first, of equals the first."""
+        tests = []
+        for j in range(rows.columns.shape[1]):
+            functions = discriminants.fit(rows.of_column(j))
+            weights = np.zeros((len(functions.classes), rows.columns.shape[1]))
+            weights[:, [j]] = functions.weights
+            own = Functions(functions.classes, weights, functions.bias)
+            test = _candidate(rows, own)
+            if test is not None:
+                tests.append(test)
+        value = np.array([float(merit(test.counts)) for test in tests])
+        yield from (tests[i] for i in np.argsort(-np.round(value, 12), kind="stable"))
+
+
+def _candidate(rows: LinearRows, functions: Functions) -> Candidate | None:
+    """Functions with a branch each that some row takes, or None for fewer than two."""
+    if not (functions.weights != 0).any():
+        return None
+    branch = functions.values(rows.columns).argmax(axis=1)
+    n = len(functions.classes)
+    cells = branch * rows.n_classes + rows.y
+    flat = np.bincount(cells, weights=rows.weight, minlength=n * rows.n_classes)
+    counts: Floats = flat.reshape(n, -1).astype(np.float64)
+    used = np.flatnonzero(counts.sum(axis=1) > 0)
+    if len(used) < 2:
+        return None
+    return Candidate(functions.take(used), counts[used])
