@@ -48,6 +48,10 @@ PAIRS = {
     "ldt": ("ldt", {}, "ISELL-LDTm", 3),
     "ldt-u2": ("ldt-u2", {}, "ISELL-LDTu", 1),
     "ldt-u2 multiway": ("ldt-u2", {"symbols": "multiway"}, "ISELL-LDTu", 1),
+    "lin": ("lin", {}, "ISELL-LDTm", 3),
+    "uni": ("uni", {}, "ISELL-UNI", 1),
+    "qua": ("qua", {}, "ISELL-QUA", 1),
+    "ldt-u2 multiway": ("ldt-u2", {"symbols": "multiway"}, "ISELL-LDTu", 1),
 }
 
 
@@ -142,12 +146,16 @@ def main() -> None:
     names = args.datasets.split(",") if args.datasets else []
     names = names or list(json.loads((data / "datasets.json").read_text()))
     pairs = args.pairs.split(",")
+    theirs = pd.read_csv(args.shared / "references" / "originals_folds.csv")
+    have = {m: set(part.dataset) for m, part in theirs.groupby("method")}
     jobs = [
-        delayed(run)(data, name, pair, args.seeds) for pair in pairs for name in names
+        delayed(run)(data, name, pair, args.seeds)
+        for pair in pairs
+        for name in names
+        if name in have[PAIRS[pair][2]]
     ]
     rows = [r for part in Parallel(n_jobs=args.n_jobs)(jobs) for r in part]
     ours = pd.DataFrame(rows)
-    theirs = pd.read_csv(args.shared / "references" / "originals_folds.csv")
     extra = f" --datasets {args.datasets}" if args.datasets else ""
     extra += f" --seeds {args.seeds}" if args.seeds else ""
     text = [
