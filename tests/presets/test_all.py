@@ -46,7 +46,13 @@ def nodes_of(clf):
 
 
 def is_random(clf):
-    return getattr(getattr(clf, "learner", None), "choice", "best") == "random"
+    learner = getattr(clf, "learner", None)
+    if learner is None:
+        return False
+    parts = [learner, *learner.get_params().values()]
+    return getattr(learner, "choice", "best") == "random" or any(
+        getattr(part, "random", False) is True for part in parts
+    )
 
 
 # -- scikit-learn --------------------------------------------------------------------

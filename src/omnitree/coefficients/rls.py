@@ -68,7 +68,7 @@ def with_constant(z: Floats) -> Floats:
 
 def signs(cases: Cases) -> Floats:
     """Target -1 for the first class, +1 for the second."""
-    return 2.0 * cases.y - 1.0
+    return np.where(cases.y == 1, 1.0, -1.0)
 
 
 def solve_positive(A: Floats, b: Floats) -> Floats:

@@ -2,14 +2,30 @@
 
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
+from omnitree.learners.grouped import Grouped
 from omnitree.learners.linear import Linear
+from omnitree.learners.network import Network
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
 
 LEARNERS = Registry(
     "learner",
     SplitLearner,
-    {"univariate": Univariate, "analytic": Analytic, "linear": Linear},
+    {
+        "univariate": Univariate,
+        "analytic": Analytic,
+        "linear": Linear,
+        "grouped": Grouped,
+        "network": Network,
+    },
 )
 
-__all__ = ["LEARNERS", "Analytic", "Linear", "SplitLearner", "Univariate"]
+__all__ = [
+    "LEARNERS",
+    "Analytic",
+    "Grouped",
+    "Linear",
+    "Network",
+    "SplitLearner",
+    "Univariate",
+]
