@@ -205,7 +205,7 @@ def test_order_of_columns(name, rng):
     """It matters only to exact ties. Weights without pattern exclude them where nodes are
     large, hence few levels: then the leaves hold the same rows."""
     if is_random(ESTIMATORS[name]()):
-        pytest.skip("draws the features")
+        pytest.skip("draws at random, feature after feature")
     for _ in range(5):
         sample = random_sample(rng, n=400, d=5, k=3, symbols=0.4, fine=1.0)
         y = np.where(rng.random(400) < 0.2, rng.integers(0, 3, size=400), sample.y)

@@ -8,15 +8,14 @@ network learner.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from threadpoolctl import ThreadpoolController
 
 from omnitree.coefficients.base import Cases, Coefficients, Floats, Machine
 from omnitree.coefficients.rls import with_constant
+from omnitree.coefficients.threads import one_thread
 from omnitree.parts import number
 
 
@@ -75,12 +74,6 @@ def descend(
     """Where the descent from `start` ends; `loss` gives value and gradient."""
     steps = int(number("epochs", epochs, least=1, most=1e9))
     options = {"maxiter": steps, "maxfun": 2 * steps + 10}
-    # L-BFGS solves small systems; threads of BLAS made it up to 100 times slower.
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_thread():
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
