@@ -141,9 +141,12 @@ class Coefficients(Part):
     ----------
     n_classes : int or None
         The number of classes it can separate; None: any.
+    random : bool
+        Whether the weights depend on the random numbers given.
     """
 
     n_classes: int | None = None
+    random = False
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""

@@ -4,8 +4,10 @@ from omnitree.learners.adaptive import Adaptive
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.constructive import Constructive
+from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
+from omnitree.learners.network import Network
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
 
@@ -19,6 +21,8 @@ LEARNERS = Registry(
         "adaptive": Adaptive,
         "kway": KWay,
         "constructive": Constructive,
+        "grouped": Grouped,
+        "network": Network,
     },
 )
 
@@ -27,8 +31,10 @@ __all__ = [
     "Adaptive",
     "Analytic",
     "Constructive",
+    "Grouped",
     "KWay",
     "Linear",
+    "Network",
     "SplitLearner",
     "Univariate",
 ]

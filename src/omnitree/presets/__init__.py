@@ -21,6 +21,7 @@ from omnitree.presets.gama import lgtree, ltree, qtree
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
+from omnitree.presets.neural import id_lp, id_mlp
 from omnitree.presets.omni import lin, qua, uni
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
@@ -45,6 +46,8 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "ltree": ltree,
     "qtree": qtree,
     "lgtree": lgtree,
+    "id-lp": id_lp,
+    "id-mlp": id_mlp,
 }
 
 

@@ -1,0 +1,54 @@
+"""Rows for tests of coefficient learners."""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.tables import Sample, random_sample
+
+from omnitree.coefficients import Cases
+from omnitree.missing import Mean
+from omnitree.node import Node, Problem
+from omnitree.stopping import Limits
+
+
+def node_of(sample: Sample) -> Node:
+    """All rows of a sample as the root of a tree."""
+    n = len(sample.y)
+    problem = Problem(
+        sample.table,
+        sample.y,
+        sample.weight,
+        sample.n_classes,
+        Mean(),
+        Limits(),
+        seed=0,
+    )
+    return Node(problem, np.arange(n), sample.weight)
+
+
+def random_cases(rng: np.random.Generator, **options) -> Cases:
+    """A small table with every nuisance, as a node's rows."""
+    while True:
+        cases = Cases.of(node_of(random_sample(rng, **options)))
+        if len(cases.columns):
+            return cases
+
+
+def cases_from(z: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Cases:
+    """Columns as they are, neither centred nor scaled."""
+    classes, y = np.unique(y, return_inverse=True)
+    m = z.shape[1]
+    return Cases(
+        np.ascontiguousarray(z, dtype=float),
+        y.astype(np.int32),
+        np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float),
+        np.arange(m),
+        np.arange(len(classes)),
+        np.zeros(m),
+        np.ones(m),
+    )
+
+
+def accuracy(machine, cases: Cases) -> float:
+    """Weighted share of the rows whose branch is their class."""
+    return float(np.average(machine.branches(cases.z) == cases.y, weights=cases.weight))
