@@ -20,7 +20,7 @@ def friedman(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
     Direction: Fisher, through the principal components that explain ``epsilon`` of the
     node's variance where its scatter is singular. Threshold: where the distribution
     functions are furthest apart. Gaps: the node's mean. Pruning: a held-out fifth,
-    top-down, as Yildiz & Alpaydin prune all their trees.
+    bottom-up, as Yildiz & Alpaydin prune all their trees.
 
     Assumptions: one tree chooses among the K one-against-rest problems at every node (the
     1977 paper may grow a tree for each). Transgenerated variables, fixed functions of the
@@ -28,7 +28,7 @@ def friedman(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
     """
     parts = {
         "learner": Adaptive(direction=Fisher(epsilon=epsilon)),
-        "pruning": ReducedError(share=0.2, order="top_down"),
+        "pruning": ReducedError(share=0.2),
     }
     return TreeClassifier(**(parts | changes))
 
@@ -49,14 +49,14 @@ def fact(
 
     FACT stops without pruning; ``improve=True, pruning=None`` does so, leaving a node whole
     when its branches make no fewer training errors. The default is what Yildiz & Alpaydin
-    do with all their trees: a held-out fifth, top-down. Assumptions: unit costs; symbols as
+    do with all their trees: a held-out fifth. Assumptions: unit costs; symbols as
     columns instead of FACT's scores; the univariate column is chosen by merit, not by its F
     ratio, and there is no transformation to polar coordinates. Branches that no training
     row takes are dropped.
     """
     parts = {
         "learner": KWay(LDA(epsilon=epsilon), node=node, improve=improve),
-        "pruning": ReducedError(share=0.2, order="top_down"),
+        "pruning": ReducedError(share=0.2),
     }
     return TreeClassifier(**(parts | changes))
 

@@ -11,7 +11,7 @@ from omnitree.pruning import ReducedError
 
 
 def post_pruned(learner: Any, changes: dict[str, Any]) -> TreeClassifier:
-    parts = {"learner": learner, "pruning": ReducedError(share=0.2, order="top_down")}
+    parts = {"learner": learner, "pruning": ReducedError(share=0.2)}
     return TreeClassifier(**(parts | changes))
 
 
@@ -31,7 +31,8 @@ def ldt(
     components that explain ``epsilon`` of the node's variance where its scatter is
     singular. Threshold: analytic, Bayes' rule for equal variances
     (``threshold="exhaustive"`` tries all). Gaps: the node's mean. Pruning: a held-out
-    fifth, top-down; ``pruning=None, stopping="pre_pruning"`` for the paper's pre-pruning.
+    fifth, from the leaves up, as the paper says (``ReducedError(0.2, "top_down")`` as the
+    authors' program); ``pruning=None, stopping="pre_pruning"`` for the paper's pre-pruning.
     Our addition: ``max_features_per_test``, tests that can be read.
 
     Follows the authors' program where the paper is silent: columns are standardised once on
@@ -57,7 +58,7 @@ def ldt_u1(
 
     Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, equal
-    variances. Gaps: the node's mean. Pruning: a held-out fifth, top-down.
+    variances. Gaps: the node's mean. Pruning: a held-out fifth.
 
     ``symbols="multiway"`` gives a symbolic feature a branch for each symbol, as the
     authors' program does in this tree.
@@ -81,7 +82,7 @@ def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
     Node: linear. Branching: binary. Grouping of classes: two-means on the class means.
     Direction: Fisher. Threshold: the root of the quadratic for two variances that lies
-    between the means. Gaps: the node's mean. Pruning: a held-out fifth, top-down, as the
+    between the means. Gaps: the node's mean. Pruning: a held-out fifth, as the
     paper prunes all its trees. Assumption: two-means starts from the two furthest means.
     Not taken over from Loh & Shih's program: its tests for selecting variables and its
     cost-complexity pruning.

@@ -16,7 +16,7 @@ def uni(**changes: Any) -> TreeClassifier:
     Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, the root of
     the quadratic for two variances that lies between the means, else their midpoint. Gaps:
-    the node's mean. Pruning: a held-out fifth, top-down. The same composition as `ldt-u2`.
+    the node's mean. Pruning: a held-out fifth. The same composition as `ldt-u2`.
     """
     return post_pruned(Analytic("exchange", "unequal_variance"), changes)
 
