@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
+from omnitree.linear_rows import Standardised
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number
@@ -127,6 +128,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         if pruning is not None:
             evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
             tree = pruning.prune(tree, evidence)
+        if tree.has_weights:
+            deviation = Standardised.of(train.table, train.weight).std
+            tree = tree.replace(deviation=deviation)
         self._set_fitted(tree, classes)
         return self
 
@@ -293,12 +297,70 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.feature_importances
 
-    def describe(self) -> str:
-        """The tree in words: tests in the user's names and units, class counts."""
+    def describe(self, standardised: bool = False, shares: bool = False) -> str:
+        """The tree in words: tests in the user's names and units, class counts.
+
+        A leaf shows its class, the weight of its training rows and, behind a slash, of
+        those of other classes.
+
+        Parameters
+        ----------
+        standardised : bool, default=False
+            Show the weights of tests on several features for columns in units of their
+            standard deviation, so that the weights can be compared.
+        shares : bool, default=False
+            Show the share of every class in each leaf.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import presets
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> clf = presets.make("ldt", random_state=0).fit(X.iloc[:, 2:], y)
+        >>> print(clf.describe(standardised=True))
+        5 nodes, 3 leaves, 3 classes
+        z(x): x in units of its standard deviation
+        - 0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm)) <= -1.79...
+        """
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        return describe(self.tree_.to_dict())
+        return describe(self.tree_.to_dict(), standardised, shares)
+
+    def export(self, format: str, **options: Any) -> str | bytes:
+        """The tree in another format, with the same answers as `predict`.
+
+        Parameters
+        ----------
+        format : str
+            - "python": source that defines ``predict(row)``, for a dict from column
+              names to cells; it gives the class and the list of probabilities and
+              imports nothing.
+            - "c": source of one C99 function; its comment says how to call it.
+            - "sql": an expression over the columns that gives the class; a gap is NULL.
+              With ``proba=True`` a list of such expressions, the probabilities, too.
+            - "onnx": bytes; standard operators only; needs ``omnitree[onnx]``.
+            - "pmml": PMML 4.4.
+            - "dot": for Graphviz.
+            - "rules": one rule a leaf, in words.
+            - "json": the tree as `Tree.to_dict` gives it.
+
+        Returns
+        -------
+        str, or bytes for "onnx"
+
+        Examples
+        --------
+        >>> from omnitree import TreeClassifier
+        >>> clf = TreeClassifier().fit([[1], [2], [3]], ["a", "a", "b"])
+        >>> print(clf.export("sql"))
+        CASE WHEN "x0" <= 2.5E0 OR "x0" IS NULL THEN 'a' ELSE 'b' END
+        """
+        from omnitree.export import export
+
+        check_is_fitted(self, "tree_")
+        outputs = self._node_proba().tolist()
+        return export(self.tree_.to_dict(), format, outputs, **options)
 
 
 class TreeClassifier(_BaseTreeClassifier):
