@@ -7,7 +7,8 @@ search inside them. `OmniTreeClassifier` is the front door, with nothing to choo
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,9 @@ from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
 from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
 from omnitree.tree import Tree
+
+if TYPE_CHECKING:
+    from omnitree.explain import Explanation
 
 
 class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -327,6 +331,54 @@ class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return describe(self.tree_.to_dict(), standardised, shares)
 
+    def explain(self, row: Any, max_changes: int = 3) -> Explanation:
+        """Why one row gets its answer, and what would change it.
+
+        Parameters
+        ----------
+        row : dict, Series, sequence of cells, or table of one row
+        max_changes : int, default=3
+            Most features that the counterfactual may change.
+
+        Returns
+        -------
+        Explanation
+            The path, each test with what every feature adds to it and the margin to the
+            other side, what happened to gaps, and the smallest change found that gives
+            another class, checked by predicting it. Prints as text.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import OmniTreeClassifier
+        >>> data = load_iris(as_frame=True)
+        >>> y = data.target_names[data.target]
+        >>> clf = OmniTreeClassifier(random_state=1).fit(data.data, y)
+        >>> print(clf.explain(data.data.iloc[50]))
+        versicolor  (versicolor 90.7%, virginica 9.3%)
+          petal length (cm) > 2.45
+              value 4.7, 2.25 from the other side
+          petal width (cm) <= 1.75
+              value 1.4, 0.35 from the other side
+        It would be virginica with petal width (cm) = 1.751 (now 1.4)
+        """
+        from omnitree.explain import explain
+        from omnitree.export.model import Model
+
+        check_is_fitted(self, "tree_")
+        number("max_changes", max_changes, 1)
+        table = self._encode(_one_row(row))
+        if table.n_rows != 1:
+            raise ValueError(f"explain takes one row, not {table.n_rows}")
+        outputs = self._node_proba()
+
+        def predict(rows: list[list[float]]) -> list[int]:
+            new = Table(np.array(rows, dtype=np.float64), self.tree_.schema)
+            return self.tree_.predict_value(new, outputs).argmax(axis=1).tolist()
+
+        model = Model(self.tree_.to_dict(), outputs.tolist())
+        return explain(model, table.values[0].tolist(), predict, max_changes)
+
     def export(self, format: str, **options: Any) -> str | bytes:
         """The tree in another format, with the same answers as `predict`.
 
@@ -483,6 +535,17 @@ class OmniTreeClassifier(_BaseTreeClassifier):
 
     def _parts(self):
         return Univariate(), "pure", CostComplexity(se=1.0), "surrogate"
+
+
+def _one_row(row: Any) -> Any:
+    """A row in any form as a table of one row."""
+    if isinstance(row, Mapping) or type(row).__name__ == "Series":
+        import pandas as pd
+
+        return pd.DataFrame([dict(row)])
+    if getattr(row, "ndim", 2 if hasattr(row, "columns") else 1) == 1:
+        return [list(row)]
+    return row
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

@@ -33,7 +33,8 @@ class Pmml:
         self.types = {f.get("name"): TYPES[f.get("dataType")] for f in fields}
         self.valid = {
             f.get("name"): {
-                TYPES[f.get("dataType")](v.get("value")) for v in f.findall(f"{NS}Value")
+                TYPES[f.get("dataType")](v.get("value"))
+                for v in f.findall(f"{NS}Value")
             }
             for f in fields
         }

@@ -14,15 +14,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.export.runs import cells, run
+from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
 from omnitree.export import FORMATS
+from omnitree.export.sql import LONGEST_SUM
 from omnitree.schema import Feature, Schema
 from omnitree.splits import SPLITS, AxisSplit, MachineSplit, NetworkSplit
 from omnitree.table import Table
 from omnitree.tree import NodeRecord, Tree, tree_from_nodes
-from tests.export.runs import cells, run
-from tests.trees import SCHEMA, random_rows, random_tree
 
 RUN = ["python", "c", "sqlite", "duckdb", "onnx", "pmml"]
 
@@ -165,25 +166,25 @@ def test_pmml_of_a_tree_too_deep():
 
 @pytest.mark.parametrize("format", RUN)
 def test_many_columns_and_branches(format: str, tmp_path: Path, rng):
-    """500 columns in one sum, a machine of 12 branches."""
-    schema = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(500)), named=True)
-    columns = tuple(range(500))
-    fill = tuple(rng.normal(size=500).tolist())
+    """More terms in a sum than SQL adds up at once, and a machine of many branches."""
+    n, k = LONGEST_SUM + 20, 5
+    schema = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(n)), named=True)
+    columns = tuple(range(n))
+    fill = tuple(rng.normal(size=n).tolist())
 
-    def matrix(n: int) -> tuple:
-        return tuple(map(tuple, rng.normal(size=(n, 500)).tolist()))
+    def matrix(rows: int) -> tuple:
+        return tuple(map(tuple, rng.normal(size=(rows, n)).tolist()))
 
-    machine = MachineSplit(columns, fill, tuple(range(12)), matrix(12))
+    machine = MachineSplit(columns, fill, tuple(range(k)), matrix(k))
     net = NetworkSplit(columns, fill, (0.5, 1.0), matrix(2), 0.1, (1.0, -1.0))
-    records = [NodeRecord(-1, [3.0, 9.0], machine, range(1, 13))]
-    records += [NodeRecord(0, [k % 3, 1.0]) for k in range(12)]
-    records[1].split, records[1].children = net, [13, 14]
+    records = [NodeRecord(-1, [3.0, 9.0], machine, range(1, k + 1))]
+    records += [NodeRecord(0, [i % 3, 1.0]) for i in range(k)]
+    records[1].split, records[1].children = net, [k + 1, k + 2]
     records += [NodeRecord(1, [1.0, 0.0]), NodeRecord(1, [0.0, 1.0])]
     tree = tree_from_nodes(schema, ("a", "b"), records)
-    values = rng.normal(size=(40, 500))
+    values = rng.normal(size=(40, n))
     values[rng.random(values.shape) < 0.1] = np.nan
     rows = decoded(values, schema)
-    # A sum of 501 terms is added up in groups in SQL.
     check(fitted(tree), rows, Table(values, schema), format, tmp_path)
 
 
@@ -250,7 +251,7 @@ def test_names_that_a_format_cannot_write():
     schema = Schema((Feature("x", "categorical", ("a\0", "b")),), named=True)
     tree = random_tree(np.random.default_rng(0), ("subset",), 1, schema)
     for format in ("sql", "pmml", "c"):
-        with pytest.raises(ValueError, match="zero byte|cannot write"):
+        with pytest.raises(ValueError, match=r"zero byte|cannot write"):
             fitted(tree).export(format)
 
 
@@ -298,7 +299,9 @@ def test_formats_and_options(rng):
     for format in FORMATS:
         found = clf.export(format)
         assert isinstance(found, bytes if format == "onnx" else str) and found
-    with pytest.raises(ValueError, match=r"unknown format 'sqll', did you mean 'sql'\?"):
+    with pytest.raises(
+        ValueError, match=r"unknown format 'sqll', did you mean 'sql'\?"
+    ):
         clf.export("sqll")
     with pytest.raises(ValueError, match="has no option 'proba'"):
         clf.export("c", proba=True)

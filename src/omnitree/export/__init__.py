@@ -55,6 +55,8 @@ def export(
     for option in options:
         if option not in known:
             listed = ", ".join(known) or "none"
-            raise ValueError(f"format {format!r} has no option {option!r}; has: {listed}")
+            raise ValueError(
+                f"format {format!r} has no option {option!r}; has: {listed}"
+            )
     function = getattr(import_module(f"omnitree.export.{module}"), name)
     return function(Model(tree, outputs), **options)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,9 @@ class _Writer:
             inputs.append(helper.make_tensor_value_info("symbols", types.STRING, shape))
         rows = self.op("Shape", inputs[0].name, start=0, end=1)
         self.ones = self.op(
-            "Expand", self.const([[1.0]]), self.op("Concat", rows, self.ints([1]), axis=0)
+            "Expand",
+            self.const([[1.0]]),
+            self.op("Concat", rows, self.ints([1]), axis=0),
         )
         self._sum_leaves(self._leaf_parts())
         best = self.op("ArgMax", "probabilities", axis=1, keepdims=0)
@@ -332,7 +335,7 @@ class _Writer:
                 levels.append([])
             levels[depth].append(node)
         part, parts, at = self.ones, [self.ones], {0: 0}
-        for above, level in zip(levels, levels[1:], strict=False):
+        for above, level in pairwise(levels):
             from_ = {node: i for i, node in enumerate(above)}
             whole = self.take(part, [from_[model.nodes[i]["parent"]] for i in level])
             part = self.op("Mul", whole, self.take(handed, [i - 1 for i in level]))

@@ -1,7 +1,7 @@
 """PMML 4.4: a TreeModel.
 
-Every child has a predicate. Where the tests of a node may be unable to tell, the predicate is
-a `surrogate` compound: the main test, the surrogates, and at last true or false, as the row
+Every child has a predicate. Where the tests of a node may be unable to tell, it is a
+`surrogate` compound: the main test, the surrogates, and at last true or false, as the row
 belongs into this branch or not. Without that last word it stays unknown, and the strategy
 `weightedConfidence` divides the row among the children by their record counts. Tests on
 several features are derived fields; symbols that training never showed are taken as
@@ -10,6 +10,7 @@ missing, and symbols that a node never saw become missing in a derived field.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -49,7 +50,9 @@ class _Writer:
             modelName="omnitree",
             functionName="classification",
             splitCharacteristic="multiSplit",
-            missingValueStrategy="weightedConfidence" if self.model.dividing else "none",
+            missingValueStrategy="weightedConfidence"
+            if self.model.dividing
+            else "none",
             noTrueChildStrategy="returnNullPrediction",
         )
         schema = ET.SubElement(tree, "MiningSchema")
@@ -77,7 +80,11 @@ class _Writer:
             name = model.features[j]["name"]
             if not model.has_codes(j):
                 ET.SubElement(
-                    fields, "DataField", name=name, optype="continuous", dataType="double"
+                    fields,
+                    "DataField",
+                    name=name,
+                    optype="continuous",
+                    dataType="double",
                 )
                 continue
             symbols = model.symbols(j)
@@ -189,9 +196,7 @@ class _Writer:
         here = [symbols[c] for c, to in enumerate(codes) if to == b]
         if len(here) == 1:
             return _simple(name, "equal", _value(here[0]))
-        return (
-            _set(name, "isIn", here) if here else _set(name, "isNotIn", told)
-        )
+        return _set(name, "isIn", here) if here else _set(name, "isNotIn", told)
 
     def _many(self, node: int, i: int, test: Test, b: int) -> ET.Element:
         """A test on several features, by a field derived once for all branches."""
@@ -270,9 +275,7 @@ class _Writer:
                     value = _apply("if", own, _constant(float(code)), value)
         else:
             value = _field(name)
-        return _apply(
-            "if", _apply("isMissing", _field(name)), _constant(fill), value
-        )
+        return _apply("if", _apply("isMissing", _field(name)), _constant(fill), value)
 
 
 def _largest(names: list[str]) -> ET.Element:
@@ -349,6 +352,6 @@ def _fresh(name: str, taken: list[str]) -> str:
 
 def _check_characters(text: str) -> None:
     """XML 1.0 has no way to write some characters."""
-    for c in text:
-        if (ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) < 0xE000 or c in "\ufffe\uffff":
-            raise ValueError(f"a name or symbol holds {c!r}, which XML cannot write")
+    bad = re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text)
+    if bad:
+        raise ValueError(f"a name or symbol holds {bad[0]!r}, which XML cannot write")

@@ -41,7 +41,7 @@ def to_sql(model: Model, proba: bool = False) -> str:
     label = writer.label()
     if not proba:
         return label
-    items = [f'{label} AS {_name("predicted")}']
+    items = [f"{label} AS {_name('predicted')}"]
     for k, c in enumerate(model.classes):
         items.append(f"{writer.probability(k)} AS {_name(f'p({c})')}")
     return ",\n".join(items)
@@ -108,7 +108,7 @@ class _Writer:
             node = item
             while not model.is_leaf(node):
                 children = model.children(node)
-                deepest = max(children, key=self.nesting.__getitem__)
+                deepest = max(reversed(children), key=self.nesting.__getitem__)
                 for b, child in enumerate(children):
                     if child != deepest:
                         steps += [f" WHEN {self._condition(node, b)} THEN ", child]
@@ -268,7 +268,9 @@ class _Writer:
         codes = []
         for j in self._coded:
             values = map(str, range(len(self.model.symbols(j))))
-            codes.append(f"{self._translated(j, values, '-1')} AS {self._alias('c', j)}")
+            codes.append(
+                f"{self._translated(j, values, '-1')} AS {self._alias('c', j)}"
+            )
         return f" FROM (SELECT DISTINCT {', '.join(codes)}) AS {self._alias('c')}"
 
     def _discriminants(self) -> str:
@@ -390,7 +392,9 @@ def literal(value: Any) -> str:
     """A string, a number or a truth value."""
     if isinstance(value, str):
         if "\0" in value:
-            raise ValueError(f"the text {value!r} holds a zero byte: SQL cannot write it")
+            raise ValueError(
+                f"the text {value!r} holds a zero byte: SQL cannot write it"
+            )
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
