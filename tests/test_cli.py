@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
-from omnitree import cli, load, persistence, presets
+from omnitree import cli, export, load, persistence, presets
 
 PLAY = """outlook,temperature,windy,play
 sunny,30.5,false,no
@@ -82,7 +82,7 @@ def model(iris: Path, tmp_path: Path) -> Path:
 
 def test_version_and_help():
     assert run("--version").stdout.startswith("omnitree 0.")
-    for command in ("demo", "fit", "predict", "show", "presets", "parts"):
+    for command in ("demo", "fit", "predict", "show", "explain", "presets", "parts"):
         assert command in run("--help").stdout
         assert run(command, "--help").exit_code == 0
 
@@ -227,6 +227,40 @@ def test_corrected_t_test():
     assert cli.corrected_t_test(d) == cli.corrected_t_test(-d)
 
 
+FORMATS = ("text", *export.FORMATS)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_show_in_every_format(model: Path, tmp_path: Path, format_: str):
+    clf, out = load(model), tmp_path / "out"
+    expected = clf.describe() + "\n" if format_ == "text" else clf.export(format_)
+    written = run("show", model, "--format", format_, "-o", out)
+    assert (written.exit_code, written.stdout) == (0, "")
+    content = out.read_bytes()
+    assert content == (expected if format_ == "onnx" else expected.encode())
+    if format_ == "onnx":
+        assert "with -o" in refused("show", model, "--format", "onnx")
+    else:
+        assert run("show", model, "--format", format_).stdout == expected
+    assert format_ in run("show", "--help").stdout
+
+
+def test_show_with_probabilities(model: Path):
+    sql = run("show", model, "--format", "sql", "--proba").stdout
+    assert sql == load(model).export("sql", proba=True)
+    for format_ in ("c", "text"):
+        line = refused("show", model, "--format", format_, "--proba")
+        assert "proba" in line or "format" in line
+
+
+def test_explain(model: Path, iris: Path):
+    result = run("explain", model, iris, "--row", 51)
+    assert result.exit_code == 0
+    frame = load_iris(as_frame=True).data
+    assert result.stdout == f"{load(model).explain(frame.iloc[50])}\n"
+    assert "It would be" in result.stdout
+
+
 # -- bad input ------------------------------------------------------------------------
 
 
@@ -281,6 +315,26 @@ def test_bad_targets_and_cells(tmp_path: Path, text: str, target: str, word: str
     assert word in refused("fit", data, "--target", target)
 
 
+def test_bad_explanations(model: Path, iris: Path, tmp_path: Path):
+    assert "has 150 rows; there is no row 151" in refused(
+        "explain", model, iris, "--row", 151
+    )
+    for path, word in bad_files(tmp_path).values():
+        line = refused("explain", model, path, "--row", 1)
+        assert word in line and path.name in line
+    assert "no file" in refused("explain", tmp_path / "gone", iris, "--row", 1)
+
+
+def test_unknown_format(model: Path):
+    assert "did you mean 'sql'" in refused("show", model, "--format", "sqll")
+
+
+def test_onnx_without_its_package(model: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    line = refused("show", model, "--format", "onnx", "-o", tmp_path / "x")
+    assert "pip install 'omnitree[onnx]'" in line
+
+
 def test_unknown_preset(play: Path):
     assert "did you mean 'c4.5'" in refused(
         "fit", play, "--target", "play", "--preset", "c45"
@@ -288,7 +342,7 @@ def test_unknown_preset(play: Path):
     assert "did you mean 'cart'" in refused("presets", "crat")
 
 
-@pytest.mark.parametrize("command", ["show", "predict"])
+@pytest.mark.parametrize("command", ["show", "predict", "explain"])
 def test_damaged_models(model: Path, iris: Path, tmp_path: Path, command: str):
     whole = model.read_bytes()
     data = json.loads(whole)
@@ -302,12 +356,13 @@ def test_damaged_models(model: Path, iris: Path, tmp_path: Path, command: str):
         "feature": json.dumps(data).encode(),
         "newer": whole.replace(b'"version": 1', b'"version": 99'),
     }
+    rest = {"show": [], "predict": [iris], "explain": [iris, "--row", 1]}[command]
     for name, content in damaged.items():
         path = tmp_path / f"{name}.json"
         path.write_bytes(content)
-        args = [path] if command == "show" else [path, iris]
-        assert path.name in refused(command, *args)
-    refused(command, *([tmp_path] if command == "show" else [tmp_path, iris]))
+        assert path.name in refused(command, path, *rest)
+    assert "folder" in refused(command, tmp_path, *rest)
+    assert "no file" in refused(command, tmp_path / "gone.json", *rest)
 
 
 def test_predict_needs_the_columns(model: Path, tmp_path: Path):
@@ -328,6 +383,8 @@ def test_predict_keeps_a_column_of_its_own_name(model: Path, iris: Path):
         ["fit", "data.csv"],
         ["fit", "data.csv", "--target", "y", "--seed", "-1"],
         ["predict", "model.json"],
+        ["explain", "model.json", "data.csv"],
+        ["explain", "model.json", "data.csv", "--row", "0"],
         ["nothing"],
         ["--nothing"],
     ],
@@ -344,15 +401,18 @@ def test_wrong_usage(args: list[str]):
 def test_outputs_that_cannot_be(model: Path, iris: Path, tmp_path: Path):
     fit = ["fit", iris, "--target", "species", "-o"]
     predict = ["predict", model, iris, "-o"]
-    for command in (fit, predict):
+    show = ["show", model, "--format", "c", "-o"]
+    for command in (fit, predict, show):
         assert "no regular file" in refused(*command, tmp_path)
         assert "no regular file" in refused(*command, "/dev/null")
         assert "no folder" in refused(*command, tmp_path / "none" / "x")
+    for command in (fit, predict):
         assert "is an input" in refused(*command, iris)
-    assert "is an input" in refused(*predict, model)
+    for command in (predict, show):
+        assert "is an input" in refused(*command, model)
 
 
-@pytest.mark.parametrize("command", ["fit", "predict"])
+@pytest.mark.parametrize("command", ["fit", "predict", "show", "onnx"])
 def test_failed_write_leaves_the_old_file(
     model: Path, iris: Path, tmp_path: Path, monkeypatch, command: str
 ):
@@ -365,8 +425,13 @@ def test_failed_write_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(persistence.os, "fsync", full)
-    args = [iris, "--target", "species"] if command == "fit" else [model, iris]
-    result = run(command, *args, "-o", out)
+    args = {
+        "fit": ["fit", iris, "--target", "species"],
+        "predict": ["predict", model, iris],
+        "show": ["show", model, "--format", "sql"],
+        "onnx": ["show", model, "--format", "onnx"],
+    }
+    result = run(*args[command], "-o", out)
     assert result.exit_code == 1
     assert result.stderr == "omnitree: No space left on device\n"
     assert out.read_text() == "old"
@@ -410,7 +475,12 @@ def test_process_good_and_bad(play: Path, tmp_path: Path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_process_with_a_full_standard_output(model: Path, iris: Path):
     with open("/dev/full", "w") as full:
-        done = process("predict", model, iris, stdout=full)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[0] == "omnitree: No space left on device"
-    assert "Traceback" not in done.stderr
+        for args in (
+            ["predict", model, iris],
+            ["show", model, "--format", "sql"],
+            ["explain", model, iris, "--row", 1],
+        ):
+            done = process(*args, stdout=full)
+            assert done.returncode == 1
+            assert done.stderr.splitlines()[0] == "omnitree: No space left on device"
+            assert "Traceback" not in done.stderr

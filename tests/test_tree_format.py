@@ -156,3 +156,25 @@ def spoilt(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
 )
 def test_damage_is_seen(change: Callable[[dict[str, Any]], Any]):
     assert not VALIDATOR.is_valid(spoilt(change))
+
+
+def test_deviations_of_linear_trees():
+    X, y = load_iris(return_X_y=True)
+    tree = presets.make("ldt", pruning=None).fit(X, y).tree_
+    data = check(tree)
+    np.testing.assert_allclose(data["deviations"], X.std(axis=0))
+    assert "deviations" not in check(presets.make("cart").fit(X, y).tree_)
+    for bad in ([1.0], [1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 1.0, "a"], "abcd"):
+        with pytest.raises(ValueError, match="deviations"):
+            Tree.from_dict(data | {"deviations": bad})
+
+
+def test_standardised_weights_need_deviations():
+    X, y = load_iris(return_X_y=True)
+    clf = presets.make("ldt", pruning=None).fit(X, y)
+    split = clf.tree_.split(0)
+    assert f"{abs(split.weights[0] * X[:, 0].std()):.4g} z(x0)" in clf.describe(True)
+    clf._set_fitted(clf.tree_.replace(deviation=None), clf.classes_)
+    with pytest.raises(ValueError, match="no deviations"):
+        clf.describe(standardised=True)
+    assert "z(" not in presets.make("cart").fit(X, y).describe(standardised=True)

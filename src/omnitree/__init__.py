@@ -23,16 +23,25 @@ if _TYPE_CHECKING:
     from omnitree import presets
     from omnitree.estimators import OmniTreeClassifier, TreeClassifier
     from omnitree.persistence import load, save
+    from omnitree.sklearn_trees import from_sklearn
 
     __version__: str
 
-__all__ = ["OmniTreeClassifier", "TreeClassifier", "load", "presets", "save"]
+__all__ = [
+    "OmniTreeClassifier",
+    "TreeClassifier",
+    "from_sklearn",
+    "load",
+    "presets",
+    "save",
+]
 
 # Where each name lives. They are imported when first used, so that `omnitree --help`
 # does not wait for scikit-learn (2 s).
 _HOMES = {
     "OmniTreeClassifier": "omnitree.estimators",
     "TreeClassifier": "omnitree.estimators",
+    "from_sklearn": "omnitree.sklearn_trees",
     "load": "omnitree.persistence",
     "save": "omnitree.persistence",
 }

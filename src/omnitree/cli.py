@@ -128,7 +128,7 @@ def demo(
     _print_comparison(data)
     with _input_at_fault():
         save(clf, model)
-        _write(text, clf.describe() + "\n")
+    _put(text, clf.describe() + "\n")
     typer.echo(f"The iris tree: {model} (for `omnitree show` and `predict`) and {text}")
 
 
@@ -185,18 +185,77 @@ def predict(
     out.writerow([*table.header, *new])
     for row, shares in zip(table.rows(), proba, strict=True):
         out.writerow([*row, labels[shares.argmax()], *(f"{p:.6g}" for p in shares)])
-    with _input_at_fault():
-        if output is None:
-            sys.stdout.write(text.getvalue())
-            sys.stdout.flush()
-        else:
-            _write(output, text.getvalue())
+    _put(output, text.getvalue())
 
 
 @app.command()
-def show(model: ModelFile) -> None:
-    """Print a saved tree."""
-    typer.echo(_load(model).describe())
+def show(
+    model: ModelFile,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="text, c, dot, json, onnx, pmml, python, rules or sql.",
+        ),
+    ] = "text",
+    proba: Annotated[
+        bool, typer.Option("--proba", help="With sql: the probabilities, too.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here instead of standard output."),
+    ] = None,
+) -> None:
+    """Print a saved tree, or write it in another format.
+
+    Examples: omnitree show model.json --format sql;
+    omnitree show model.json --format onnx -o model.onnx
+    """
+    from omnitree.export import FORMATS
+    from omnitree.parts import unknown
+
+    known = ["text", *FORMATS]
+    if format_ not in known:
+        raise InputError(unknown("format", format_, known))
+    if format_ == "onnx" and output is None:
+        raise InputError("onnx is no text: name a file with -o")
+    _check_output(output, model)
+    clf = _load(model)
+    try:
+        with _input_at_fault():
+            options = {"proba": True} if proba else {}
+            content = (
+                clf.describe() + "\n"
+                if format_ == "text" and not proba
+                else clf.export(format_, **options)
+            )
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    _put(output, content)
+
+
+@app.command()
+def explain(
+    model: ModelFile,
+    data: DataFile,
+    row: Annotated[
+        int, typer.Option(min=1, help="Which row; the first below the header is 1.")
+    ],
+    max_changes: Annotated[
+        int, typer.Option(min=1, help="Most features the counterfactual may change.")
+    ] = 3,
+) -> None:
+    """Say why one row gets its class, and what would change it.
+
+    Example: omnitree explain model.json DATA.csv --row 1
+    """
+    clf = _load(model)
+    table = _read_table(data, clf.tree_.schema)
+    if row > len(table.frame):
+        raise InputError(f"{data} has {len(table.frame)} rows; there is no row {row}")
+    with _input_at_fault():
+        text = str(clf.explain(table.frame.iloc[[row - 1]], max_changes))
+    _put(None, text + "\n")
 
 
 @app.command(name="presets")
@@ -520,11 +579,16 @@ def _check_output(path: Path | None, *inputs: Path) -> None:
             raise InputError(f"{path} is an input: choose another output")
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace a file once the new one is complete."""
+def _put(path: Path | None, content: str | bytes) -> None:
+    """Print a text, or replace a file once the new one is complete."""
     from omnitree.files import replace_file
 
-    replace_file(Path(path), text)
+    with _input_at_fault():
+        if path is not None:
+            replace_file(path, content)
+        else:
+            sys.stdout.write(str(content))
+            sys.stdout.flush()
 
 
 def _first_part(doc: str) -> str:

@@ -7,7 +7,8 @@ search inside them. `OmniTreeClassifier` is the front door, with nothing to choo
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
+from omnitree.linear_rows import Standardised
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number
@@ -29,6 +31,9 @@ from omnitree.show import Showing
 from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
 from omnitree.tree import Tree
+
+if TYPE_CHECKING:
+    from omnitree.explain import Explanation
 
 
 class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
@@ -128,6 +133,9 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         if pruning is not None:
             evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
             tree = pruning.prune(tree, evidence)
+        if tree.has_weights:
+            deviation = Standardised.of(train.table, train.weight).std
+            tree = tree.replace(deviation=deviation)
         self._set_fitted(tree, classes)
         return self
 
@@ -294,12 +302,118 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.feature_importances
 
-    def describe(self) -> str:
-        """The tree in words: tests in the user's names and units, class counts."""
+    def describe(self, standardised: bool = False, shares: bool = False) -> str:
+        """The tree in words: tests in the user's names and units, class counts.
+
+        A leaf shows its class, the weight of its training rows and, behind a slash, of
+        those of other classes.
+
+        Parameters
+        ----------
+        standardised : bool, default=False
+            Show the weights of tests on several features for columns in units of their
+            standard deviation, so that the weights can be compared.
+        shares : bool, default=False
+            Show the share of every class in each leaf.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import presets
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> clf = presets.make("ldt", random_state=0).fit(X.iloc[:, 2:], y)
+        >>> print(clf.describe(standardised=True))
+        5 nodes, 3 leaves, 3 classes
+        z(x): x in units of its standard deviation
+        - 0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm)) <= -1.79...
+        """
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        return describe(self.tree_.to_dict())
+        return describe(self.tree_.to_dict(), standardised, shares)
+
+    def explain(self, row: Any, max_changes: int = 3) -> Explanation:
+        """Why one row gets its answer, and what would change it.
+
+        Parameters
+        ----------
+        row : dict, Series, sequence of cells, or table of one row
+        max_changes : int, default=3
+            Most features that the counterfactual may change.
+
+        Returns
+        -------
+        Explanation
+            The path, each test with what every feature adds to it and the margin to the
+            other side, what happened to gaps, and the smallest change found that gives
+            another class, checked by predicting it. Prints as text.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import OmniTreeClassifier
+        >>> data = load_iris(as_frame=True)
+        >>> y = data.target_names[data.target]
+        >>> clf = OmniTreeClassifier(random_state=1).fit(data.data, y)
+        >>> print(clf.explain(data.data.iloc[50]))
+        versicolor  (versicolor 90.7%, virginica 9.3%)
+          petal length (cm) > 2.45
+              value 4.7, 2.25 from the other side
+          petal width (cm) <= 1.75
+              value 1.4, 0.35 from the other side
+        It would be virginica with petal width (cm) = 1.751 (now 1.4)
+        """
+        from omnitree.explain import explain
+        from omnitree.export.model import Model
+
+        check_is_fitted(self, "tree_")
+        number("max_changes", max_changes, 1)
+        table = self._encode(_one_row(row))
+        if table.n_rows != 1:
+            raise ValueError(f"explain takes one row, not {table.n_rows}")
+        outputs = self._node_proba()
+
+        def predict(rows: list[list[float]]) -> list[int]:
+            new = Table(np.array(rows, dtype=np.float64), self.tree_.schema)
+            return self.tree_.predict_value(new, outputs).argmax(axis=1).tolist()
+
+        model = Model(self.tree_.to_dict(), outputs.tolist())
+        return explain(model, table.values[0].tolist(), predict, max_changes)
+
+    def export(self, format: str, **options: Any) -> str | bytes:
+        """The tree in another format, with the same answers as `predict`.
+
+        Parameters
+        ----------
+        format : str
+            - "python": source that defines ``predict(row)``, for a dict from column
+              names to cells; it gives the class and the list of probabilities and
+              imports nothing.
+            - "c": source of one C99 function; its comment says how to call it.
+            - "sql": an expression over the columns that gives the class; a gap is NULL.
+              With ``proba=True`` a list of such expressions, the probabilities, too.
+            - "onnx": bytes; standard operators only; needs ``omnitree[onnx]``.
+            - "pmml": PMML 4.4.
+            - "dot": for Graphviz.
+            - "rules": one rule a leaf, in words.
+            - "json": the tree as `Tree.to_dict` gives it.
+
+        Returns
+        -------
+        str, or bytes for "onnx"
+
+        Examples
+        --------
+        >>> from omnitree import TreeClassifier
+        >>> clf = TreeClassifier().fit([[1], [2], [3]], ["a", "a", "b"])
+        >>> print(clf.export("sql"))
+        CASE WHEN "x0" <= 2.5E0 OR "x0" IS NULL THEN 'a' ELSE 'b' END
+        """
+        from omnitree.export import export
+
+        check_is_fitted(self, "tree_")
+        outputs = self._node_proba().tolist()
+        return export(self.tree_.to_dict(), format, outputs, **options)
 
 
 class TreeClassifier(_BaseTreeClassifier):
@@ -422,6 +536,17 @@ class OmniTreeClassifier(_BaseTreeClassifier):
 
     def _parts(self):
         return Univariate(), "pure", CostComplexity(se=1.0), "surrogate"
+
+
+def _one_row(row: Any) -> Any:
+    """A row in any form as a table of one row."""
+    if isinstance(row, Mapping) or type(row).__name__ == "Series":
+        import pandas as pd
+
+        return pd.DataFrame([dict(row)])
+    if getattr(row, "ndim", 2 if hasattr(row, "columns") else 1) == 1:
+        return [list(row)]
+    return row
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

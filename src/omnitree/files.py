@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 
-def replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, content: str | bytes) -> None:
     """Write a file beside `path` and put it in its place when complete.
 
     A link is followed; only regular files are replaced.
@@ -19,8 +19,9 @@ def replace_file(path: Path, text: str) -> None:
         dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"
     )
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)

@@ -70,6 +70,20 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
     return schema, tuple(classes), [_read_node(i, n) for i, n in enumerate(nodes)]
 
 
+def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
+    """Deviation of each encoded column, if the tree has them."""
+    found = data.get("deviations")
+    if found is None:
+        return None
+    _check(
+        isinstance(found, list)
+        and len(found) == schema.n_columns
+        and all(_is_number(v) and v >= 0 for v in found),
+        "deviations: one number a column, not negative",
+    )
+    return found
+
+
 def _check(ok: bool, message: str) -> None:
     if not ok:
         raise ValueError(f"damaged tree: {message}")

@@ -22,7 +22,14 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from omnitree._core import route as kernel
-from omnitree.records import FORMAT, VERSION, NodeRecord, check_records, read_tree
+from omnitree.records import (
+    FORMAT,
+    VERSION,
+    NodeRecord,
+    check_records,
+    read_deviations,
+    read_tree,
+)
 from omnitree.schema import Schema
 from omnitree.splits import KINDS, SPLITS, Split
 from omnitree.table import Table
@@ -55,6 +62,9 @@ class Tree:
         Weighted class counts of the training rows at every node.
     test_start, test_kind, index_ptr, weight_ptr, index, weight
         The tests, packed.
+    deviation : float64 array or None
+        Standard deviation of each encoded column in the training rows, where some test
+        looks at several columns; only words about weights need it.
     """
 
     schema: Schema
@@ -72,9 +82,12 @@ class Tree:
     weight_ptr: np.ndarray
     index: np.ndarray
     weight: np.ndarray
+    deviation: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
+            if getattr(self, name) is None:
+                continue
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             array = array.view()
             array.flags.writeable = False
@@ -125,6 +138,11 @@ class Tree:
         plain = self.kind[inner] <= KINDS.index("subset")
         rich = sum(self.split(node).n_params for node in inner[~plain])
         return int(self.n_leaves + 2 * np.count_nonzero(plain) + rich)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether some test looks at several columns."""
+        return bool((self.kind > KINDS.index("subset")).any())
 
     def node_kinds(self) -> dict[str, int]:
         """Number of decision nodes of each kind."""
@@ -440,7 +458,7 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """The public tree: plain lists and dicts, ready for JSON."""
-        return {
+        out: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "task": "classification",
@@ -448,6 +466,9 @@ class Tree:
             "classes": list(self.classes),
             "nodes": [self._node_dict(i) for i in range(self.n_nodes)],
         }
+        if self.deviation is not None:
+            out["deviations"] = self.deviation.tolist()
+        return out
 
     def _node_dict(self, node: int) -> dict[str, Any]:
         out: dict[str, Any] = {
@@ -479,7 +500,8 @@ class Tree:
         ValueError
             With the reason, if anything in it is wrong; nothing is used unchecked.
         """
-        return tree_from_nodes(*read_tree(data))
+        tree = tree_from_nodes(*read_tree(data))
+        return tree.replace(deviation=read_deviations(data, tree.schema))
 
 
 _DTYPES = {
@@ -496,6 +518,7 @@ _DTYPES = {
     "weight_ptr": np.int64,
     "index": np.int32,
     "weight": np.float64,
+    "deviation": np.float64,
 }
 
 

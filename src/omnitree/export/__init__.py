@@ -1,1 +1,62 @@
-"""Exporters: what a tree looks like elsewhere. All read only `Tree.to_dict()`."""
+"""Exporters: what a tree looks like elsewhere. All read only `Tree.to_dict()`.
+
+`export` finds the exporter of a format; each is a module that is imported when needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from omnitree.export.model import Model
+
+# Format: module and function, and the options that the function takes.
+FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "c": ("c", "to_c", ()),
+    "dot": ("dot", "to_dot", ()),
+    "json": ("json", "to_json", ()),
+    "onnx": ("onnx", "to_onnx", ()),
+    "pmml": ("pmml", "to_pmml", ()),
+    "python": ("python", "to_python", ()),
+    "rules": ("rules", "to_rules", ()),
+    "sql": ("sql", "to_sql", ("proba",)),
+}
+
+
+def export(
+    tree: dict[str, Any],
+    format: str,
+    outputs: Sequence[Sequence[float]] | None = None,
+    **options: Any,
+) -> str | bytes:
+    """A tree in another format.
+
+    Parameters
+    ----------
+    tree : dict
+        As `Tree.to_dict` gives it.
+    format : str
+        One of `FORMATS`.
+    outputs : sequence of sequences, optional
+        Class probabilities of each node, where they are not the shares of its counts.
+    **options
+        ``proba=True`` for "sql": the probabilities, too.
+
+    Returns
+    -------
+    str, or bytes for "onnx"
+    """
+    if format not in FORMATS:
+        from omnitree.parts import unknown
+
+        raise ValueError(unknown("format", format, list(FORMATS)))
+    module, name, known = FORMATS[format]
+    for option in options:
+        if option not in known:
+            listed = ", ".join(known) or "none"
+            raise ValueError(
+                f"format {format!r} has no option {option!r}; has: {listed}"
+            )
+    function = getattr(import_module(f"omnitree.export.{module}"), name)
+    return function(Model(tree, outputs), **options)

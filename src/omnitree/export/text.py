@@ -2,83 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from omnitree.export.model import UNIVARIATE, one_line
 
-def describe(tree: dict[str, Any]) -> str:
+
+def describe(
+    tree: dict[str, Any], standardised: bool = False, shares: bool = False
+) -> str:
     """Indented text: one line a branch, with the class and the counts of leaves.
 
     Parameters
     ----------
     tree : dict
         As `Tree.to_dict` gives it.
+    standardised : bool
+        Show the weights of linear tests times the deviations of their columns, so that
+        they can be compared; needs `deviations` in the tree.
+    shares : bool
+        Show the share of every class in a leaf, not only the wrong rows.
     """
     nodes, classes = tree["nodes"], tree["classes"]
     leaves = sum(n["kind"] == "leaf" for n in nodes)
     if nodes[0]["kind"] == "leaf":
-        return (
-            f"1 leaf, {len(classes)} classes\nalways{_leaf(nodes[0], nodes, classes)}"
-        )
+        leaf = _leaf(nodes[0], nodes, classes, shares)
+        return f"1 leaf, {len(classes)} classes\nalways{one_line(leaf)}"
     lines = [f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"]
+    scale = tree.get("deviations") if standardised else None
+    if scale:
+        lines.append("z(x): x in units of its standard deviation")
+    elif standardised and any(n["kind"] not in ("leaf", *UNIVARIATE) for n in nodes):
+        raise ValueError(
+            "this tree has no deviations of its columns: fit it with this omnitree"
+        )
     # A stack of branches to print: (node, indent, text of the test).
-    stack = list(reversed(list(_branches(nodes[0], 0, tree))))
+    stack = list(reversed(list(_branches(nodes[0], 0, tree, scale))))
     while stack:
         at, depth, test = stack.pop()
         node = nodes[at]
-        end = _leaf(node, nodes, classes) if node["kind"] == "leaf" else ""
-        lines.append("|   " * depth + test + end)
-        if node["kind"] != "leaf":
-            stack.extend(reversed(list(_branches(node, depth + 1, tree))))
+        is_leaf = node["kind"] == "leaf"
+        end = _leaf(node, nodes, classes, shares) if is_leaf else ""
+        lines.append("|   " * depth + one_line(test + end))
+        if not is_leaf:
+            stack.extend(reversed(list(_branches(node, depth + 1, tree, scale))))
     return "\n".join(lines)
 
 
 def _branches(
-    node: dict[str, Any], depth: int, tree: dict[str, Any]
+    node: dict[str, Any], depth: int, tree: dict[str, Any], scale: Any
 ) -> Iterator[tuple[int, int, str]]:
     for b, child in enumerate(node["children"]):
-        yield child, depth, branch_text(node["kind"], node["test"], b, tree["schema"])
+        text = branch_text(node["kind"], node["test"], b, tree["schema"], scale)
+        yield child, depth, text
 
 
-def branch_text(kind: str, test: dict[str, Any], b: int, schema: dict[str, Any]) -> str:
-    """Condition of branch `b` of a test, in the user's names."""
+def branch_text(
+    kind: str,
+    test: dict[str, Any],
+    b: int,
+    schema: dict[str, Any],
+    scale: Sequence[float] | None = None,
+) -> str:
+    """Condition of branch `b` of a test, in the user's names.
+
+    With `scale`, the deviation of every encoded column, weights are those of z(column),
+    the column in units of its deviation.
+    """
     features = schema["features"]
     if kind == "axis":
         feature = features[test["feature"]]
         sign = "<=" if b == test["low"] else ">"
         if feature["kind"] == "ordered":
-            symbol = feature["categories"][int(test["threshold"])]
-            return f"{feature['name']} {sign} {symbol}"
+            symbols = feature["categories"]
+            cut = min(max(int(test["threshold"]), 0), len(symbols) - 1)
+            return f"{feature['name']} {sign} {symbols[cut]}"
         return f"{feature['name']} {sign} {test['threshold']:.6g}"
     if kind in ("multiway", "subset"):
         feature = features[test["feature"]]
-        symbols = [
-            str(c)
-            for c, to in zip(feature["categories"], test["branch"], strict=True)
-            if to == b
-        ]
-        if len(symbols) == 1:
-            return f"{feature['name']} = {symbols[0]}"
-        return f"{feature['name']} in {{{', '.join(symbols)}}}"
-    names = [_column_name(c, features) for c in test["columns"]]
+        pairs = zip(feature["categories"], test["branch"], strict=True)
+        return set_text(feature["name"], [c for c, to in pairs if to == b])
+    names = [column_name(c, features) for c in test["columns"]]
+    size = [1.0] * len(names)
+    if scale:
+        names = [f"z({name})" for name in names]
+        size = [scale[c] for c in test["columns"]]
     if kind == "linear":
-        return f"{_sum(test['weights'], names)} {_side(b)} {test['threshold']:.6g}"
+        weights = [w * s for w, s in zip(test["weights"], size, strict=True)]
+        return f"{_sum(weights, names)} {_side(b)} {test['threshold']:.6g}"
     if kind == "quadratic":
-        terms = [
-            names[i] if j < 0 else f"{names[i]} {names[j]}" for i, j in test["terms"]
-        ]
-        return f"{_sum(test['weights'], terms)} {_side(b)} {test['threshold']:.6g}"
+        terms, weights = [], []
+        for w, (i, j) in zip(test["weights"], test["terms"], strict=True):
+            square = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
+            terms.append(names[i] if j < 0 else square)
+            weights.append(w * size[i] * (size[j] if j >= 0 else 1.0))
+        return f"{_sum(weights, terms)} {_side(b)} {test['threshold']:.6g}"
     if kind == "machine":
-        weighted = _sum(test["weights"][b], names)
-        return f"g{b} largest, g{b} = {weighted} {test['bias'][b]:+.6g}"
+        weights = [w * s for w, s in zip(test["weights"][b], size, strict=True)]
+        return f"g{b} largest, g{b} = {_sum(weights, names)} {test['bias'][b]:+.6g}"
     return f"network({', '.join(names)}) {_side(b)} 0"
+
+
+def set_text(name: str, symbols: list[Any]) -> str:
+    """The condition that a feature is one of some symbols."""
+    if len(symbols) == 1:
+        return f"{name} = {symbols[0]}"
+    return f"{name} in {{{', '.join(map(str, symbols))}}}"
 
 
 def _side(b: int) -> str:
     return "<=" if b == 0 else ">"
 
 
-def _column_name(column: int, features: list[dict[str, Any]]) -> str:
+def column_name(column: int, features: list[dict[str, Any]]) -> str:
     """Name of an encoded column: numbers have one, symbols one each (two share one)."""
     at = 0
     for feature in features:
@@ -105,16 +141,24 @@ def _sum(weights: list[float], names: list[str]) -> str:
     return text[2:] if text.startswith("+ ") else text
 
 
-def _leaf(node: dict[str, Any], nodes: list[dict[str, Any]], classes: list[Any]) -> str:
-    counts = node["value"]
-    while not sum(counts):  # no training row came here: the nearest ancestor decides
+def _leaf(
+    node: dict[str, Any],
+    nodes: list[dict[str, Any]],
+    classes: list[Any],
+    shares: bool,
+) -> str:
+    total = sum(node["value"])
+    while not sum(node["value"]):  # no training row came: the nearest ancestor decides
         node = nodes[node["parent"]]
-        counts = node["value"]
-        if sum(counts):
-            best = max(range(len(classes)), key=counts.__getitem__)
-            return f": {classes[best]} (0)"
+    counts = node["value"]
     best = max(range(len(classes)), key=counts.__getitem__)
-    total = sum(counts)
-    wrong = total - counts[best]
+    if shares:
+        parts = [
+            f"{c} {v / sum(counts):.1%}"
+            for c, v in zip(classes, counts, strict=True)
+            if v
+        ]
+        return f": {classes[best]} ({total:.6g}: {', '.join(parts)})"
+    wrong = total - counts[best] if total else 0.0
     tail = f"/{wrong:.6g}" if wrong > 1e-9 else ""
     return f": {classes[best]} ({total:.6g}{tail})"

@@ -1,0 +1,325 @@
+"""The smallest change of a few features that changes the answer.
+
+Every leaf of another class is a target. In a region of intervals and sets of symbols the
+nearest row is found directly; where linear tests and machines bound the region too, by a
+linear programme in the numbers, whose answer changes few of them. Regions with other
+tests, and changes of symbols in linear tests, are met by trying single features. Changes
+are counted in units of the columns' deviations (of the range of a feature's thresholds
+where the tree has none), a symbol or a gap as one unit. A change is an answer only after
+the tree itself has predicted another class for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from omnitree.export.model import Model, symbol_text
+from omnitree.export.region import Region, region_of
+
+Predict = Callable[[list[list[float]]], list[int]]
+# Steps of the search over one number, in units of its deviation.
+STEPS = [s * 2.0**k for k in range(-6, 4) for s in (-1, 1)]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One feature, before and after; None is a gap."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A changed row with another class, as the tree predicts it.
+
+    Attributes
+    ----------
+    label
+        The other class.
+    changes : list of Change
+    cost : float
+        Sum of the changes in units of deviation; a symbol counts 1.
+    """
+
+    label: Any
+    changes: list[Change]
+    cost: float
+
+    def __str__(self) -> str:
+        parts = [
+            f"{c.name} = {_text(c.after)} (now {_text(c.before)})" for c in self.changes
+        ]
+        return f"It would be {self.label} with {' and '.join(parts)}"
+
+
+def _text(cell: Any) -> str:
+    return "missing" if cell is None else symbol_text(cell)
+
+
+def find_counterfactual(
+    model: Model, row: list[float], label: int, predict: Predict, max_changes: int
+) -> Counterfactual | None:
+    """The cheapest verified change of at most `max_changes` features, if any is found."""
+    scale = scales(model)
+    found = [*_by_leaf(model, row, label, scale), *_by_feature(model, row, scale)]
+    priced = []
+    for other in found:
+        changed = [j for j in range(len(row)) if not _same(row[j], other[j])]
+        if 0 < len(changed) <= max_changes:
+            cost = sum(_cost(model, j, row[j], other[j], scale[j]) for j in changed)
+            priced.append((cost, len(changed), changed, other))
+    priced.sort(key=lambda p: p[:3])
+    answers = predict([p[3] for p in priced]) if priced else []
+    for (cost, _, changed, other), answer in zip(priced, answers, strict=True):
+        if answer != label:
+            other = _nearest(model, row, other, changed, label, predict)
+            other = _rounded(model, row, other, changed, label, predict)
+            cost = sum(_cost(model, j, row[j], other[j], scale[j]) for j in changed)
+            changes = [
+                Change(
+                    model.features[j]["name"],
+                    cell(model, j, row[j]),
+                    cell(model, j, other[j]),
+                )
+                for j in changed
+            ]
+            return Counterfactual(model.classes[predict([other])[0]], changes, cost)
+    return None
+
+
+def cell(model: Model, feature: int, value: float) -> Any:
+    """An encoded cell in the user's terms; None is a gap."""
+    if math.isnan(value):
+        return None
+    symbols = model.features[feature]["categories"]
+    return symbols[int(value)] if symbols else value
+
+
+def scales(model: Model) -> list[float]:
+    """The unit of each feature: its deviation, or the range of its thresholds."""
+    scale = [0.0] * len(model.features)
+    for column, deviation in zip(
+        model.columns, model.tree.get("deviations", ()), strict=False
+    ):
+        scale[column.feature] = max(scale[column.feature], deviation)
+    cuts: dict[int, list[float]] = {}
+    for node in range(len(model.nodes)):
+        if not model.is_leaf(node) and model.nodes[node]["kind"] == "axis":
+            test = model.nodes[node]["test"]
+            cuts.setdefault(test["feature"], []).append(test["threshold"])
+    for j, found in cuts.items():
+        if not scale[j]:
+            scale[j] = (max(found) - min(found)) or abs(found[0])
+    return [s or 1.0 for s in scale]
+
+
+def _same(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def _cost(model: Model, j: int, before: float, after: float, scale: float) -> float:
+    if model.is_symbolic(j) or math.isnan(before) or math.isnan(after):
+        return 1.0
+    return abs(after - before) / scale
+
+
+# -- leaf by leaf -----------------------------------------------------------------------
+
+
+def _by_leaf(
+    model: Model, row: list[float], label: int, scale: list[float]
+) -> Iterator[list[float]]:
+    """The nearest row of each leaf of another class, as far as its region is simple."""
+    for leaf in model.leaves:
+        if model.labels[leaf] == label:
+            continue
+        region = region_of(model, leaf)
+        if region.is_empty:
+            continue
+        for keep_gaps in (True, False):
+            near: list[float] | None = _into(model, row, region, keep_gaps)
+            if region.others and near is not None:
+                near = _programme(model, near, region, scale)
+            if near is not None:
+                yield near
+
+
+def _into(
+    model: Model, row: list[float], region: Region, keep_gaps: bool
+) -> list[float]:
+    """The row, moved into the intervals and sets of a region.
+
+    A gap may stay where gaps pass or, if `keep_gaps`, where other tests decide.
+    """
+    near = list(row)
+    for j, passes in region.gaps.items():
+        gap = math.isnan(row[j])
+        if gap and (passes or (passes is None and keep_gaps)):
+            continue
+        if j in region.symbols:
+            codes = region.symbols[j]
+            if gap or row[j] not in codes:
+                wanted = codes[0] if gap else min(codes, key=lambda c: abs(c - row[j]))
+                near[j] = float(wanted)
+            continue
+        low, high = region.intervals[j]
+        if gap or row[j] > high:
+            near[j] = high if math.isfinite(high) else math.nextafter(low, math.inf)
+        elif row[j] <= low:
+            near[j] = math.nextafter(low, math.inf)
+    return near
+
+
+def _programme(
+    model: Model, row: list[float], region: Region, scale: list[float]
+) -> list[float] | None:
+    """The nearest row under linear tests as well; None if there is none.
+
+    Minimises the sum of |change| / scale over the numbers; symbols and gaps stay.
+    """
+    from scipy.optimize import linprog
+
+    free = [
+        j for j in range(len(row)) if not model.has_codes(j) and not math.isnan(row[j])
+    ]
+    place = {j: i for i, j in enumerate(free)}
+    above, limit = [], []
+    for test, branch in region.others:
+        if test.kind not in ("linear", "machine"):
+            return None
+        lines = []  # coefficients and constant of what must be at most 0
+        if test.kind == "linear":
+            sign = 1.0 if branch == 0 else -1.0
+            lines.append(
+                (
+                    [sign * w for w in test.data["weights"]],
+                    -sign * test.data["threshold"],
+                )
+            )
+        else:
+            own, bias = test.data["weights"][branch], test.data["bias"]
+            for k, other in enumerate(test.data["weights"]):
+                if k != branch:
+                    less = [o - w for o, w in zip(other, own, strict=True)]
+                    lines.append((less, bias[k] - bias[branch]))
+        for weights, constant in lines:
+            line = np.zeros(len(free))
+            size = abs(constant)
+            for at, w in enumerate(weights):
+                column = model.columns[test.columns[at]]
+                value = row[column.feature]
+                if column.feature in place:
+                    line[place[column.feature]] += w
+                    constant += w * value
+                elif math.isnan(value):
+                    constant += w * test.fill[at]
+                elif column.symbol < 0:
+                    constant += w * value
+                else:
+                    constant += w * (1.0 if int(value) == column.symbol else -1.0)
+                size += abs(w * value) if not math.isnan(value) else 0.0
+            above.append(line)
+            limit.append(-constant - 1e-9 * (1.0 + size))
+    unit = np.array([scale[j] for j in free])
+    bounds = []
+    for side in (1, -1):
+        for j in free:
+            low, high = region.intervals.get(j, (-math.inf, math.inf))
+            room = (high - row[j]) if side > 0 else (row[j] - low)
+            bounds.append((0.0, max(room, 0.0) if math.isfinite(room) else None))
+    lines_ = np.array(above) if free else np.zeros((len(above), 0))
+    if not free:
+        return row if all(v >= 0 for v in limit) else None
+    answer = linprog(
+        np.concatenate([1 / unit, 1 / unit]),
+        A_ub=np.hstack([lines_, -lines_]),
+        b_ub=limit,
+        bounds=bounds,
+        method="highs",
+    )
+    if not answer.success:
+        return None
+    move = answer.x[: len(free)] - answer.x[len(free) :]
+    near = list(row)
+    for j, step in zip(free, move, strict=True):
+        if abs(step) > 1e-12 * scale[j]:
+            near[j] = row[j] + float(step)
+    return near
+
+
+# -- feature by feature -----------------------------------------------------------------
+
+
+def _by_feature(
+    model: Model, row: list[float], scale: list[float]
+) -> Iterator[list[float]]:
+    """Rows with one feature changed: any symbol, some steps of a number."""
+    for j in model.used:
+        if model.has_codes(j):
+            tries = [float(c) for c in range(len(model.symbols(j)))]
+        elif math.isnan(row[j]):
+            continue
+        else:
+            tries = [row[j] + scale[j] * step for step in STEPS]
+        for value in tries:
+            if value != row[j]:
+                yield [*row[:j], value, *row[j + 1 :]]
+
+
+def _nearest(
+    model: Model,
+    row: list[float],
+    other: list[float],
+    changed: list[int],
+    label: int,
+    predict: Predict,
+) -> list[float]:
+    """A single changed number, moved back as far as the class stays another."""
+    j = changed[0]
+    if len(changed) != 1 or model.has_codes(j) or math.isnan(row[j]):
+        return other
+    same, far = row[j], other[j]
+    for _ in range(60):
+        middle = same + (far - same) / 2
+        if middle in (same, far):
+            break
+        if predict([[*row[:j], middle, *row[j + 1 :]]])[0] == label:
+            same = middle
+        else:
+            far = middle
+    return [*row[:j], far, *row[j + 1 :]]
+
+
+def _rounded(
+    model: Model,
+    row: list[float],
+    other: list[float],
+    changed: list[int],
+    label: int,
+    predict: Predict,
+) -> list[float]:
+    """The change with as few digits as still give another class, from four on."""
+    numbers = [j for j in changed if not model.has_codes(j)]
+    tries = []
+    for digits, filling in product(range(4, 17), (ROUND_CEILING, ROUND_FLOOR)):
+        near = list(other)
+        for j in numbers:
+            away = ROUND_CEILING if other[j] > row[j] else ROUND_FLOOR
+            exact = Decimal(other[j])
+            unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+            rounding = filling if math.isnan(row[j]) else away
+            near[j] = float(exact.quantize(unit, rounding))
+        tries.append(near)
+    answers = predict(tries)
+    return next(
+        (near for near, k in zip(tries, answers, strict=True) if k != label), other
+    )

@@ -1,0 +1,333 @@
+"""The path of one row, each test taken apart.
+
+A row is a list of numbers and codes, NaN in a gap, as `omnitree.table` encodes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from omnitree.explain.counterfactual import Counterfactual, cell, find_counterfactual
+from omnitree.export.model import Model, Sum, Test, one_line
+from omnitree.export.text import branch_text, column_name
+
+# What is printed of long tests; the explanation itself holds all of it.
+LONGEST_TEXT = 160
+MOST_PARTS = 10
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a feature, or a product of two, adds to the value of a test.
+
+    Attributes
+    ----------
+    name : str
+        The feature; in quadratic tests, the encoded column or the product of two.
+    value : float, or a symbol
+        What the row has there; in a gap, what the test puts in its place, None for a
+        symbol, whose columns get means.
+    amount : float or None
+        What it adds to the test's value; None where a symbol is looked up.
+    filled : bool
+        Whether `value` stands in for a gap.
+    """
+
+    name: str
+    value: Any
+    amount: float | None
+    filled: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """A decision node on the path of a row.
+
+    Attributes
+    ----------
+    node : int
+    kind : str
+        Kind of the test that placed the row, the surrogate's if it was one.
+    text : str
+        The condition that held; of a divided row, what was tested.
+    branch : int or None
+        None if the row was divided.
+    share : float
+        Part of the row that came here.
+    value : float or None
+        The number that was compared with the threshold; of a machine, by how much the
+        largest discriminant exceeds the next.
+    threshold : float or None
+    margin : float or None
+        How far the value is from the other side; None where a symbol is looked up.
+    contributions : list of Contribution
+        What the value is made of. Of a machine, they add to its value together with the
+        difference of the biases. Of a network, each is what the output would lose with
+        the column at its mean, and they need not add up.
+    gap : str
+        What happened to missing cells here; empty if none mattered.
+    """
+
+    node: int
+    kind: str
+    text: str
+    branch: int | None
+    share: float
+    value: float | None
+    threshold: float | None
+    margin: float | None
+    contributions: list[Contribution]
+    gap: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a row gets its answer.
+
+    Attributes
+    ----------
+    label
+        The class.
+    probabilities : dict
+        By class.
+    steps : list of Step
+        From the root; of a divided row, the steps of all its parts.
+    counterfactual : Counterfactual or None
+        The smallest change found that gives another class; None if none was found.
+    """
+
+    label: Any
+    probabilities: dict[Any, float]
+    steps: list[Step]
+    counterfactual: Counterfactual | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation in plain types; probabilities as pairs, by class."""
+        return asdict(self) | {
+            "probabilities": [[c, p] for c, p in self.probabilities.items()]
+        }
+
+    def __str__(self) -> str:
+        shares = ", ".join(f"{c} {p:.1%}" for c, p in self.probabilities.items() if p)
+        lines = [f"{self.label}  ({shares})"]
+        if not self.steps:
+            lines.append("  the tree has no test")
+        for step in self.steps:
+            part = f"{step.share:.1%} of the row: " if step.share < 1 else ""
+            text = step.text
+            if len(text) > LONGEST_TEXT:
+                text = text[: LONGEST_TEXT - 4] + " ..."
+            lines.append(f"  {part}{text}")
+            lines += [f"      {text}" for text in _details(step)]
+        if self.counterfactual is None:
+            lines.append(
+                "No change of a few features was found that gives another class."
+            )
+        else:
+            lines.append(str(self.counterfactual))
+        return "\n".join(one_line(line) for line in lines)
+
+
+def _details(step: Step) -> list[str]:
+    lines = []
+    if step.margin is not None and step.value is not None:
+        lines.append(f"value {step.value:.6g}, {step.margin:.4g} from the other side")
+    if len(step.contributions) > 1:
+        order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
+        for c in order[:MOST_PARTS]:
+            value = f"{c.value:.6g}" if isinstance(c.value, float) else c.value
+            filled = " (fills a gap)" if c.filled else ""
+            what = "missing" if value is None else f"{value}{filled}"
+            lines.append(f"{c.amount:+.4g}  {c.name} = {what}")
+        if rest := order[MOST_PARTS:]:
+            amount = sum(c.amount or 0.0 for c in rest)
+            lines.append(f"{amount:+.4g}  {len(rest)} others")
+    return [*lines, step.gap] if step.gap else lines
+
+
+def explain(
+    model: Model,
+    row: Sequence[float],
+    predict: Callable[[list[list[float]]], list[int]],
+    max_changes: int = 3,
+) -> Explanation:
+    """The explanation of one row.
+
+    Parameters
+    ----------
+    model : Model
+    row : sequence of float
+        Encoded by the tree's schema.
+    predict : callable
+        Class numbers of encoded rows; checks a counterfactual.
+    max_changes : int
+        Most features that a counterfactual may change.
+    """
+    steps = []
+    total = [0.0] * len(model.classes)
+    stack = [(0, 1.0)]
+    while stack:
+        node, share = stack.pop()
+        if model.is_leaf(node):
+            total = [
+                t + share * p for t, p in zip(total, model.outputs[node], strict=True)
+            ]
+            continue
+        step = _step(model, node, row, share)
+        steps.append(step)
+        children = model.children(node)
+        if step.branch is not None:
+            stack.append((children[step.branch], share))
+            continue
+        for child in reversed(children):
+            if model.shares[child] > 0:
+                stack.append((child, share * model.shares[child]))
+    best = max(range(len(total)), key=total.__getitem__)
+    return Explanation(
+        model.classes[best],
+        dict(zip(model.classes, total, strict=True)),
+        steps,
+        find_counterfactual(model, list(row), best, predict, max_changes),
+    )
+
+
+def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
+    schema, tests = model.tree["schema"], model.tests(node)
+    gap = ""
+    for i, test in enumerate(tests):
+        branch, value, threshold, parts = _ask(model, test, row)
+        if branch < 0:
+            continue
+        text = branch_text(test.kind, test.data, branch, schema)
+        if i:
+            name = model.features[tests[0].data["feature"]]["name"]
+            gap = f"{name} is missing: surrogate test {i}"
+        filled = [c.name for c in parts if c.filled]
+        if filled:
+            gap = f"missing, the mean of the node's rows instead: {', '.join(filled)}"
+        margin = None if value is None else abs(value - (threshold or 0.0))
+        return Step(
+            node, test.kind, text, branch, share, value, threshold, margin, parts, gap
+        )
+    test, missing = tests[0], model.missing(node)
+    name = model.features[test.data["feature"]]["name"]
+    known = not math.isnan(row[test.data["feature"]])
+    what = f"{name} is {'not told apart here' if known else 'missing'}"
+    if missing is None or missing < 0:
+        gap = f"{what}: the row goes down every branch by the training rows there"
+        return Step(node, test.kind, name, None, share, None, None, None, [], gap)
+    text = branch_text(test.kind, test.data, missing, schema)
+    gap = f"{what}: such rows take this branch"
+    return Step(node, test.kind, text, missing, share, None, None, None, [], gap)
+
+
+def _ask(
+    model: Model, test: Test, row: Sequence[float]
+) -> tuple[int, float | None, float | None, list[Contribution]]:
+    """Branch (-1: cannot tell), value, threshold and contributions of a test."""
+    if test.can_fail:
+        feature = model.features[test.data["feature"]]
+        value = row[test.data["feature"]]
+        if math.isnan(value):
+            return -1, None, None, []
+        codes = model.branch_of_codes(test)
+        if codes is not None:
+            symbol = feature["categories"][int(value)]
+            part = Contribution(feature["name"], symbol, None)
+            return codes[int(value)], None, None, [part]
+        low, cut = test.data["low"], test.data["threshold"]
+        branch = low if value <= cut else 1 - low
+        return branch, value, cut, [Contribution(feature["name"], value, value)]
+    columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
+    sums = [_add(s, columns) for s in test.sums]
+    if test.kind == "network":
+        value = _output(test, columns)
+        amounts = {}
+        for feature in model.features_of(test):
+            own = _places(model, test, feature)
+            pairs = zip(test.fill, columns, strict=True)
+            without = [f if at in own else c for at, (f, c) in enumerate(pairs)]
+            amounts[feature] = value - _output(test, without)
+        return int(value > 0), value, 0.0, _by_feature(model, test, row, amounts)
+    if test.kind == "machine":
+        best = sums.index(max(sums))
+        next_ = max((k for k in range(len(sums)) if k != best), key=sums.__getitem__)
+        rows = test.data["weights"][best], test.data["weights"][next_]
+        weights = [w - v for w, v in zip(*rows, strict=True)]
+        value, cut, branch = sums[best] - sums[next_], 0.0, best
+    else:
+        value, cut = sums[0], test.data["threshold"]
+        branch = int(value > cut)
+        if test.kind == "quadratic":
+            return branch, value, cut, _terms(model, test, row, columns)
+        weights = test.data["weights"]
+    amounts = {
+        feature: sum(weights[at] * columns[at] for at in _places(model, test, feature))
+        for feature in model.features_of(test)
+    }
+    return branch, value, cut, _by_feature(model, test, row, amounts)
+
+
+def _places(model: Model, test: Test, feature: int) -> list[int]:
+    """Positions of a feature's columns in a test."""
+    return [
+        at for at, c in enumerate(test.columns) if model.columns[c].feature == feature
+    ]
+
+
+def _by_feature(
+    model: Model, test: Test, row: Sequence[float], amounts: dict[int, float]
+) -> list[Contribution]:
+    parts = []
+    for feature, amount in amounts.items():
+        value = cell(model, feature, row[feature])
+        filled = value is None
+        if filled and not model.is_symbolic(feature):
+            value = test.fill[_places(model, test, feature)[0]]
+        name = model.features[feature]["name"]
+        parts.append(Contribution(name, value, amount, filled))
+    return parts
+
+
+def _terms(
+    model: Model, test: Test, row: Sequence[float], columns: list[float]
+) -> list[Contribution]:
+    """Contributions of a quadratic test, term by term."""
+    names = [column_name(c, model.features) for c in test.columns]
+    gaps = [math.isnan(row[model.columns[c].feature]) for c in test.columns]
+    parts = []
+    for w, a, b in test.sums[0].terms:
+        name = names[a] if b < 0 else f"{names[a]} {names[b]}"
+        value = columns[a] * (columns[b] if b >= 0 else 1.0)
+        filled = gaps[a] or (b >= 0 and gaps[b])
+        parts.append(Contribution(name, value, w * value, filled))
+    return parts
+
+
+def _output(test: Test, columns: Sequence[float]) -> float:
+    """Output of a network."""
+    total = test.data["output_bias"]
+    for w, unit in zip(test.data["output_weights"], test.sums, strict=True):
+        total += w * math.tanh(_add(unit, columns))
+    return total
+
+
+def _add(total: Sum, columns: Sequence[float]) -> float:
+    value = total.start
+    for w, a, b in total.terms:
+        value += w * (columns[a] if b < 0 else columns[a] * columns[b])
+    return value
+
+
+def column_value(model: Model, test: Test, at: int, row: Sequence[float]) -> float:
+    """Value of an encoded column of a test, or what fills its gap."""
+    column = model.columns[test.columns[at]]
+    value = row[column.feature]
+    if math.isnan(value):
+        return test.fill[at]
+    if column.symbol < 0:
+        return value
+    return 1.0 if int(value) == column.symbol else -1.0

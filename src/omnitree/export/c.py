@@ -1,0 +1,166 @@
+"""C99 source of one function, `omnitree_predict`.
+
+Numbers come as an array of doubles (NaN: a gap), symbols as an array of strings (NULL: a
+gap), both with a place for every feature of the tree; the comment on top of the function
+says which is which.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from omnitree.export.model import Model
+from omnitree.export.procedure import blocks, has_network, n_sums
+
+
+class _C:
+    and_, or_, not_ = "&&", "||", "!"
+
+    def choose(self, condition: str, yes: str, no: str) -> str:
+        return f"({condition} ? {yes} : {no})"
+
+    def set(self, variable: str, value: str) -> str:
+        return f"{variable} = {value};"
+
+    def add(self, variable: str, value: str) -> str:
+        return f"{variable} += {value};"
+
+    def if_(self, word: str, condition: str, remark: str) -> str:
+        test = {
+            "if": f"if ({condition})",
+            "elif": f"}} else if ({condition})",
+            "else": "} else",
+        }
+        return f"{test[word]} {{" + (f" /* {_remark(remark)} */" if remark else "")
+
+    def end(self) -> list[str]:
+        return ["}"]
+
+    def output(self, k: int) -> str:
+        return f"p[{k}]"
+
+    def call(self, block: int, share: str) -> str:
+        return f"todo[n] = {block}; part[n++] = {share};"
+
+    def tanh(self, value: str) -> str:
+        return f"tanh({value})"
+
+    def largest(self, names: list[str]) -> list[str]:
+        lines = ["b = 0; s = s0;"]
+        for k, name in enumerate(names[1:], 1):
+            lines.append(f"if ({name} > s) {{ b = {k}; s = {name}; }}")
+        return lines
+
+
+def to_c(model: Model) -> str:
+    """Source code that defines `omnitree_predict`."""
+    parts = blocks(model, _C())
+    body = "".join(line + "\n" for part in parts for line in part.lines)
+    lines = [*_head(model), *_read(model)]
+    sums = [f"s{i}" for i in range(n_sums(model))]
+    if has_network(model) or "s = s0;" in body:
+        sums.append("s")
+    if sums:
+        lines.append(f"double {', '.join(sums)};")
+    if " b = " in f" {body}":
+        lines.append("int b;")
+    k = len(model.classes)
+    lines.append("int i, best = 0;")
+    lines.append(f"for (i = 0; i < {k}; i++) p[i] = 0.0;")
+    if len(parts) == 1:
+        lines += parts[0].lines
+    else:
+        lines += [
+            f"int todo[{len(parts)}] = {{0}}, n = 1;",
+            f"double part[{len(parts)}] = {{1.0}};",
+            "while (n > 0) {",
+            "    const double w = part[--n];",
+            "    switch (todo[n]) {",
+        ]
+        for part in parts:
+            lines.append(f"    case {part.root}:")
+            lines += ["        " + line for line in part.lines]
+            lines.append("        break;")
+        lines += ["    }", "}"]
+    lines += [
+        f"for (i = 1; i < {k}; i++) if (p[i] > p[best]) best = i;",
+        "return best;",
+    ]
+    return "\n".join([*_open(model), *("    " + line for line in lines), "}", ""])
+
+
+def _open(model: Model) -> list[str]:
+    text = ["/* A decision tree, written by omnitree (C99).", " *"]
+    text += [
+        " * number[j] and text[j] belong to feature j: a number, NaN in a gap, or a",
+        " * string in UTF-8, NULL in a gap. Where no feature is text, text may be NULL.",
+        " * p gets the probability of each class; the class is returned by number.",
+        " *",
+        " * Classes:",
+    ]
+    text += [f" *   {k}: {_remark(c)}" for k, c in enumerate(model.classes)]
+    text += [" * Features:"]
+    for j, feature in enumerate(model.features):
+        place = "text" if model.has_text(j) else "number"
+        unused = "" if j in model.used else ", not used"
+        boolean = ", 0 or 1" if feature["kind"] == "boolean" else ""
+        text.append(f" *   {place}[{j}]: {_remark(feature['name'])}{boolean}{unused}")
+    text += [" */"]
+    if has_network(model):
+        text.append("#include <math.h>")
+    if any(model.has_text(j) for j in model.used):
+        text.append("#include <string.h>")
+    return [
+        *text,
+        "",
+        "int omnitree_predict(const double number[], const char *const text[], double p[])",
+        "{",
+    ]
+
+
+def _head(model: Model) -> list[str]:
+    lines = []
+    if not any(model.has_text(j) for j in model.used):
+        lines.append("(void)text;")
+    if all(model.has_text(j) for j in model.used):
+        lines.append("(void)number;")
+    return lines
+
+
+def _read(model: Model) -> list[str]:
+    """Declarations of x0, x1, ..., and the codes of symbols."""
+    lines = []
+    for j in model.used:
+        if not model.has_codes(j):
+            lines.append(f"const double x{j} = number[{j}];")
+            continue
+        symbols = model.symbols(j)
+        lines.append(f"int x{j} = -1;")
+        for code, symbol in enumerate(symbols):
+            test = (
+                f"text[{j}] && strcmp(text[{j}], {_string(symbol)}) == 0"
+                if model.has_text(j)
+                else f"number[{j}] == {float(symbol)!r}"
+            )
+            lines.append(f"{'else ' if code else ''}if ({test}) x{j} = {code};")
+    return lines
+
+
+def _string(text: str) -> str:
+    """A string literal; other than plain characters as octal bytes."""
+    if "\0" in text:
+        raise ValueError(f"the symbol {text!r} holds a zero byte: C cannot compare it")
+    plain = "".join(
+        chr(c) if 32 <= c < 127 and chr(c) not in '"\\?' else f"\\{c:03o}"
+        for c in text.encode("utf-8", "surrogatepass")
+    )
+    return f'"{plain}"'
+
+
+def _remark(value: Any) -> str:
+    """A value or a name inside a comment, which it can neither end nor continue."""
+    text = json.dumps(value)
+    plain = text[1:-1] if isinstance(value, str) and "\\" not in text else text
+    return re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", plain)

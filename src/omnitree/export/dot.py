@@ -1,0 +1,54 @@
+"""A picture of the tree in the language of Graphviz (`dot -Tsvg`).
+
+A node with two branches says the condition of the first, and its edges say yes and no;
+with more, each edge says its own condition.
+"""
+
+from __future__ import annotations
+
+from omnitree.export.model import Model, one_line
+from omnitree.export.text import branch_text
+
+# Light colours that black text can be read on, dealt to the classes in turn.
+COLOURS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#cccccc")
+
+
+def to_dot(model: Model) -> str:
+    """A digraph."""
+    lines = [
+        "digraph omnitree {",
+        '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=sans];',
+        "  edge [fontname=sans];",
+    ]
+    for node, _ in model.walk():
+        record, best = model.nodes[node], model.labels[node]
+        counts = ", ".join(f"{v:.6g}" for v in record["value"])
+        rows = f"{sum(record['value']):.6g} rows [{counts}]"
+        if model.is_leaf(node):
+            label = _text(str(model.classes[best]), rows)
+            colour = COLOURS[best % len(COLOURS)]
+            lines.append(f'  n{node} [label={label}, fillcolor="{colour}"];')
+            continue
+        children = model.children(node)
+        texts = [
+            branch_text(record["kind"], record["test"], b, model.tree["schema"])
+            for b in range(len(children))
+        ]
+        title = texts[0]
+        if len(children) > 2:
+            features = model.features_of(model.tests(node)[0])
+            title = ", ".join(model.features[j]["name"] for j in features)
+        else:
+            texts = ["yes", "no"]
+        lines.append(f"  n{node} [label={_text(title, rows)}];")
+        lines += [
+            f"  n{node} -> n{child} [label={_text(text)}];"
+            for child, text in zip(children, texts, strict=True)
+        ]
+    return "\n".join([*lines, "}", ""])
+
+
+def _text(*lines: str) -> str:
+    """A quoted label of some lines."""
+    plain = (one_line(t).replace("\\", "\\\\").replace('"', '\\"') for t in lines)
+    return '"' + "\\n".join(plain) + '"'

@@ -1,0 +1,281 @@
+"""The public tree as exporters need it: columns, tests as data, shares, outputs.
+
+Everything comes from the dict of `Tree.to_dict`. What a row gets at a leaf (`outputs`) is
+the one thing that may come from outside, because smoothing is the estimator's. All
+exporters walk nodes, columns and sums of this class, so that a kind of test is taken
+apart in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+UNIVARIATE = ("axis", "multiway", "subset")
+
+
+@dataclass(frozen=True)
+class Column:
+    """An encoded column: a feature, and the code that is +1 in it (-1: a number)."""
+
+    feature: int
+    symbol: int
+
+
+@dataclass(frozen=True)
+class Sum:
+    """start + sum of weight * column * column, added up in this order.
+
+    A term is (weight, a, b), with a and b positions in the test's columns; b = -1 leaves
+    the second factor out.
+    """
+
+    start: float
+    terms: tuple[tuple[float, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of a node: its main one or a surrogate."""
+
+    kind: str
+    data: dict[str, Any]
+    n_branches: int
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether there are rows that this test cannot place."""
+        return self.kind in UNIVARIATE
+
+    @property
+    def columns(self) -> list[int]:
+        """Encoded columns of a test on several features."""
+        return self.data["columns"]
+
+    @property
+    def fill(self) -> list[float]:
+        """What each of these columns is where its cell is missing."""
+        return self.data["fill"]
+
+    @cached_property
+    def sums(self) -> list[Sum]:
+        """First sums of a test on several features.
+
+        One for linear and quadratic tests, one a branch of a machine, one a hidden unit
+        of a network.
+        """
+        data, kind = self.data, self.kind
+        if kind == "linear":
+            return [_sum(0.0, data["weights"])]
+        if kind == "quadratic":
+            pairs = zip(data["weights"], data["terms"], strict=True)
+            return [Sum(0.0, tuple((w, a, b) for w, (a, b) in pairs))]
+        start, rows = (
+            (data["bias"], data["weights"])
+            if kind == "machine"
+            else (data["hidden_bias"], data["hidden_weights"])
+        )
+        return [_sum(s, w) for s, w in zip(start, rows, strict=True)]
+
+
+def _sum(start: float, weights: Sequence[float]) -> Sum:
+    return Sum(start, tuple((w, j, -1) for j, w in enumerate(weights)))
+
+
+class Model:
+    """A tree of the public format, read for exporting.
+
+    Parameters
+    ----------
+    tree : dict
+        As `Tree.to_dict` gives it.
+    outputs : sequence of sequences, optional
+        Class probabilities of each node. Without it, the shares of its counts.
+    """
+
+    def __init__(
+        self, tree: dict[str, Any], outputs: Sequence[Sequence[float]] | None = None
+    ):
+        if tree["task"] != "classification":
+            raise ValueError(f"cannot export a tree for {tree['task']}")
+        self.tree = tree
+        self.nodes: list[dict[str, Any]] = tree["nodes"]
+        self.features: list[dict[str, Any]] = tree["schema"]["features"]
+        self.classes: list[Any] = tree["classes"]
+        self._outputs = outputs
+
+    @cached_property
+    def outputs(self) -> list[list[float]]:
+        """Class probabilities of each node."""
+        if self._outputs is not None:
+            return [[float(v) for v in row] for row in self._outputs]
+        return [[v / sum(row) for v in row] for row in self.counts]
+
+    @cached_property
+    def counts(self) -> list[list[float]]:
+        """Class counts of each node; of its nearest ancestor with rows if it has none."""
+        counts: list[list[float]] = []
+        for node in self.nodes:  # parents come first
+            empty = not sum(node["value"]) and node["parent"] >= 0
+            counts.append(counts[node["parent"]] if empty else node["value"])
+        return counts
+
+    @cached_property
+    def labels(self) -> list[int]:
+        """Index of the most probable class of each node, the first of several."""
+        return [max(range(len(p)), key=p.__getitem__) for p in self.outputs]
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """Each node's part of a row that is divided at its parent; 1 at the root."""
+        share = [1.0] * len(self.nodes)
+        for node in self.nodes:
+            children = node.get("children", ())
+            weight = [sum(self.nodes[c]["value"]) for c in children]
+            total = sum(weight)
+            for c, w in zip(children, weight, strict=True):
+                share[c] = w / total if total > 0 else 1 / len(children)
+        return share
+
+    # -- nodes ----------------------------------------------------------------------
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether the node has no test."""
+        return self.nodes[node]["kind"] == "leaf"
+
+    def children(self, node: int) -> list[int]:
+        """Children of a node, one a branch; none of a leaf."""
+        return self.nodes[node].get("children", [])
+
+    def tests(self, node: int) -> list[Test]:
+        """The main test of a node and its surrogates, as far as they are ever asked."""
+        record = self.nodes[node]
+        n = len(record["children"])
+        tests = [Test(record["kind"], record["test"], n)]
+        for other in record.get("surrogates", ()):
+            if not tests[-1].can_fail:
+                break
+            tests.append(Test(other["kind"], other["test"], n))
+        return tests
+
+    def missing(self, node: int) -> int | None:
+        """Branch of rows that no test places; -1 divides them, None: there are none."""
+        if not self.tests(node)[-1].can_fail:
+            return None
+        branch = self.nodes[node]["missing"]
+        return -1 if branch == "divide" else branch
+
+    @cached_property
+    def dividing(self) -> set[int]:
+        """Nodes that may divide a row."""
+        return {
+            i
+            for i in range(len(self.nodes))
+            if not self.is_leaf(i) and self.missing(i) == -1
+        }
+
+    def walk(self) -> Iterator[tuple[int, int]]:
+        """Nodes and their depths, parents first and branches in order."""
+        stack = [(0, 0)]
+        while stack:
+            node, depth = stack.pop()
+            yield node, depth
+            stack.extend((c, depth + 1) for c in reversed(self.children(node)))
+
+    @cached_property
+    def leaves(self) -> list[int]:
+        """Leaves in the order in which a divided row reaches them."""
+        return [node for node, _ in self.walk() if self.is_leaf(node)]
+
+    def path(self, node: int) -> list[tuple[int, int]]:
+        """Decision nodes above a node, from the root, with the branch taken."""
+        steps = []
+        while (above := self.nodes[node]["parent"]) >= 0:
+            steps.append((above, node - self.children(above)[0]))
+            node = above
+        return steps[::-1]
+
+    # -- features -------------------------------------------------------------------
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """Encoded columns, in order."""
+        columns = []
+        for j, feature in enumerate(self.features):
+            m = len(feature["categories"] or ())
+            if not self.is_symbolic(j):
+                columns.append(Column(j, -1))
+            elif m == 2:
+                columns.append(Column(j, 1))
+            elif m > 2:
+                columns.extend(Column(j, s) for s in range(m))
+        return columns
+
+    def is_symbolic(self, feature: int) -> bool:
+        """Whether a feature is tested as symbols, without an order."""
+        return self.features[feature]["kind"] in ("categorical", "boolean")
+
+    def has_codes(self, feature: int) -> bool:
+        """Whether cells of a feature are symbols, with or without an order."""
+        return self.features[feature]["kind"] != "numeric"
+
+    def has_text(self, feature: int) -> bool:
+        """Whether the symbols of a feature are text, or partly so."""
+        symbols = self.features[feature]["categories"] or ()
+        return any(isinstance(s, str) for s in symbols)
+
+    def symbols(self, feature: int) -> list[Any]:
+        """Symbols of a feature in the order of their codes; all text if some are."""
+        symbols = self.features[feature]["categories"]
+        if self.has_text(feature):
+            return [symbol_text(s) for s in symbols]
+        return list(symbols)
+
+    def features_of(self, test: Test) -> list[int]:
+        """Features that a test looks at."""
+        if test.kind in UNIVARIATE:
+            return [test.data["feature"]]
+        return sorted({self.columns[c].feature for c in test.columns})
+
+    @cached_property
+    def used(self) -> list[int]:
+        """Features that some test of the tree looks at."""
+        return sorted(
+            {
+                feature
+                for i in range(len(self.nodes))
+                if not self.is_leaf(i)
+                for test in self.tests(i)
+                for feature in self.features_of(test)
+            }
+        )
+
+    def branch_of_codes(self, test: Test) -> list[int] | None:
+        """Branch of each code of the feature of a univariate test, -1: cannot tell.
+
+        None if the feature is a number.
+        """
+        if test.kind != "axis":
+            return test.data["branch"]
+        feature = test.data["feature"]
+        if not self.has_codes(feature):
+            return None
+        low, threshold = test.data["low"], test.data["threshold"]
+        codes = range(len(self.features[feature]["categories"]))
+        return [low if code <= threshold else 1 - low for code in codes]
+
+
+def symbol_text(symbol: Any) -> str:
+    """A symbol as text, a whole number without a point."""
+    if isinstance(symbol, float) and symbol.is_integer():
+        return str(int(symbol))
+    return str(symbol)
+
+
+def one_line(text: object) -> str:
+    """Text of any kind as one line of printable characters."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
+    )

@@ -1,0 +1,379 @@
+"""ONNX: all tests of all nodes at once, as operators of the standard set (ai.onnx).
+
+Inputs are `numbers` (double, a column a feature that is a number or a boolean; NaN is a gap)
+and `symbols` (string, a column a feature of text; an empty string is a gap), each only if
+there are such features; the model's metadata lists their names in order. Outputs are
+`label` and `probabilities`.
+
+From the columns come the branch of every test, the branch of every node, the part of the row
+that each node hands to each child, the part that reaches each leaf (level by level), and the
+sum over the leaves. All is double, and what is added up is added in the library's order,
+so a row on a boundary falls on the same side. Needs the package `onnx`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from omnitree.export.model import Model, Test
+
+OPSET = 19  # the first whose Equal compares strings
+IR_VERSION = 9
+
+
+def to_onnx(model: Model) -> bytes:
+    """A serialised ONNX model."""
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError(
+            "export to ONNX needs the package onnx: pip install 'omnitree[onnx]'"
+        ) from None
+    return _Writer(model, onnx).model_bytes()
+
+
+class _Writer:
+    def __init__(self, model: Model, onnx: Any):
+        self.model, self.onnx = model, onnx
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        every = range(len(model.features))
+        self.numbers = [j for j in every if not model.has_text(j)]
+        self.texts = [j for j in every if model.has_text(j)]
+        self.position = {j: at for at, j in enumerate(model.used)}
+
+    # -- building blocks ------------------------------------------------------------
+
+    def const(self, values: Any, dtype: Any = np.float64) -> str:
+        """Name of a new constant."""
+        name = f"c{len(self.constants)}"
+        array = np.asarray(values, dtype=dtype)
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def ints(self, values: Any) -> str:
+        """Name of a new constant of whole numbers."""
+        return self.const(values, np.int64)
+
+    def op(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        """Add an operator and give the name of its output."""
+        output = output or f"v{len(self.nodes)}"
+        node = self.onnx.helper.make_node(kind, list(inputs), [output], **attributes)
+        self.nodes.append(node)
+        return output
+
+    def take(self, matrix: str, columns: Sequence[int]) -> str:
+        """Some columns of a matrix."""
+        return self.op("Gather", matrix, self.ints(list(columns)), axis=1)
+
+    def row(self, values: Any, dtype: Any = np.float64) -> str:
+        """A constant of one row."""
+        return self.const(np.asarray(values, dtype=dtype).reshape(1, -1), dtype)
+
+    def filled(self, matrix: str, fill: str) -> str:
+        """A matrix with its gaps filled."""
+        return self.op("Where", self.op("IsNaN", matrix), fill, matrix)
+
+    # -- the graph ------------------------------------------------------------------
+
+    def model_bytes(self) -> bytes:
+        """The whole model."""
+        onnx, model = self.onnx, self.model
+        helper, types = onnx.helper, onnx.TensorProto
+        inputs = []
+        if self.numbers:
+            shape = ["rows", len(self.numbers)]
+            inputs.append(helper.make_tensor_value_info("numbers", types.DOUBLE, shape))
+        if self.texts:
+            shape = ["rows", len(self.texts)]
+            inputs.append(helper.make_tensor_value_info("symbols", types.STRING, shape))
+        rows = self.op("Shape", inputs[0].name, start=0, end=1)
+        self.ones = self.op(
+            "Expand",
+            self.const([[1.0]]),
+            self.op("Concat", rows, self.ints([1]), axis=0),
+        )
+        self._sum_leaves(self._leaf_parts())
+        best = self.op("ArgMax", "probabilities", axis=1, keepdims=0)
+        classes = np.array(model.classes)
+        if classes.dtype.kind == "U":
+            classes = classes.astype(object)
+        labels = onnx.numpy_helper.from_array(classes, "classes")
+        self.constants.append(labels)
+        self.op("Gather", "classes", best, output="label", axis=0)
+        shape = ["rows", len(model.classes)]
+        graph = helper.make_graph(
+            self.nodes,
+            "omnitree",
+            inputs,
+            [
+                helper.make_tensor_value_info("label", labels.data_type, ["rows"]),
+                helper.make_tensor_value_info("probabilities", types.DOUBLE, shape),
+            ],
+            self.constants,
+        )
+        out = helper.make_model(
+            graph,
+            producer_name="omnitree",
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+        )
+        names = [f["name"] for f in model.features]
+        helper.set_model_props(
+            out,
+            {
+                "numbers": json.dumps([names[j] for j in self.numbers]),
+                "symbols": json.dumps([names[j] for j in self.texts]),
+                "classes": json.dumps(model.classes),
+            },
+        )
+        onnx.checker.check_model(out, full_check=True)
+        return out.SerializeToString()
+
+    def _cells(self) -> str:
+        """Used features as numbers and codes, gaps as NaN."""
+        columns = []
+        for j in self.model.used:
+            if j in self.texts:
+                cell = self.take("symbols", [self.texts.index(j)])
+            else:
+                cell = self.take("numbers", [self.numbers.index(j)])
+            if self.model.has_codes(j):
+                symbols = self.model.symbols(j)
+                dtype = object if j in self.texts else np.float64
+                equal = self.op("Equal", cell, self.row(symbols, dtype))
+                # Code plus one, 0 if none is equal.
+                code = self.row(np.arange(1.0, len(symbols) + 1))
+                hit = self.op("Mul", self.op("Cast", equal, to=11), code)
+                code = self.op("ReduceSum", hit, self.ints([1]))
+                known = self.op("Greater", code, self.const(0.0))
+                less = self.op("Sub", code, self.const(1.0))
+                cell = self.op("Where", known, less, self.const(np.nan))
+            columns.append(cell)
+        return self.op("Concat", *columns, axis=1)
+
+    def _columns(self, cells: str) -> str:
+        """Encoded columns; gaps are NaN."""
+        columns = [c for c in self.model.columns if c.feature in self.position]
+        self.column_at = {
+            i: columns.index(c)
+            for i, c in enumerate(self.model.columns)
+            if c.feature in self.position
+        }
+        values = self.take(cells, [self.position[c.feature] for c in columns])
+        symbols = [c.symbol for c in columns]
+        own = self.op("Equal", values, self.row(symbols))
+        sign = self.op("Where", own, self.const(1.0), self.const(-1.0))
+        is_symbol = self.row([s >= 0 for s in symbols], bool)
+        coded = self.op("Where", is_symbol, sign, values)
+        return self.op("Where", self.op("IsNaN", values), values, coded)
+
+    # -- tests ----------------------------------------------------------------------
+
+    def _tests(self) -> tuple[str, dict[tuple[int, int], int]]:
+        """Branch of every test, -1 where it cannot tell, and which column is whose."""
+        model = self.model
+        cuts, maps, many = [], [], []
+        for node in range(len(model.nodes)):
+            if model.is_leaf(node):
+                continue
+            for i, test in enumerate(model.tests(node)):
+                here = ((node, i), test)
+                if not test.can_fail:
+                    many.append(here)
+                elif model.branch_of_codes(test) is None:
+                    cuts.append(here)
+                else:
+                    maps.append(here)
+        cells = self._cells()
+        columns = self._columns(cells) if many else ""
+        lines = [h for h in many if h[1].kind in ("linear", "quadratic")]
+        machines = [h for h in many if h[1].kind == "machine"]
+        nets = [h for h in many if h[1].kind == "network"]
+        groups = [
+            (cuts, self._cuts, cells),
+            (maps, self._maps, cells),
+            (lines, self._lines, columns),
+            (machines, self._machines, columns),
+            (nets, self._networks, columns),
+        ]
+        order: dict[tuple[int, int], int] = {}
+        parts = []
+        for group, write, source in groups:
+            if group:
+                parts.append(write([test for _, test in group], source))
+                order |= {at: len(order) + i for i, (at, _) in enumerate(group)}
+        return self.op("Concat", *parts, axis=1), order
+
+    def _cuts(self, tests: list[Test], cells: str) -> str:
+        values = self.take(cells, [self.position[t.data["feature"]] for t in tests])
+        low = np.array([t.data["low"] for t in tests])
+        below = self.op(
+            "LessOrEqual", values, self.row([t.data["threshold"] for t in tests])
+        )
+        branch = self.op(
+            "Where", below, self.row(low, np.int64), self.row(1 - low, np.int64)
+        )
+        return self.op("Where", self.op("IsNaN", values), self.ints(-1), branch)
+
+    def _maps(self, tests: list[Test], cells: str) -> str:
+        table: list[int] = []
+        start = []
+        for test in tests:
+            start.append(len(table) + 1)
+            table += [-1, *(self.model.branch_of_codes(test) or ())]
+        values = self.take(cells, [self.position[t.data["feature"]] for t in tests])
+        codes = self.op("Cast", self.filled(values, self.const(-1.0)), to=7)
+        at = self.op("Add", codes, self.row(start, np.int64))
+        return self.op("Gather", self.ints(table), at, axis=0)
+
+    def _lines(self, tests: list[Test], columns: str) -> str:
+        total = self._sums(tests, columns)
+        return self._side(total, [t.data["threshold"] for t in tests])
+
+    def _side(self, total: str, cuts: list[float]) -> str:
+        below = self.op("LessOrEqual", total, self.row(cuts))
+        return self.op("Where", below, self.ints(0), self.ints(1))
+
+    def _machines(self, tests: list[Test], columns: str) -> str:
+        total = self._sums(tests, columns)
+        most = max(t.n_branches for t in tests)
+        at = np.zeros((len(tests), most), dtype=int)
+        absent = np.zeros((1, len(tests), most))
+        first = 0
+        for i, test in enumerate(tests):
+            at[i, : test.n_branches] = first + np.arange(test.n_branches)
+            absent[0, i, test.n_branches :] = -np.inf
+            first += test.n_branches
+        shape = self.ints([0, len(tests), most])
+        cube = self.op("Reshape", self.take(total, at.ravel().tolist()), shape)
+        cube = self.op("Add", cube, self.const(absent))
+        return self.op("ArgMax", cube, axis=2, keepdims=0)
+
+    def _networks(self, tests: list[Test], columns: str) -> str:
+        hidden = self.op("Tanh", self._sums(tests, columns))
+        total = self.row([t.data["output_bias"] for t in tests])
+        n_hidden = [len(t.sums) for t in tests]
+        first = np.concatenate([[0], np.cumsum(n_hidden)[:-1]])
+        for p in range(max(n_hidden)):
+            here = [p < n for n in n_hidden]
+            at = np.where(here, first + p, 0)
+            weight = [
+                t.data["output_weights"][p] if use else 0.0
+                for t, use in zip(tests, here, strict=True)
+            ]
+            term = self.op("Mul", self.row(weight), self.take(hidden, at.tolist()))
+            total = self.op("Add", total, term)
+        return self._side(total, [0.0] * len(tests))
+
+    def _sums(self, tests: list[Test], columns: str) -> str:
+        """The first sums of all these tests, term by term in order."""
+        sums = [(t, s) for t in tests for s in t.sums]
+        total = self.op("Mul", self.ones, self.row([s.start for _, s in sums]))
+        for p in range(max(len(s.terms) for _, s in sums)):
+            weight, factors = [], [[], []]  # type: ignore[var-annotated]
+            for test, s in sums:
+                w, *at = s.terms[p] if p < len(s.terms) else (0.0, -1, -1)
+                weight.append(w)
+                for factor, a in zip(factors, at, strict=True):
+                    factor.append((test, a))
+            term = self._factor(columns, factors[0])
+            if any(a >= 0 for _, a in factors[1]):
+                term = self.op("Mul", term, self._factor(columns, factors[1]))
+            total = self.op("Add", total, self.op("Mul", self.row(weight), term))
+        return total
+
+    def _factor(self, columns: str, wanted: list[tuple[Test, int]]) -> str:
+        """One column for each sum, its gaps filled; 1 where none is wanted."""
+        at = [self.column_at[t.columns[a]] if a >= 0 else 0 for t, a in wanted]
+        fill = [t.fill[a] if a >= 0 else 1.0 for t, a in wanted]
+        values = self.filled(self.take(columns, at), self.row(fill))
+        none = [a < 0 for _, a in wanted]
+        if not any(none):
+            return values
+        return self.op("Where", self.row(none, bool), self.const(1.0), values)
+
+    # -- nodes ----------------------------------------------------------------------
+
+    def _branches(self) -> tuple[str, dict[int, int]]:
+        """Branch of every decision node, -1: divided, and which column is whose."""
+        model = self.model
+        tests, order = self._tests()
+        inner = [i for i in range(len(model.nodes)) if not model.is_leaf(i)]
+        branch = self.take(tests, [order[i, 0] for i in inner])
+        for s in range(1, max(len(model.tests(i)) for i in inner)):
+            other = self.take(tests, [order.get((i, s), order[i, 0]) for i in inner])
+            unknown = self.op("Less", branch, self.ints(0))
+            branch = self.op("Where", unknown, other, branch)
+        missing = [model.missing(i) or 0 for i in inner]
+        unknown = self.op("Less", branch, self.ints(0))
+        branch = self.op("Where", unknown, self.row(missing, np.int64), branch)
+        return branch, {node: at for at, node in enumerate(inner)}
+
+    def _leaf_parts(self) -> str:
+        """The part of a row in each leaf, leaves in the library's order."""
+        model = self.model
+        if len(model.nodes) == 1:
+            return self.ones
+        branches, place = self._branches()
+        below = range(1, len(model.nodes))
+        parent = [model.nodes[i]["parent"] for i in below]
+        own = [i - model.children(p)[0] for i, p in zip(below, parent, strict=True)]
+        branch = self.take(branches, [place[p] for p in parent])
+        taken = self.op("Equal", branch, self.row(own, np.int64))
+        divided = self.op("Less", branch, self.ints(0))
+        share = self.op("Where", divided, self.row(model.shares[1:]), self.const(0.0))
+        handed = self.op("Where", taken, self.const(1.0), share)
+        levels: list[list[int]] = []
+        for node, depth in model.walk():
+            if depth == len(levels):
+                levels.append([])
+            levels[depth].append(node)
+        part, parts, at = self.ones, [self.ones], {0: 0}
+        for above, level in pairwise(levels):
+            from_ = {node: i for i, node in enumerate(above)}
+            whole = self.take(part, [from_[model.nodes[i]["parent"]] for i in level])
+            part = self.op("Mul", whole, self.take(handed, [i - 1 for i in level]))
+            at |= {node: len(at) + i for i, node in enumerate(level)}
+            parts.append(part)
+        every = self.op("Concat", *parts, axis=1)
+        return self.take(every, [at[leaf] for leaf in model.leaves])
+
+    def _sum_leaves(self, parts: str) -> None:
+        """Probabilities: the outputs of the leaves, added up in a loop in order."""
+        helper, types = self.onnx.helper, self.onnx.TensorProto
+        model = self.model
+        k = len(model.classes)
+        by_leaf = self.op("Transpose", parts, perm=[1, 0])
+        outputs = self.const([model.outputs[leaf] for leaf in model.leaves])
+        zeros = self.op("Mul", self.ones, self.row([0.0] * k))
+        last = self.ints([-1])
+        shape = ["rows", k]
+        body = helper.make_graph(
+            [
+                helper.make_node("Gather", [by_leaf, "leaf"], ["part"], axis=0),
+                helper.make_node("Unsqueeze", ["part", last], ["part_column"]),
+                helper.make_node("Gather", [outputs, "leaf"], ["output"], axis=0),
+                helper.make_node("Mul", ["part_column", "output"], ["term"]),
+                helper.make_node("Add", ["before", "term"], ["after"]),
+                helper.make_node("Identity", ["go"], ["go_on"]),
+            ],
+            "add_leaf",
+            [
+                helper.make_tensor_value_info("leaf", types.INT64, []),
+                helper.make_tensor_value_info("go", types.BOOL, []),
+                helper.make_tensor_value_info("before", types.DOUBLE, shape),
+            ],
+            [
+                helper.make_tensor_value_info("go_on", types.BOOL, []),
+                helper.make_tensor_value_info("after", types.DOUBLE, shape),
+            ],
+        )
+        count = self.ints(len(model.leaves))
+        go = self.const(True, bool)
+        self.op("Loop", count, go, zeros, output="probabilities", body=body)

@@ -1,0 +1,273 @@
+"""Nested ifs for languages with statements: what `python` and `c` share.
+
+The tree is cut into blocks of nested ifs. A block begins at the root, below every node that
+may divide a row, and every `BLOCK_DEPTH` levels, since compilers limit nesting. A block
+adds its leaf's probabilities, times the part `w` of the row it was entered with, and puts
+the blocks that go on from it on the list `todo`; blocks are taken from there in the order
+in which the library reaches its leaves, and sums are added up in the library's order, so
+the answers are the same to the last bit.
+
+In the code, `xJ` is the value of feature J: a number, NaN in a gap, or the code of a symbol,
+-1 in a gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from omnitree.export.model import Model, Test, one_line
+from omnitree.export.text import branch_text
+
+BLOCK_DEPTH = 30
+LONGEST_REMARK = 100
+
+
+class Dialect(Protocol):
+    """How a language writes what all of them can do."""
+
+    and_: str
+    or_: str
+    not_: str
+
+    def choose(self, condition: str, yes: str, no: str) -> str:
+        """One of two expressions."""
+
+    def set(self, variable: str, value: str) -> str:
+        """Give a variable a value."""
+
+    def add(self, variable: str, value: str) -> str:
+        """Add to a variable."""
+
+    def if_(self, word: str, condition: str, remark: str) -> str:
+        """Begin of a branch; word is if, elif or else."""
+
+    def end(self) -> list[str]:
+        """What closes the last branch."""
+
+    def output(self, k: int) -> str:
+        """The place of an output."""
+
+    def call(self, block: int, share: str) -> str:
+        """Put a block on the list of what is to do."""
+
+    def tanh(self, value: str) -> str:
+        """Hyperbolic tangent."""
+
+    def largest(self, names: list[str]) -> list[str]:
+        """Set b to the position of the largest variable, the first of several."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines of code, without indentation of their own, for one block."""
+
+    root: int
+    lines: list[str]
+
+
+def blocks(model: Model, dialect: Dialect) -> list[Block]:
+    """The code of the tree, block by block, the root's first."""
+    writer = _Writer(model, dialect)
+    return [Block(root, writer.block(root)) for root in block_roots(model)]
+
+
+def block_roots(model: Model) -> list[int]:
+    """Nodes at which blocks begin."""
+    level: dict[int, int] = {0: 0}
+    roots = [0]
+    for node, _ in model.walk():
+        for child in model.children(node):
+            level[child] = level[node] + 1
+            deep = level[child] == BLOCK_DEPTH and not model.is_leaf(child)
+            if deep or node in model.dividing:
+                level[child] = 0
+                roots.append(child)
+    return roots
+
+
+class _Writer:
+    def __init__(self, model: Model, dialect: Dialect):
+        self.model, self.dialect = model, dialect
+        self.roots = set(block_roots(model))
+        self.one_block = len(self.roots) == 1
+
+    def block(self, root: int) -> list[str]:
+        """Lines of one block; a stack of lines and of nodes still to write."""
+        lines: list[str] = []
+        stack: list[Any] = [(root, 0)]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                lines.append(item)
+                continue
+            node, depth = item
+            steps = self._node(node, depth, node == root)
+            stack.extend(reversed(steps))
+        return lines
+
+    def _node(self, node: int, depth: int, is_root: bool) -> list[Any]:
+        """Lines of a node, and pairs (child, depth) where its subtrees go."""
+        pad = "    " * depth
+        model, say = self.model, self.dialect
+        if not is_root and node in self.roots:
+            return [pad + say.call(node, "w")]
+        if model.is_leaf(node):
+            return [pad + line for line in self._leaf(node)]
+        before, conditions = self._branches(node)
+        steps: list[Any] = [pad + line for line in before]
+        words = iter(("if", *["elif"] * len(conditions)))
+        if node in model.dividing:
+            steps.append(pad + say.if_(next(words), "b < 0", "cannot tell: divide"))
+            for child in reversed(model.children(node)):
+                if model.shares[child] > 0:
+                    share = f"w * {model.shares[child]!r}"
+                    steps.append(pad + "    " + say.call(child, share))
+        record = model.nodes[node]
+        for b, child in enumerate(model.children(node)):
+            text = branch_text(record["kind"], record["test"], b, model.tree["schema"])
+            last = b == len(conditions) - 1
+            word = "else" if last else next(words)
+            if len(text) > LONGEST_REMARK:
+                text = text[: LONGEST_REMARK - 4] + " ..."
+            steps.append(pad + say.if_(word, conditions[b], one_line(text)))
+            steps.append((child, depth + 1))
+        steps.extend(pad + line for line in say.end())
+        return steps
+
+    def _leaf(self, node: int) -> list[str]:
+        say = self.dialect
+        found = [(k, p) for k, p in enumerate(self.model.outputs[node]) if p]
+        if self.one_block:
+            return [say.set(say.output(k), repr(p)) for k, p in found]
+        return [say.add(say.output(k), f"w * {p!r}") for k, p in found]
+
+    def _branches(self, node: int) -> tuple[list[str], list[str]]:
+        """Lines to run first, and the condition of each branch."""
+        model = self.model
+        tests, missing = model.tests(node), model.missing(node)
+        by_number = [f"b == {b}" for b in range(len(model.children(node)))]
+        if len(tests) == 1 and missing != -1:
+            lines, conditions = self._alone(tests[0], missing)
+            return lines, conditions or by_number
+        lines = [self.dialect.set("b", "-1")]
+        for i, test in enumerate(tests):
+            lines += self._ask(test, first=i == 0)
+        if missing is not None and missing >= 0:
+            lines.append(self.dialect.if_("if", "b < 0", "cannot tell"))
+            lines.append("    " + self.dialect.set("b", str(missing)))
+            lines += self.dialect.end()
+        return lines, by_number
+
+    def _alone(self, test: Test, missing: int | None) -> tuple[list[str], list[str]]:
+        """A test whose gaps go to one branch; no conditions: it sets b."""
+        say = self.dialect
+        if test.kind not in ("axis", "multiway", "subset"):
+            return self._many(test)
+        name = f"x{test.data['feature']}"
+        codes = self.model.branch_of_codes(test)
+        if codes is not None:
+            sets: list[list[str]] = [[] for _ in range(test.n_branches)]
+            for code, b in [*enumerate(codes), (-1, -1)]:
+                sets[missing if b < 0 else b].append(f"{name} == {code}")  # type: ignore[index]
+            return [], [f" {say.or_} ".join(parts) for parts in sets]
+        low, cut = test.data["low"], repr(test.data["threshold"])
+        # A comparison with NaN is false, so gaps go with the negated condition.
+        above = f"{name} > {cut}" if missing == low else f"{say.not_}({name} <= {cut})"
+        below = f"{name} <= {cut}" if missing != low else f"{say.not_}({name} > {cut})"
+        return [], [below, above] if low == 0 else [above, below]
+
+    def _ask(self, test: Test, first: bool) -> list[str]:
+        """Set b, which is -1, if this test can tell."""
+        say = self.dialect
+        unknown = "" if first else f"b < 0 {say.and_} "
+        if not test.can_fail:
+            lines, conditions = self._many(test)
+            if conditions:
+                lines.append(say.set("b", say.choose(conditions[0], "0", "1")))
+            if first:
+                return lines
+            inside = ["    " + line for line in lines]
+            return [say.if_("if", "b < 0", ""), *inside, *say.end()]
+        name = f"x{test.data['feature']}"
+        codes = self.model.branch_of_codes(test)
+        if codes is None:
+            low, cut = test.data["low"], repr(test.data["threshold"])
+            value = say.choose(f"{name} <= {cut}", str(low), str(1 - low))
+            known = f"{unknown}{name} == {name}"
+            return [
+                say.if_("if", known, ""),
+                "    " + say.set("b", value),
+                *say.end(),
+            ]
+        lines = []
+        for b in range(test.n_branches):
+            sets = f" {say.or_} ".join(
+                f"{name} == {code}" for code, to in enumerate(codes) if to == b
+            )
+            if sets:
+                condition = f"{unknown}({sets})" if unknown else sets
+                lines.append(say.if_("if", condition, ""))
+                lines.append("    " + say.set("b", str(b)))
+                lines += say.end()
+        return lines
+
+    def _many(self, test: Test) -> tuple[list[str], list[str]]:
+        """A test on several features: lines, and conditions unless they set b."""
+        say = self.dialect
+        names = [f"s{i}" for i in range(len(test.sums))]
+        lines = []
+        for name, total in zip(names, test.sums, strict=True):
+            lines.append(say.set(name, repr(float(total.start))))
+            for w, a, b in total.terms:
+                term = self._column(test, a)
+                if b >= 0:
+                    term = f"({term} * {self._column(test, b)})"
+                lines.append(say.add(name, f"{float(w)!r} * {term}"))
+        if test.kind == "machine":
+            return lines + say.largest(names), []
+        cut = 0.0
+        if test.kind == "network":
+            lines.append(say.set("s", repr(float(test.data["output_bias"]))))
+            for w, name in zip(test.data["output_weights"], names, strict=True):
+                lines.append(say.add("s", f"{float(w)!r} * {say.tanh(name)}"))
+            names = ["s"]
+        else:
+            cut = float(test.data["threshold"])
+        return lines, [f"{names[0]} <= {cut!r}", f"{names[0]} > {cut!r}"]
+
+    def _column(self, test: Test, at: int) -> str:
+        """Value of an encoded column, or what fills its gap."""
+        say = self.dialect
+        column = self.model.columns[test.columns[at]]
+        name, fill = f"x{column.feature}", repr(float(test.fill[at]))
+        if column.symbol >= 0:
+            sign = say.choose(f"{name} == {column.symbol}", "1.0", "-1.0")
+            return say.choose(f"{name} < 0", fill, sign)
+        if self.model.has_codes(column.feature):
+            return say.choose(f"{name} < 0", fill, name)
+        return say.choose(f"{name} != {name}", fill, name)
+
+
+def n_sums(model: Model) -> int:
+    """How many variables s0, s1, ... the code uses."""
+    return max(
+        (
+            len(test.sums)
+            for i in range(len(model.nodes))
+            if not model.is_leaf(i)
+            for test in model.tests(i)
+            if not test.can_fail
+        ),
+        default=0,
+    )
+
+
+def has_network(model: Model) -> bool:
+    """Whether some test needs the hyperbolic tangent."""
+    return any(
+        test.kind == "network"
+        for i in range(len(model.nodes))
+        if not model.is_leaf(i)
+        for test in model.tests(i)
+    )

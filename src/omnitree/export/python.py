@@ -1,0 +1,149 @@
+"""Python source of one function, `predict(row)`, that imports nothing.
+
+A row is a dict from column names to cells: numbers, symbols, None or NaN in a gap. A column
+that the row lacks is a gap, a symbol that training never showed, too.
+"""
+
+from __future__ import annotations
+
+from omnitree.export.model import Model, one_line
+from omnitree.export.procedure import blocks, has_network
+
+_HEAD = '''\
+"""A decision tree, written by omnitree.
+
+predict(row) takes a dict from column names to cells and gives the class and the
+probabilities of all classes. A cell is a number or a symbol; None, NaN, an empty
+string or no cell at all is a gap.
+"""
+
+CLASSES = {classes}
+'''
+
+_NUMBER = '''
+
+def _number(cell):
+    """The cell as a float, NaN in a gap."""
+    if type(cell).__name__ in ("NoneType", "NAType", "NaTType"):
+        return float("nan")
+    if isinstance(cell, str) and not cell.strip():
+        return float("nan")
+    return float(cell)
+'''
+
+_CODE = '''
+
+def _code(cell, codes):
+    """The code of a symbol, -1 in a gap or if training never showed it."""
+    if type(cell).__name__ in ("NoneType", "NAType", "NaTType") or cell != cell:
+        return -1
+    if cell not in codes and not isinstance(cell, str):
+        whole = isinstance(cell, float) and cell.is_integer()
+        cell = str(int(cell) if whole else cell)
+    return codes.get(cell, -1)
+'''
+
+_TANH = '''
+
+def _tanh(value):
+    """Hyperbolic tangent by the series of exp(2 value) - 1."""
+    double = 2.0 * abs(value)
+    if double > 40.0:
+        return 1.0 if value > 0 else -1.0
+    halvings = 0
+    while double > 0.25:
+        double, halvings = double / 2.0, halvings + 1
+    term = total = double
+    for n in range(2, 20):
+        term *= double / n
+        total += term
+    for _ in range(halvings):
+        total = total * (total + 2.0)
+    total /= total + 2.0
+    return total if value > 0 else -total
+'''
+
+
+class _Python:
+    and_, or_, not_ = "and", "or", "not "
+
+    def choose(self, condition: str, yes: str, no: str) -> str:
+        return f"({yes} if {condition} else {no})"
+
+    def set(self, variable: str, value: str) -> str:
+        return f"{variable} = {value}"
+
+    def add(self, variable: str, value: str) -> str:
+        return f"{variable} += {value}"
+
+    def if_(self, word: str, condition: str, remark: str) -> str:
+        test = "else" if word == "else" else f"{word} {condition}"
+        return f"{test}:  # {remark}" if remark else f"{test}:"
+
+    def end(self) -> list[str]:
+        return []
+
+    def output(self, k: int) -> str:
+        return f"p[{k}]"
+
+    def call(self, block: int, share: str) -> str:
+        return f"todo.append((_block_{block}, {share}))"
+
+    def tanh(self, value: str) -> str:
+        return f"_tanh({value})"
+
+    def largest(self, names: list[str]) -> list[str]:
+        listed = ", ".join(names)
+        return [f"b = ({listed}).index(max({listed}))"]
+
+
+def to_python(model: Model) -> str:
+    """Source code that defines `predict`."""
+    used, parts = model.used, blocks(model, _Python())
+    text = [_HEAD.format(classes=repr(list(model.classes)))]
+    text += [_NUMBER] * any(not model.has_codes(j) for j in used)
+    text += [_CODE] * any(model.has_codes(j) for j in used)
+    text += [_TANH] * has_network(model)
+    read = []
+    for j in used:
+        cell = f"row.get({model.features[j]['name']!r})"
+        if model.has_codes(j):
+            symbols = model.features[j]["categories"]
+            codes = {symbol: code for code, symbol in enumerate(symbols)}
+            read.append(f"x{j} = _code({cell}, {codes!r})")
+        else:
+            read.append(f"x{j} = _number({cell})")
+    start = f"p = [0.0] * {len(model.classes)}"
+    end = ["return CLASSES[p.index(max(p))], p"]
+    if len(parts) == 1:
+        body = [*read, start, *parts[0].lines, *end]
+        return "".join([*text, *_define("predict", "row", _doc(model), body)])
+    names = ", ".join(f"x{j}" for j in used)
+    values = f"({names}{',' * (len(used) == 1)})"
+    for part in parts:
+        body = [f"{values} = x", *part.lines] if used else part.lines
+        text += _define(f"_block_{part.root}", "x, w, todo, p", "", body)
+    loop = [
+        f"x = {values}",
+        start,
+        "todo = [(_block_0, 1.0)]",
+        "while todo:",
+        "    block, w = todo.pop()",
+        "    block(x, w, todo, p)",
+    ]
+    body = [*read, *loop, *end]
+    return "".join([*text, *_define("predict", "row", _doc(model), body)])
+
+
+def _doc(model: Model) -> str:
+    classes = one_line(", ".join(map(str, model.classes)))
+    classes = classes.replace("\\", "\\\\").replace('"', "'")
+    return f"Class of a row, and the probabilities of {classes}."
+
+
+def _define(name: str, arguments: str, doc: str, body: list[str]) -> list[str]:
+    lines = [f"\n\ndef {name}({arguments}):"]
+    if doc:
+        lines.append(f'    """{doc}"""')
+    lines += ["    " + line for line in body]
+    return ["\n".join(lines) + "\n"]

@@ -1,0 +1,100 @@
+"""What a row must be like to reach a node: the tests of its path, put together.
+
+Bounds of one number are merged to one interval and sets of symbols to their intersection;
+tests on several features stay as they are. Rules print a region, counterfactuals search
+one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from omnitree.export.model import Model, Test
+from omnitree.export.text import branch_text, set_text
+
+
+@dataclass
+class Region:
+    """Rows that reach a node.
+
+    Attributes
+    ----------
+    intervals : dict
+        Of a number: above the first bound, up to and including the second.
+    symbols : dict
+        Of a feature with symbols: the codes that pass.
+    others : list
+        Tests on several features, with the branch that must be taken.
+    gaps : dict
+        Whether a gap in a feature passes all univariate tests of that feature. None if
+        other features decide that, or the row is divided.
+    """
+
+    intervals: dict[int, tuple[float, float]] = field(default_factory=dict)
+    symbols: dict[int, list[int]] = field(default_factory=dict)
+    others: list[tuple[Test, int]] = field(default_factory=list)
+    gaps: dict[int, bool | None] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value of some feature passes."""
+        return any(low >= high for low, high in self.intervals.values()) or not all(
+            self.symbols.values()
+        )
+
+
+def region_of(model: Model, node: int) -> Region:
+    """The region of a node."""
+    region = Region()
+    for above, b in model.path(node):
+        test = model.tests(above)[0]
+        if not test.can_fail:
+            region.others.append((test, b))
+            continue
+        feature = test.data["feature"]
+        region.gaps.setdefault(feature, True)
+        if len(model.tests(above)) > 1 or above in model.dividing:
+            passes = None
+        else:
+            passes = model.missing(above) == b
+        before = region.gaps[feature]
+        region.gaps[feature] = passes if before else before
+        codes = model.branch_of_codes(test)
+        if codes is not None:
+            known = region.symbols.get(feature, range(len(codes)))
+            region.symbols[feature] = [c for c in known if codes[c] == b]
+            continue
+        low, high = region.intervals.get(feature, (-math.inf, math.inf))
+        cut = test.data["threshold"]
+        if b == test.data["low"]:
+            high = min(high, cut)
+        else:
+            low = max(low, cut)
+        region.intervals[feature] = (low, high)
+    return region
+
+
+def region_text(model: Model, region: Region) -> list[str]:
+    """The conditions of a region in words."""
+    lines = []
+    for j in region.gaps:
+        name = model.features[j]["name"]
+        if j in region.symbols:
+            symbols = model.features[j]["categories"]
+            text = set_text(name, [symbols[c] for c in region.symbols[j]])
+        else:
+            low, high = region.intervals[j]
+            if math.isinf(low):
+                text = f"{name} <= {high:.6g}"
+            elif math.isinf(high):
+                text = f"{name} > {low:.6g}"
+            else:
+                text = f"{low:.6g} < {name} <= {high:.6g}"
+        lines.append(f"{text}, or missing" if region.gaps[j] else text)
+    schema = model.tree["schema"]
+    for test, b in region.others:
+        text = branch_text(test.kind, test.data, b, schema)
+        if text not in lines:
+            lines.append(text)
+    return lines

@@ -1,0 +1,86 @@
+"""One rule a leaf, in words: conditions, class, support and confidence.
+
+Conditions on one feature are merged. Rules of one class stand together, the best supported
+first. They cover every row once, but for rows that a gap divides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from omnitree.export.model import Model, one_line
+from omnitree.export.region import region_of, region_text
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds in a leaf.
+
+    Attributes
+    ----------
+    leaf : int
+        The leaf's number in the tree.
+    conditions : list of str
+        All must hold; none for a tree without tests.
+    label
+        The class.
+    support : float
+        Weight of the training rows there.
+    confidence : float
+        Part of them that has the class.
+    """
+
+    leaf: int
+    conditions: list[str]
+    label: Any
+    support: float
+    confidence: float
+
+
+def rules(model: Model) -> list[Rule]:
+    """Rules of all leaves, class by class and the best supported first."""
+    found = []
+    for leaf in model.leaves:
+        counts, best = model.counts[leaf], model.labels[leaf]
+        found.append(
+            Rule(
+                leaf,
+                region_text(model, region_of(model, leaf)),
+                model.classes[best],
+                sum(model.nodes[leaf]["value"]),
+                counts[best] / sum(counts),
+            )
+        )
+    order = {label: k for k, label in enumerate(model.classes)}
+    return sorted(found, key=lambda r: (order[r.label], -r.support, r.leaf))
+
+
+def to_rules(model: Model) -> str:
+    """Rules as text."""
+    total = sum(model.nodes[0]["value"])
+    found = rules(model)
+    lines = [f"{len(found)} rules from {total:.6g} training rows"]
+    if any(len(model.tests(i)) > 1 for i in _inner(model)):
+        lines.append("Where a tested value is missing, surrogate tests decide.")
+    if model.dividing:
+        lines.append("Where a tested value is missing, several rules hold in part.")
+    for rule in found:
+        conditions = [one_line(c) for c in rule.conditions] or ["always"]
+        lines.append("")
+        lines += [
+            f"{word} {text}"
+            for word, text in zip(
+                ["IF", *["AND"] * len(conditions)], conditions, strict=False
+            )
+        ]
+        part = rule.support / total if total else 0.0
+        lines.append(
+            f"THEN {one_line(rule.label)}  (support {rule.support:.6g} = {part:.1%}, "
+            f"confidence {rule.confidence:.1%})"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _inner(model: Model) -> list[int]:
+    return [i for i in range(len(model.nodes)) if not model.is_leaf(i)]

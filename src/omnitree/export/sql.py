@@ -1,0 +1,401 @@
+"""One ANSI SQL expression over quoted column names.
+
+A plain tree becomes CASE expressions. Databases limit how deep these nest (SQLite to about
+25), so of each node's subtrees the one that nests deepest goes on in the same CASE and only
+the others are put inside: n leaves nest log2(n) deep, however deep the tree is.
+
+Three things need names for values, which a scalar subquery gives: codes of symbols, where a
+test on several features asks for more than two of them, the discriminants of a linear
+machine with more than two branches, and rows that gaps divide. For the latter come, each
+from the one before: the branch of every node (-1: divided), the part of the row in every
+leaf, the probability of every class, the class. DISTINCT keeps databases from putting the
+expressions back in place of their names.
+
+A gap is NULL; a symbol that training never showed is a gap, too. Networks need TANH, of
+SQL:2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+from omnitree.export.model import Model, Test
+
+# Sums of more terms are added up in groups: SQLite and DuckDB nest 1000 deep.
+LONGEST_SUM = 400
+
+
+def to_sql(model: Model, proba: bool = False) -> str:
+    """An expression for the class.
+
+    Parameters
+    ----------
+    model : Model
+    proba : bool
+        Give a list for SELECT instead: the class as "predicted" and the probability of
+        each class C as "p(C)".
+    """
+    writer = _Writer(model)
+    label = writer.label()
+    if not proba:
+        return label
+    items = [f"{label} AS {_name('predicted')}"]
+    for k, c in enumerate(model.classes):
+        items.append(f"{writer.probability(k)} AS {_name(f'p({c})')}")
+    return ",\n".join(items)
+
+
+class _Writer:
+    def __init__(self, model: Model):
+        self.model = model
+        self.names = [_name(f["name"]) for f in model.features]
+        # What the subqueries call their values must not hide a column.
+        lowered = [f["name"].lower() for f in model.features]
+        self.prefix = "t"
+        while any(name.startswith(self.prefix) for name in lowered):
+            self.prefix += "_"
+        self.nesting = self._nesting()
+
+    # -- answers --------------------------------------------------------------------
+
+    def label(self) -> str:
+        """The class of a row."""
+        model = self.model
+        labels = [literal(c) for c in model.classes]
+        if not model.dividing:
+            return self._let(self._cases(lambda n: labels[model.labels[n]]))
+        names = [self._alias("p", k) for k in range(len(labels))]
+        sums = [f"{self._leaf_sum(k)} AS {name}" for k, name in enumerate(names)]
+        table = f"(SELECT DISTINCT {', '.join(sums)} FROM {self._parts()})"
+        return f"(SELECT {_largest(names, labels)} FROM {table} AS {self._alias('p')})"
+
+    def probability(self, k: int) -> str:
+        """The probability of a class."""
+        outputs = self.model.outputs
+        if self.model.dividing:
+            return f"(SELECT {self._leaf_sum(k)} FROM {self._parts()})"
+        return self._let(self._cases(lambda node: number(outputs[node][k])))
+
+    # -- trees that divide no row ---------------------------------------------------
+
+    def _nesting(self) -> list[int]:
+        """How deep the CASE of each node nests if its deepest subtree goes on in it."""
+        model = self.model
+        deep = [0] * len(model.nodes)
+        for node in range(len(model.nodes) - 1, -1, -1):
+            below = sorted(deep[c] for c in model.children(node))
+            if below:
+                deep[node] = max(below[-1], below[-2] + 1, 1)
+        return deep
+
+    def _cases(self, leaf: Callable[[int], str]) -> str:
+        """Nested CASE expressions with a value for each leaf."""
+        model = self.model
+        out: list[str] = []
+        # Nodes to write as expressions of their own, and text to put between.
+        stack: list[Any] = [0]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                out.append(item)
+                continue
+            if model.is_leaf(item):
+                out.append(leaf(item))
+                continue
+            steps: list[Any] = ["CASE"]
+            node = item
+            while not model.is_leaf(node):
+                children = model.children(node)
+                deepest = max(reversed(children), key=self.nesting.__getitem__)
+                for b, child in enumerate(children):
+                    if child != deepest:
+                        steps += [f" WHEN {self._condition(node, b)} THEN ", child]
+                node = deepest
+            stack.extend(reversed([*steps, f" ELSE {leaf(node)} END"]))
+        return "".join(out)
+
+    def _condition(self, node: int, b: int) -> str:
+        """When a row takes branch b of a node that divides none; NULL is no."""
+        tests, missing = self.model.tests(node), self.model.missing(node)
+        if len(tests) > 1 or _needs_name(tests[0]):
+            return f"{self._branch(node)} = {b}"
+        test = tests[0]
+        if not test.can_fail:
+            return self._many(test, b)
+        told = self._told(test, b)
+        if missing != b:
+            return told or "1 = 0"
+        name = self.names[test.data["feature"]]
+        codes = self.model.branch_of_codes(test)
+        if codes is None:
+            return f"{told} OR {name} IS NULL"
+        others = [c for c, to in enumerate(codes) if to not in (-1, b)]
+        if not others:
+            return "1 = 1"
+        return f"{name} IS NULL OR {name} NOT IN ({self._symbols(test, others)})"
+
+    # -- tests ----------------------------------------------------------------------
+
+    def _branch(self, node: int) -> str:
+        """Number of the branch that a row takes, -1: it is divided."""
+        cases, other = [], str(self.model.missing(node))
+        for i, test in enumerate(self.model.tests(node)):
+            if _needs_name(test):
+                other = (
+                    self._winner(node, i)
+                    if self.model.dividing
+                    else self._alias("m", node, i)
+                )
+            elif not test.can_fail:
+                cases.append(f"WHEN {self._many(test, 0)} THEN 0")
+                other = "1"
+            else:
+                told = [(b, self._told(test, b)) for b in range(test.n_branches)]
+                cases += [f"WHEN {text} THEN {b}" for b, text in told if text]
+        return f"CASE {' '.join(cases)} ELSE {other} END" if cases else other
+
+    def _told(self, test: Test, b: int) -> str:
+        """When a univariate test tells branch b; empty if it never does."""
+        name = self.names[test.data["feature"]]
+        codes = self.model.branch_of_codes(test)
+        if codes is None:
+            sign = "<=" if b == test.data["low"] else ">"
+            return f"{name} {sign} {number(test.data['threshold'])}"
+        here = [c for c, to in enumerate(codes) if to == b]
+        if not here:
+            return ""
+        if len(here) == 1:
+            return f"{name} = {self._symbols(test, here)}"
+        return f"{name} IN ({self._symbols(test, here)})"
+
+    def _symbols(self, test: Test, codes: list[int]) -> str:
+        symbols = self.model.symbols(test.data["feature"])
+        return ", ".join(literal(symbols[c]) for c in codes)
+
+    def _many(self, test: Test, b: int) -> str:
+        """When a test on several features takes branch b of two."""
+        sums = [self._sum(test, i) for i in range(len(test.sums))]
+        if test.kind == "machine":
+            return f"{sums[0]} {'>=' if b == 0 else '<'} {sums[1]}"
+        total, cut = sums[0], 0.0
+        if test.kind == "network":
+            weights = test.data["output_weights"]
+            total = _add(
+                [
+                    number(test.data["output_bias"]),
+                    *(
+                        f"{number(w)} * TANH({s})"
+                        for w, s in zip(weights, sums, strict=True)
+                    ),
+                ]
+            )
+        else:
+            cut = test.data["threshold"]
+        return f"{total} {'<=' if b == 0 else '>'} {number(cut)}"
+
+    def _sum(self, test: Test, i: int) -> str:
+        total = test.sums[i]
+        parts = [number(total.start)] if total.start or not total.terms else []
+        for w, a, b in total.terms:
+            term = self._column(test, a)
+            if b >= 0:
+                term = f"({term} * {self._column(test, b)})"
+            parts.append(f"{number(w)} * {term}")
+        return _add(parts)
+
+    def _column(self, test: Test, at: int) -> str:
+        """Value of an encoded column, or what fills its gap."""
+        column = self.model.columns[test.columns[at]]
+        name, fill = self.names[column.feature], number(test.fill[at])
+        if not self.model.has_codes(column.feature):
+            return f"COALESCE({name}, {fill})"
+        if column.feature in self._coded:
+            code = self._alias("c", column.feature)
+            value = (
+                f"WHEN {code} = {column.symbol} THEN 1.0E0 WHEN {code} >= 0 THEN -1.0E0"
+                if column.symbol >= 0
+                else f"WHEN {code} >= 0 THEN {code}"
+            )
+            return f"CASE {value} ELSE {fill} END"
+        values = (-1.0, 1.0) if column.symbol >= 0 else (0.0, 1.0)
+        return self._translated(column.feature, map(number, values), fill)
+
+    def _translated(self, feature: int, values: Iterable[str], other: str) -> str:
+        """A value for each symbol of a feature."""
+        pairs = zip(self.model.symbols(feature), values, strict=False)
+        cases = " ".join(f"WHEN {literal(s)} THEN {value}" for s, value in pairs)
+        return f"CASE {self.names[feature]} {cases} ELSE {other} END"
+
+    # -- values with names ----------------------------------------------------------
+
+    def _alias(self, what: str, *numbers: int) -> str:
+        return _name(f"{self.prefix}{what}{'_'.join(map(str, numbers))}")
+
+    @cached_property
+    def _machines(self) -> list[tuple[int, int]]:
+        """Nodes and tests that are machines with more than two branches."""
+        model = self.model
+        return [
+            (node, i)
+            for node in range(len(model.nodes))
+            if not model.is_leaf(node)
+            for i, test in enumerate(model.tests(node))
+            if _needs_name(test)
+        ]
+
+    @cached_property
+    def _coded(self) -> list[int]:
+        """Features of three symbols or more in tests on several features."""
+        model = self.model
+        return sorted(
+            {
+                feature
+                for node in range(len(model.nodes))
+                if not model.is_leaf(node)
+                for test in model.tests(node)
+                if not test.can_fail
+                for feature in model.features_of(test)
+                if model.has_codes(feature) and len(model.symbols(feature)) > 2
+            }
+        )
+
+    def _codes(self) -> str:
+        """FROM and a table of one row with codes of symbols, -1 in a gap."""
+        if not self._coded:
+            return ""
+        codes = []
+        for j in self._coded:
+            values = map(str, range(len(self.model.symbols(j))))
+            codes.append(
+                f"{self._translated(j, values, '-1')} AS {self._alias('c', j)}"
+            )
+        return f" FROM (SELECT DISTINCT {', '.join(codes)}) AS {self._alias('c')}"
+
+    def _discriminants(self) -> str:
+        """FROM and a table of one row: discriminants of machines, and the codes."""
+        if not self._machines:
+            return self._codes()
+        values = [self._alias("c", j) for j in self._coded]
+        for node, i in self._machines:
+            test = self.model.tests(node)[i]
+            for k in range(test.n_branches):
+                values.append(f"{self._sum(test, k)} AS {self._alias('g', node, i, k)}")
+        table = f"(SELECT DISTINCT {', '.join(values)}{self._codes()})"
+        return f" FROM {table} AS {self._alias('g')}"
+
+    def _winner(self, node: int, i: int) -> str:
+        """The branch of a machine, from its discriminants."""
+        n = self.model.tests(node)[i].n_branches
+        names = [self._alias("g", node, i, k) for k in range(n)]
+        return _largest(names, [str(k) for k in range(n)])
+
+    def _let(self, expression: str) -> str:
+        """The expression, with the codes and the winners of machines named."""
+        source = self._discriminants()
+        if self._machines:
+            values = [self._alias("c", j) for j in self._coded]
+            for at in self._machines:
+                values.append(f"{self._winner(*at)} AS {self._alias('m', *at)}")
+            table = f"(SELECT DISTINCT {', '.join(values)}{source})"
+            source = f" FROM {table} AS {self._alias('m')}"
+        return f"(SELECT {expression}{source})" if source else expression
+
+    def _parts(self) -> str:
+        """A table of one row: the part of the row that reaches each leaf."""
+        model = self.model
+        branches = ", ".join(
+            f"{self._branch(node)} AS {self._alias('b', node)}"
+            for node in range(len(model.nodes))
+            if not model.is_leaf(node)
+        )
+        parts = ", ".join(
+            f"{self._part(leaf)} AS {self._alias('w', leaf)}" for leaf in model.leaves
+        )
+        table = (
+            f"(SELECT DISTINCT {branches}{self._discriminants()}) AS {self._alias('b')}"
+        )
+        return f"(SELECT DISTINCT {parts} FROM {table}) AS {self._alias('w')}"
+
+    def _part(self, leaf: int) -> str:
+        """The part of a row that reaches a leaf, from the branches of its path."""
+        model = self.model
+        sure, factors = [], []
+        for node, b in model.path(leaf):
+            name = self._alias("b", node)
+            if node in model.dividing:
+                share = number(model.shares[model.children(node)[b]])
+                factors.append(
+                    f"CASE {name} WHEN {b} THEN 1.0E0 WHEN -1 THEN {share} "
+                    "ELSE 0.0E0 END"
+                )
+            else:
+                sure.append(f"{name} = {b}")
+        whole = " * ".join(factors) or "1.0E0"
+        if not sure:
+            return whole
+        return f"CASE WHEN {' AND '.join(sure)} THEN {whole} ELSE 0.0E0 END"
+
+    def _leaf_sum(self, k: int) -> str:
+        """Probability of a class from the parts of the row in the leaves."""
+        model = self.model
+        terms = [
+            f"{self._alias('w', leaf)} * {number(model.outputs[leaf][k])}"
+            for leaf in model.leaves
+            if model.outputs[leaf][k]
+        ]
+        return _add(terms or ["0.0E0"])
+
+
+def _needs_name(test: Test) -> bool:
+    """Whether a test is too long to write down once for each branch."""
+    return test.kind == "machine" and test.n_branches > 2
+
+
+def _largest(names: list[str], values: list[str]) -> str:
+    """The value that belongs to the largest name, the first of several.
+
+    That is the first which nothing after it exceeds.
+    """
+    if len(names) == 1:
+        return values[0]
+    cases = []
+    for k, name in enumerate(names[:-1]):
+        beats = " AND ".join(f"{name} >= {other}" for other in names[k + 1 :])
+        cases.append(f"WHEN {beats} THEN {values[k]}")
+    return f"CASE {' '.join(cases)} ELSE {values[-1]} END"
+
+
+def _add(terms: list[str]) -> str:
+    """A sum, in this order; very long ones in groups."""
+    while len(terms) > LONGEST_SUM:
+        groups = [terms[i : i + LONGEST_SUM] for i in range(0, len(terms), LONGEST_SUM)]
+        terms = [f"({' + '.join(group)})" for group in groups]
+    return " + ".join(terms)
+
+
+def _name(text: str) -> str:
+    """A quoted identifier."""
+    if "\0" in text:
+        raise ValueError(f"the name {text!r} holds a zero byte: SQL cannot write it")
+    return '"' + text.replace('"', '""') + '"'
+
+
+def number(value: float) -> str:
+    """A literal of double precision that reads back as the same number."""
+    text = repr(float(value))
+    return text if "e" in text else f"{text}E0"
+
+
+def literal(value: Any) -> str:
+    """A string, a number or a truth value."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ValueError(
+                f"the text {value!r} holds a zero byte: SQL cannot write it"
+            )
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return repr(value) if isinstance(value, int) else number(value)

@@ -1,0 +1,184 @@
+"""Explanations: the path is the library's, sums add up, counterfactuals hold."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from tests.trees import SCHEMA, random_rows, random_tree
+
+from omnitree import TreeClassifier, presets
+from omnitree.explain.counterfactual import scales
+from omnitree.export.model import Model
+from omnitree.schema import Feature, Schema
+from omnitree.splits import SPLITS, LinearSplit
+from omnitree.table import Table
+from omnitree.tree import NodeRecord, Tree, tree_from_nodes
+
+
+def fitted(tree: Tree) -> TreeClassifier:
+    clf = TreeClassifier()
+    clf._set_fitted(tree, np.array(tree.classes))
+    return clf
+
+
+def as_dict(row: np.ndarray, schema: Schema) -> dict:
+    return {
+        f.name: None
+        if math.isnan(v)
+        else f.categories[int(v)]
+        if f.categories
+        else float(v)
+        for v, f in zip(row, schema.features, strict=True)
+    }
+
+
+def test_path_of_random_trees(rng):
+    for _ in range(15):
+        tree = random_tree(rng, tuple(SPLITS), 10)
+        clf, rows = fitted(tree), random_rows(rng, 20)
+        path = tree.decision_path(Table(rows, SCHEMA))
+        proba = tree.predict_value(Table(rows, SCHEMA), tree.class_shares)
+        for i, row in enumerate(rows):
+            found = clf.explain(as_dict(row, SCHEMA))
+            assert list(found.probabilities.values()) == proba[i].tolist()
+            assert found.label == tree.classes[proba[i].argmax()]
+            parts = path[[i]].toarray()[0]
+            inner = {n: parts[n] for n in np.flatnonzero(parts) if tree.kind[n]}
+            assert {s.node: s.share for s in found.steps} == pytest.approx(inner)
+            check_steps(found, tree)
+            check_counterfactual(clf, as_dict(row, SCHEMA), found)
+            json.dumps(found.to_dict(), allow_nan=False)
+            assert str(found).startswith(str(found.label))
+
+
+def check_steps(found, tree: Tree):
+    for step in found.steps:
+        if step.branch is None:
+            assert "every branch" in step.gap
+            continue
+        if step.kind in ("linear", "quadratic"):
+            total = sum(c.amount for c in step.contributions)
+            assert total == pytest.approx(step.value)
+            assert (step.value <= step.threshold) == (step.branch == 0)
+        if step.kind == "machine":
+            split = tree.split(step.node)
+            others = [b for k, b in enumerate(split.bias) if k != step.branch]
+            total = sum(c.amount for c in step.contributions)
+            bias = [split.bias[step.branch] - b for b in others]
+            assert any(step.value == pytest.approx(total + b) for b in bias)
+        if step.value is not None:
+            assert step.margin == pytest.approx(abs(step.value - step.threshold))
+
+
+def check_counterfactual(clf, row: dict, found):
+    """Predicted by the public way, it gives the class it says, and not the old one."""
+    other = found.counterfactual
+    if other is None:
+        return
+    new = dict(row)
+    for change in other.changes:
+        assert new[change.name] == change.before != change.after
+        new[change.name] = change.after
+    assert 1 <= len(other.changes) <= 3
+    assert clf.predict(pd.DataFrame([new]))[0] == other.label != found.label
+
+
+@pytest.mark.parametrize("preset", ["c4.5", "cart", "ldt"])
+def test_iris_always_has_a_counterfactual(preset: str):
+    data = load_iris(as_frame=True)
+    clf = presets.make(preset, random_state=0).fit(
+        data.data, data.target_names[data.target]
+    )
+    for i in range(0, 150, 5):
+        found = clf.explain(data.data.iloc[i])
+        assert found.counterfactual is not None
+        check_counterfactual(clf, dict(data.data.iloc[i]), found)
+        assert found.counterfactual.label in str(found)
+
+
+def test_nearest_in_axis_trees(rng):
+    """Against all rows at and just above the thresholds of two features."""
+    for _ in range(5):
+        X = rng.normal(size=(60, 2))
+        clf = TreeClassifier(max_depth=5).fit(X, rng.integers(0, 3, 60))
+        model = Model(clf.tree_.to_dict())
+        unit = scales(model)
+        for row in rng.normal(size=(10, 2)):
+            values = [[v] for v in row]
+            for node in model.nodes:
+                if node["kind"] == "axis":
+                    cut = node["test"]["threshold"]
+                    near = [cut, np.nextafter(cut, np.inf)]
+                    values[node["test"]["feature"]] += near
+            rows = np.array(list(itertools.product(*values)))
+            other = clf.predict(rows) != clf.predict([row])[0]
+            best = (np.abs(rows[other] - row) / unit).sum(axis=1).min()
+            found = clf.explain(row).counterfactual
+            # A few digits are added to the change, so that people can read it.
+            assert best <= found.cost + 1e-12
+            size = sum(
+                abs(v) / u for v, u in zip(rows[other].max(0), unit, strict=True)
+            )
+            assert found.cost <= best + 2e-3 * (1 + size)
+
+
+def test_nearest_under_a_linear_test():
+    """One plane: the cheapest way over it changes one feature."""
+    schema = Schema((Feature("a", "numeric"), Feature("b", "numeric")), named=True)
+    split = LinearSplit((0, 1), (1.0, 4.0), (0.0, 0.0), 8.0)
+    leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
+    root = NodeRecord(-1, [1.0, 1.0], split, [1, 2])
+    clf = fitted(tree_from_nodes(schema, ("low", "high"), [root, *leaves]))
+    found = clf.explain({"a": 0.0, "b": 0.0})
+    assert [c.amount for c in found.steps[0].contributions] == [0.0, 0.0]
+    assert found.steps[0].margin == 8.0
+    (change,) = found.counterfactual.changes
+    assert change.name == "b" and 2.0 < change.after < 2.01
+    assert found.counterfactual.cost == pytest.approx(2.0, abs=0.01)
+
+
+def test_gaps_are_told():
+    x = np.arange(1.0, 21.0)
+    # Surrogates are learned where training has gaps; x stays the better feature.
+    other = pd.Series(np.where(x == 10, 15.5, np.where(x == 12, 3.5, x)))
+    frame = pd.DataFrame({"x": np.where(x == 20, np.nan, x), "y": other})
+    y = np.where(x <= 10, "a", "b")
+    row = {"x": None, "y": 14.0}
+    said = {
+        missing: str(TreeClassifier(missing=missing).fit(frame, y).explain(row))
+        for missing in ("mean", "fractional", "surrogate")
+    }
+    assert "x is missing: such rows take this branch" in said["mean"]
+    assert "goes down every branch" in said["fractional"]
+    assert "x is missing: surrogate test 1" in said["surrogate"]
+    clf = presets.make("ldt", pruning=None).fit(load_iris().data, load_iris().target)
+    text = str(clf.explain([5.0, None, 1.5, 0.2]))
+    assert "x1 = 3.05733 (fills a gap)" in text and "instead: x1" in text
+
+
+def test_rows_in_any_form():
+    data = load_iris(as_frame=True)
+    X = data.data
+    clf = TreeClassifier().fit(X, data.target)
+    forms = [X.iloc[3], dict(X.iloc[3]), X.iloc[[3]], X.iloc[3].tolist()]
+    forms += [X.to_numpy()[3], X.to_numpy()[3:4]]
+    assert len({str(clf.explain(form)) for form in forms}) == 1
+    with pytest.raises(ValueError, match="one row, not 2"):
+        clf.explain(X.iloc[:2])
+    with pytest.raises(ValueError, match="lacks column"):
+        clf.explain({"petal length (cm)": 1.0})
+    with pytest.raises(ValueError, match="max_changes must be at least 1"):
+        clf.explain(X.iloc[0], max_changes=0)
+
+
+def test_tree_without_a_test():
+    clf = fitted(tree_from_nodes(SCHEMA, ("a", "b"), [NodeRecord(-1, [2.0, 1.0])]))
+    found = clf.explain(as_dict(np.full(6, np.nan) * 1, SCHEMA) | {"height": 1.0})
+    assert found.steps == [] and found.counterfactual is None
+    assert "no test" in str(found)

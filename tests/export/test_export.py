@@ -1,0 +1,365 @@
+"""Exported trees give the library's answers: every format, every kind of test, hard names.
+
+Data sets come from the folder OMNITREE_DATA, else from ../shared/data beside the repository.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.export.runs import cells, run
+from tests.trees import SCHEMA, random_rows, random_tree
+
+from omnitree import TreeClassifier, presets
+from omnitree.export import FORMATS
+from omnitree.export.sql import LONGEST_SUM
+from omnitree.schema import Feature, Schema
+from omnitree.splits import SPLITS, AxisSplit, MachineSplit, NetworkSplit
+from omnitree.table import Table
+from omnitree.tree import NodeRecord, Tree, tree_from_nodes
+
+RUN = ["python", "c", "sqlite", "duckdb", "onnx", "pmml"]
+
+
+def fitted(tree: Tree, **options) -> TreeClassifier:
+    """An estimator around a tree."""
+    clf = TreeClassifier(**options)
+    clf._set_fitted(tree, np.array(tree.classes))
+    return clf
+
+
+def decoded(values: np.ndarray, schema: Schema) -> list[list]:
+    """Cells of encoded rows."""
+    return [
+        [
+            None if np.isnan(v) else f.categories[int(v)] if f.categories else float(v)
+            for v, f in zip(row, schema.features, strict=True)
+        ]
+        for row in values
+    ]
+
+
+def check(clf, rows, table: Table, format: str, folder: Path, exact: bool = True):
+    """Same class for every row, and the same probabilities."""
+    labels, proba = run(format, clf, rows, folder)
+    expected = clf.tree_.predict_value(table, clf._node_proba())
+    best = expected.argmax(axis=1)
+    assert labels == [clf.tree_.classes[k] for k in best]
+    tolerance = 0 if exact and format != "pmml" else 1e-12
+    np.testing.assert_allclose(proba, expected, rtol=0, atol=tolerance)
+
+
+# -- every kind of test ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_random_trees(format: str, seed: int, tmp_path: Path):
+    rng = np.random.default_rng(seed)
+    for n_inner in (0, 1, 2, 5, 12, 25):
+        tree = random_tree(rng, tuple(SPLITS), n_inner)
+        values = random_rows(rng, 60)
+        rows = decoded(values, SCHEMA)
+        check(fitted(tree), rows, Table(values, SCHEMA), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("kind", list(SPLITS))
+def test_one_kind(format: str, kind: str, rng, tmp_path: Path):
+    tree = random_tree(rng, (kind,), 6)
+    values = random_rows(rng, 60)
+    rows = decoded(values, SCHEMA)
+    check(fitted(tree), rows, Table(values, SCHEMA), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_symbols_never_seen_are_gaps(format: str, rng, tmp_path: Path):
+    tree = random_tree(rng, tuple(SPLITS), 12)
+    values = random_rows(rng, 60)
+    rows = decoded(values, SCHEMA)
+    for i in range(0, 60, 3):
+        values[i, 1], rows[i][1] = np.nan, "mauve"
+        values[i, 3], rows[i][3] = np.nan, "s"
+    check(fitted(tree), rows, Table(values, SCHEMA), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("smoothing", ["laplace", 3.5])
+def test_smoothing(format: str, smoothing, rng, tmp_path: Path):
+    tree = random_tree(rng, tuple(SPLITS), 8)
+    values = random_rows(rng, 40)
+    clf = fitted(tree, smoothing=smoothing)
+    check(clf, decoded(values, SCHEMA), Table(values, SCHEMA), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize(
+    "classes", [(1, 2, 3), (0.5, 1.5, 2.5), (False, True), ("it's", 'a "b"')]
+)
+def test_labels(format: str, classes: tuple, tmp_path: Path):
+    schema = Schema((Feature("x", "numeric"),), named=True)
+    n = len(classes)
+    records = [NodeRecord(-1, [4.0] * n, AxisSplit(0, 0.5, missing=1), [1, 2])]
+    records.append(NodeRecord(0, [3.0] + [0.0] * (n - 1)))
+    records.append(NodeRecord(0, [1.0] + [4.0] * (n - 1)))
+    tree = tree_from_nodes(schema, classes, records)
+    values = np.array([[0.5], [0.6], [np.nan]])
+    rows = decoded(values, schema)
+    check(fitted(tree), rows, Table(values, schema), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_rows_on_the_boundary(format: str, tmp_path: Path):
+    """Sums in the library's order: 0.1 + 0.2 - 0.3 is not 0 and must not be."""
+    from omnitree.splits import LinearSplit
+
+    schema = Schema(tuple(Feature(n, "numeric") for n in "abc"), named=True)
+    split = LinearSplit((2, 0, 1), (1.0, 1.0, 1.0), (0.0,) * 3, 0.0)
+    leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
+    tree = tree_from_nodes(
+        schema, ("n", "y"), [NodeRecord(-1, [1.0, 1.0], split, [1, 2]), *leaves]
+    )
+    rng = np.random.default_rng(0)
+    ab = rng.integers(1, 10, size=(300, 2)) / 10
+    values = np.column_stack([ab, -(ab[:, 0] + ab[:, 1])])
+    rows = decoded(values, schema)
+    check(fitted(tree), rows, Table(values, schema), format, tmp_path)
+
+
+# -- size -----------------------------------------------------------------------------
+
+
+def chain(depth: int, missing: int) -> Tree:
+    """A tree that is a list."""
+    schema = Schema((Feature("x", "numeric"),), named=True)
+    records = [NodeRecord(-1, [depth + 1.0, 1.0])]
+    at = 0
+    for i in range(depth):
+        first = len(records)
+        records[at].split = AxisSplit(0, float(i), missing=missing)
+        records[at].children = [first, first + 1]
+        records.append(NodeRecord(at, [1.0, i % 2]))
+        records.append(NodeRecord(at, [depth - i, 1.0]))
+        at = first + 1
+    return tree_from_nodes(schema, ("a", "b"), records)
+
+
+@pytest.mark.parametrize("format", [f for f in RUN if f != "pmml"])
+@pytest.mark.parametrize(("depth", "missing"), [(600, 0), (600, 1), (50, -1)])
+def test_deep_trees(format: str, depth: int, missing: int, tmp_path: Path):
+    tree = chain(depth, missing)
+    values = np.array([[v] for v in (-1.0, 0.5, 70.0, 590.0, 1e9, np.nan)])
+    rows = decoded(values, tree.schema)
+    check(fitted(tree), rows, Table(values, tree.schema), format, tmp_path)
+
+
+def test_pmml_of_a_tree_too_deep():
+    with pytest.raises(ValueError, match="too deep"):
+        fitted(chain(2000, 0)).export("pmml")
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_many_columns_and_branches(format: str, tmp_path: Path, rng):
+    """More terms in a sum than SQL adds up at once, and a machine of many branches."""
+    n, k = LONGEST_SUM + 20, 5
+    schema = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(n)), named=True)
+    columns = tuple(range(n))
+    fill = tuple(rng.normal(size=n).tolist())
+
+    def matrix(rows: int) -> tuple:
+        return tuple(map(tuple, rng.normal(size=(rows, n)).tolist()))
+
+    machine = MachineSplit(columns, fill, tuple(range(k)), matrix(k))
+    net = NetworkSplit(columns, fill, (0.5, 1.0), matrix(2), 0.1, (1.0, -1.0))
+    records = [NodeRecord(-1, [3.0, 9.0], machine, range(1, k + 1))]
+    records += [NodeRecord(0, [i % 3, 1.0]) for i in range(k)]
+    records[1].split, records[1].children = net, [k + 1, k + 2]
+    records += [NodeRecord(1, [1.0, 0.0]), NodeRecord(1, [0.0, 1.0])]
+    tree = tree_from_nodes(schema, ("a", "b"), records)
+    values = rng.normal(size=(40, n))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    rows = decoded(values, schema)
+    check(fitted(tree), rows, Table(values, schema), format, tmp_path)
+
+
+# -- names ----------------------------------------------------------------------------
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    'quote " and \' and ` and ""',
+    "new\nline\r\nand\ttab",
+    "*/ #error /* ??/ \\",
+    "'''; DROP TABLE t; --",
+    "{brace} %s $x ${y}",
+    "class",
+    "import",
+    "ümlaut ☃ \u202e\u2028",
+    "t",
+]
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_hostile_names_and_symbols(format: str, tmp_path: Path):
+    """Names, symbols and labels of any kind, in one tree of univariate and linear tests."""
+    rng = np.random.default_rng(0)
+    schema = Schema(
+        (
+            *(Feature(name, "numeric") for name in HOSTILE[:5]),
+            *(Feature(name, "categorical", tuple(HOSTILE)) for name in HOSTILE[5:]),
+        ),
+        named=True,
+    )
+    tree = random_tree(rng, tuple(SPLITS), 20, schema)
+    labels = tuple(sorted(HOSTILE[:3]))
+    tree = tree.replace(classes=labels)
+    values = random_rows(rng, 50, schema)
+    rows = decoded(values, schema)
+    check(fitted(tree), rows, Table(values, schema), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", ["rules", "dot", "text"])
+def test_hostile_names_in_words(format: str, rng):
+    schema = Schema(tuple(Feature(name, "numeric") for name in HOSTILE), named=True)
+    tree = random_tree(rng, ("axis", "linear"), 20, schema)
+    clf = fitted(tree.replace(classes=tuple(sorted(HOSTILE[:3]))))
+    text = clf.describe() if format == "text" else clf.export(format)
+    assert all(c.isprintable() for c in text.replace("\n", ""))
+    if format == "text":
+        assert len(text.splitlines()) == tree.n_nodes  # a title, and all but the root
+    if format == "dot":
+        string = r'"(?:[^"\\]|\\.)*"'
+        bare = re.sub(string, '""', text)
+        assert "script" not in bare and "DROP" not in bare
+        line = r"  n\d+( -> n\d+)? \[label=\"\"(, fillcolor=\"\")?\];"
+        assert all(re.fullmatch(line, t) for t in bare.splitlines()[3:-1])
+
+
+def test_names_that_a_format_cannot_write():
+    schema = Schema((Feature("a\0b", "numeric"),), named=True)
+    leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
+    root = NodeRecord(-1, [1.0, 1.0], AxisSplit(0, 0.5), [1, 2])
+    clf = fitted(tree_from_nodes(schema, ("n", "y"), [root, *leaves]))
+    for format in ("sql", "pmml"):
+        with pytest.raises(ValueError, match="cannot write"):
+            clf.export(format)
+    schema = Schema((Feature("x", "categorical", ("a\0", "b")),), named=True)
+    tree = random_tree(np.random.default_rng(0), ("subset",), 1, schema)
+    for format in ("sql", "pmml", "c"):
+        with pytest.raises(ValueError, match=r"zero byte|cannot write"):
+            fitted(tree).export(format)
+
+
+# -- words ----------------------------------------------------------------------------
+
+
+def test_rules_merge_bounds():
+    schema = Schema(
+        (Feature("x", "numeric"), Feature("c", "categorical", ("p", "q", "r"))), True
+    )
+    from omnitree.splits import MultiwaySplit
+
+    records = [
+        NodeRecord(-1, [6.0, 4.0], AxisSplit(0, 5.0), [1, 2]),
+        NodeRecord(0, [5.0, 2.0], AxisSplit(0, 1.0, missing=1), [3, 4]),
+        NodeRecord(0, [1.0, 2.0], MultiwaySplit(1, (0, 1, -1), missing=-1), [5, 6]),
+        NodeRecord(1, [4.0, 1.0]),
+        NodeRecord(1, [1.0, 1.0], AxisSplit(0, 3.0, missing=1), [7, 8]),
+        NodeRecord(2, [1.0, 0.0]),
+        NodeRecord(2, [0.0, 2.0]),
+        NodeRecord(4, [1.0, 0.0]),
+        NodeRecord(4, [0.0, 1.0]),
+    ]
+    text = fitted(tree_from_nodes(schema, ("no", "yes"), records)).export("rules")
+    assert text == (
+        "5 rules from 10 training rows\n"
+        "Where a tested value is missing, several rules hold in part.\n"
+        "\nIF x <= 1\nTHEN no  (support 5 = 50.0%, confidence 80.0%)\n"
+        "\nIF x > 5\nAND c = p\nTHEN no  (support 1 = 10.0%, confidence 100.0%)\n"
+        "\nIF 1 < x <= 3\nTHEN no  (support 1 = 10.0%, confidence 100.0%)\n"
+        "\nIF x > 5\nAND c = q\nTHEN yes  (support 2 = 20.0%, confidence 100.0%)\n"
+        "\nIF 3 < x <= 5, or missing\n"
+        "THEN yes  (support 1 = 10.0%, confidence 100.0%)\n"
+    )
+
+
+def test_json_is_the_public_tree(rng):
+    tree = random_tree(rng, tuple(SPLITS), 10)
+    text = fitted(tree).export("json")
+    assert json.loads(text) == tree.to_dict()
+
+
+def test_formats_and_options(rng):
+    clf = fitted(random_tree(rng, ("axis",), 3))
+    for format in FORMATS:
+        found = clf.export(format)
+        assert isinstance(found, bytes if format == "onnx" else str) and found
+    with pytest.raises(
+        ValueError, match=r"unknown format 'sqll', did you mean 'sql'\?"
+    ):
+        clf.export("sqll")
+    with pytest.raises(ValueError, match="has no option 'proba'"):
+        clf.export("c", proba=True)
+
+
+def test_python_accepts_cells_of_many_kinds():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "code": ["1", "2", "1", "2"]})
+    clf = TreeClassifier().fit(frame, ["a", "b", "c", "d"])
+    names: dict = {}
+    exec(clf.export("python"), names)
+    predict = names["predict"]
+    assert predict({"size": "3", "code": 1}) == predict({"size": 3, "code": 1.0})
+    assert predict({"size": 3.0, "code": "1"})[0] == "c"
+    gaps = [None, float("nan"), pd.NA, "", "  "]
+    assert len({predict({"size": g, "code": "1"})[0] for g in gaps}) == 1
+    assert predict({"code": "1"}) == predict({"size": None, "code": "1"})
+    with pytest.raises(ValueError):
+        predict({"size": "big", "code": "1"})
+
+
+# -- real data ------------------------------------------------------------------------
+
+FOLDER = Path(
+    os.environ.get(
+        "OMNITREE_DATA", Path(__file__).parents[2].parent / "shared" / "data"
+    )
+)
+SETS = {
+    "iris": {},
+    "glass": {},
+    "vote": {"smoothing": "laplace"},
+    "hepatitis": {},
+    "horse": {},
+    "soybean": {},
+    "cleveland": {"smoothing": 2.0},
+    "monks1": {},
+}
+
+
+@cache
+def read(name: str) -> tuple[pd.DataFrame, pd.Series]:
+    if not FOLDER.exists():
+        pytest.skip(f"no data sets in {FOLDER}; set OMNITREE_DATA")
+    table = pd.read_csv(
+        FOLDER / f"{name}.csv",
+        keep_default_na=False,
+        na_values=[""],
+        dtype={"class": str},
+    )
+    return table.drop(columns=["class", "split"], errors="ignore"), table["class"]
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("preset", ["c4.5", "cart", "ldt"])
+@pytest.mark.parametrize("name", SETS)
+def test_data_sets(name: str, preset: str, format: str, tmp_path: Path):
+    X, y = read(name)
+    clf = presets.make(preset, random_state=0, **SETS[name]).fit(X, y)
+    labels, proba = run(format, clf, cells(X), tmp_path)
+    assert labels == clf.predict(X).tolist()
+    np.testing.assert_allclose(proba, clf.predict_proba(X), rtol=0, atol=1e-12)
