@@ -55,8 +55,9 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         nonlocal finished
         split = None
         if not node.stays_leaf() and not tick(finished / root.total):
-            # One stream a node, so that the order of growth does not matter.
-            rng = np.random.default_rng([root.problem.seed, *node.path])
+            # One stream a node, so that the order of growth does not matter. The depth is
+            # in the key since a seed does not change by a 0 at its end.
+            rng = np.random.default_rng([root.problem.seed, node.depth, *node.path])
             split = learner.fit(node, rng)
             node.forget()
         if split is None:
