@@ -116,6 +116,8 @@ def test_contrast_is_statsmodels(rng: np.random.Generator):
     fitted = sm.OLS(np.concatenate(groups), np.eye(3)[label]).fit()
     expected = fitted.f_test(np.array([[2, -1, -1]]))
     ours = contrast(groups, [2, -1, -1])
-    assert tuple(ours) == pytest.approx((float(expected.fvalue), float(expected.pvalue)))
+    assert tuple(ours) == pytest.approx(
+        (float(expected.fvalue), float(expected.pvalue))
+    )
     with pytest.raises(ValueError, match="add up to zero"):
         contrast(groups, [1, 1, 1])

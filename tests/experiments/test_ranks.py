@@ -95,7 +95,7 @@ def test_holm_is_statsmodels(rng: np.random.Generator):
         p = rng.random(n) ** 3
         expected = multitest.multipletests(p, method="holm")[1]
         np.testing.assert_allclose(holm_adjust(p), expected)
-    table = rng.normal(size=(10, 4)) + [0, 0, 0, 2]
+    table = rng.normal(size=(10, 4)) + np.array([0, 0, 0, 2])
     p = holm(table, control=3)
     assert p[3] == 1 and (p[:3] < 0.2).all()
 

@@ -100,7 +100,9 @@ def five_by_two_f(a: ArrayLike, b: ArrayLike) -> Outcome:
     return Outcome(float(f), float(stats.f.sf(f, 10, 5)))
 
 
-def mcnemar(a_right: ArrayLike, b_right: ArrayLike, exact: bool | None = None) -> Outcome:
+def mcnemar(
+    a_right: ArrayLike, b_right: ArrayLike, exact: bool | None = None
+) -> Outcome:
     """McNemar's test on the rows that one method gets right and the other wrong.
 
     Parameters
@@ -120,7 +122,9 @@ def mcnemar(a_right: ArrayLike, b_right: ArrayLike, exact: bool | None = None) -
     """
     a, b = np.asarray(a_right, dtype=bool), np.asarray(b_right, dtype=bool)
     if a.shape != b.shape:
-        raise ValueError(f"two arrays of one length are needed, not {a.shape}, {b.shape}")
+        raise ValueError(
+            f"two arrays of one length are needed, not {a.shape}, {b.shape}"
+        )
     only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
     n = only_a + only_b
     if n == 0:
