@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from omnitree.experiments import commands
 from omnitree.reading import InputError, check_input, input_at_fault, read_table
 
 if TYPE_CHECKING:
@@ -222,6 +223,9 @@ def parts() -> None:
     for kind, registry in REGISTRIES.items():
         typer.echo(f"{kind}:")
         _print_pairs([(name, part.summary()) for name, part in registry.items()], "  ")
+
+
+commands.register(app)
 
 
 # -- estimators -----------------------------------------------------------------------

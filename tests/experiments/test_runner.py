@@ -31,7 +31,8 @@ def tasks(names=("c4.5", "ldt"), protocol="5x2cv", sample=IRIS):
 
 def test_errors_are_those_of_plain_code():
     (result,) = run(tasks(["c4.5"]), Store())
-    for part, fold in zip(protocols.parse("5x2cv").divide(IRIS, 0), result.folds):
+    parts = protocols.parse("5x2cv").divide(IRIS, 0)
+    for part, fold in zip(parts, result.folds, strict=True):
         clf = presets.make("c4.5").fit(IRIS.X.iloc[part.train], IRIS.y[part.train])
         right = clf.score(IRIS.X.iloc[part.test], IRIS.y[part.test])
         assert fold.error == pytest.approx(100 * (1 - right))
@@ -133,8 +134,8 @@ from omnitree.experiments import data, methods, protocols
 from omnitree.experiments.runner import Task, run
 from omnitree.experiments.store import Store
 sample = data.load("waveform:rows=300")
-tasks = [Task(sample, methods.parse(m), protocols.parse("3x10fold")) for m in ("cart", "ldt")]
-print("ready", flush=True)
+protocol = protocols.parse("3x10fold")
+tasks = [Task(sample, methods.parse(m), protocol) for m in ("cart", "ldt")]
 run(tasks, Store(Path(sys.argv[1])), n_jobs=2)
 """
 
@@ -149,7 +150,7 @@ def count(path: Path) -> int:
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_killed_runs_resume(tmp_path: Path):
-    """Killed twice at some moment, a run goes on where it was and ends as an unkilled one."""
+    """Killed twice, a run goes on where it was and ends as an unkilled one."""
     path = tmp_path / "s.sqlite"
     kept: dict[tuple[str, int], tuple] = {}
     for more in (4, 10):
