@@ -39,6 +39,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of the lab."""
     app.command()(compare)
     app.command()(datasets)
+    app.command()(reproduce)
 
 
 def compare(
@@ -124,6 +125,47 @@ def datasets(folder: Folder = None) -> None:
         "Generators take options, as led:irrelevant=17:rows=500:seed=1. Any other name is "
         f"looked for {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
     )
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="lw94 or ldt05.")],
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", "-t", help="A table's number; may be given again."),
+    ] = None,
+    folder: Folder = None,
+    quick: Annotated[
+        bool, typer.Option(help="A small honest subset: fewer data sets.")
+    ] = False,
+    store: StoreFile = None,
+    report: Report = None,
+    jobs: Jobs = 0,
+    seed: Seed = 0,
+) -> None:
+    """Redo a paper's experiments: ours beside the published figures, with verdicts."""
+    from omnitree.experiments import papers
+    from omnitree.experiments import report as reports
+    from omnitree.experiments.papers.base import Lab
+    from omnitree.experiments.store import opened
+
+    module = papers.find(paper)
+    check_output(report)
+    reports.check(report)
+    check_output(store)
+    with opened(store) as file:
+        lab = Lab(file, folder, jobs_of(jobs), seed, quick, verbose=True)
+        try:
+            found = module.reproduce(lab, table or [])
+        except ImportError as error:
+            raise InputError(str(error)) from None
+    tables = [found.summary(), *(t.table() for t in found.tables), *found.others]
+    print_tables([*tables[1:], tables[0]])
+    for note in found.notes:
+        typer.echo(note)
+    if report is not None:
+        lines = [*found.notes, versions()]
+        reports.write(report, module.TITLE, lines, tables, found.figures)
+        typer.echo(f"Report: {report}")
 
 
 def print_tables(tables: list[Any]) -> None:

@@ -96,7 +96,8 @@ def leave_one_out(
     if found is None:
         rows, weight = np.arange(n), np.ones(n - 1)
         found = [
-            grow(Node(problem, np.delete(rows, i), weight), learner, i) for i in range(n)
+            grow(Node(problem, np.delete(rows, i), weight), learner, i)
+            for i in range(n)
         ]
     return found if pruning is None else [path.pruned(pruning.level) for path in found]
 
@@ -152,7 +153,9 @@ def grow(root: Node, learner: SplitLearner, row: int) -> Path:
         if sum(child.total > 0 for child in children) < 2:
             break
         branch = int(split.route(one, np.array([0]))[0])
-        if branch < 0:  # a gap: the branch of gaps, or with divided rows the largest one
+        if (
+            branch < 0
+        ):  # a gap: the branch of gaps, or with divided rows the largest one
             largest = int(np.argmax([child.total for child in children]))
             branch = split.missing if split.missing >= 0 else largest
         if children[branch].total == 0:
