@@ -82,7 +82,8 @@ def model(iris: Path, tmp_path: Path) -> Path:
 
 def test_version_and_help():
     assert run("--version").stdout.startswith("omnitree 0.")
-    for command in ("demo", "fit", "predict", "show", "presets", "parts"):
+    lab = ("compare", "datasets", "reproduce")
+    for command in ("demo", "fit", "predict", "show", "presets", "parts", *lab):
         assert command in run("--help").stdout
         assert run(command, "--help").exit_code == 0
 

@@ -49,7 +49,9 @@ def test_every_step_is_what_plain_code_finds(rng: np.random.Generator, random: b
             for s in range(steps["start"][i], steps["start"][i + 1]):
                 f, cut = steps["feature"][s], steps["threshold"][s]
                 best = {
-                    j: min(left_entropy(x[rows, j], y[rows], c) for c in cuts(x[rows, j]))
+                    j: min(
+                        left_entropy(x[rows, j], y[rows], c) for c in cuts(x[rows, j])
+                    )
                     for j in ([f] if random else range(x.shape[1]))
                     if len(cuts(x[rows, j]))
                 }
@@ -63,7 +65,9 @@ def test_every_step_is_what_plain_code_finds(rng: np.random.Generator, random: b
                 assert steps["branch"][s] == (x[i, f] > cut)
                 rows = rows[(x[rows, f] > cut) == (x[i, f] > cut)]
             mixed = len(np.unique(y[rows])) > 1
-            assert not mixed or not any(len(cuts(x[rows, j])) for j in range(x.shape[1]))
+            assert not mixed or not any(
+                len(cuts(x[rows, j])) for j in range(x.shape[1])
+            )
 
 
 def test_random_features_are_drawn_evenly(rng: np.random.Generator):

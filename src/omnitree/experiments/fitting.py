@@ -105,7 +105,7 @@ def describe_nodes(tree: Tree) -> list[list[Any]]:
             int((tree.value[node] > 0).sum()),
             len(tree._features_of(node)),
         ]
-        for node in np.flatnonzero(tree.kind != LEAF)
+        for node in np.flatnonzero(tree.kind != LEAF).tolist()
     ]
 
 

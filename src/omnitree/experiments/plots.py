@@ -88,8 +88,8 @@ def critical_difference_diagram(
     groups = ranks.cliques(mean, difference)
     order = np.argsort(mean, kind="stable")
     half = (k + 1) // 2
-    figure = _figure(6.5, 0.28 * (half + len(groups)) + 1.2)
-    axis = figure.subplots()
+    figure = _figure(6.5, 0.28 * (half + len(groups)) + 1.2, layout=None)
+    axis = figure.add_axes((0.28, 0.02, 0.44, 0.96))
     axis.set_axis_off()
     axis.set_xlim(0.2, k + 0.8)
     axis.plot([1, k], [0, 0], color="black")
@@ -99,6 +99,7 @@ def critical_difference_diagram(
     axis.plot([1, min(1 + difference, k)], [1.2, 1.2], color="black", linewidth=2)
     axis.text(1, 1.4, f"critical difference {difference:.2f}", fontsize=8)
     below = 0.35 * len(groups) + 0.4
+    axis.set_ylim(-below - 0.6 * half, 2.2)
     for i, method in enumerate(order):
         left = i < half
         y = -below - 0.6 * (i if left else k - 1 - i)
@@ -119,10 +120,8 @@ def critical_difference_diagram(
     return _svg(figure)
 
 
-def _figure(width: float, height: float) -> Any:
-    return need("matplotlib.figure").Figure(
-        figsize=(width, height), layout="constrained"
-    )
+def _figure(width: float, height: float, layout: str | None = "constrained") -> Any:
+    return need("matplotlib.figure").Figure(figsize=(width, height), layout=layout)
 
 
 def _svg(figure: Any) -> str:
