@@ -51,7 +51,6 @@ PAIRS = {
     "lin": ("lin", {}, "ISELL-LDTm", 3),
     "uni": ("uni", {}, "ISELL-UNI", 1),
     "qua": ("qua", {}, "ISELL-QUA", 1),
-    "ldt-u2 multiway": ("ldt-u2", {"symbols": "multiway"}, "ISELL-LDTu", 1),
 }
 
 

@@ -19,10 +19,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from omnitree.column_source import Standardised
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
-from omnitree.linear_rows import Standardised
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number

@@ -1,0 +1,33 @@
+"""Published tables beside ours, one module a paper.
+
+A paper's module has `TITLE`, `TABLES` (number of each table to what it shows) and
+`reproduce(lab, wanted)`, which returns a `Reproduction`. A new paper is a file here and a
+line in `PAPERS`. The published figures are in `tables/`, with notes on what is doubtful in
+them in its README.md.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from omnitree.parts import unknown
+from omnitree.reading import InputError
+
+PAPERS = {
+    "lw94": "omnitree.experiments.papers.lw94",
+    "ldt05": "omnitree.experiments.papers.ldt05",
+}
+
+
+def find(name: str) -> Any:
+    """The module of a paper.
+
+    Examples
+    --------
+    >>> find("lw94").TITLE
+    'Liu & White (1994), The importance of attribute selection measures'
+    """
+    if name not in PAPERS:
+        raise InputError(unknown("paper", name, list(PAPERS)))
+    return import_module(PAPERS[name])
