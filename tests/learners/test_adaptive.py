@@ -78,7 +78,8 @@ def test_many_cuts_at_once_are_those_of_each(rng, monkeypatch):
             side = left[c][sample.y]
             share = [
                 [
-                    sample.weight[s & (scores[:, c] <= v)].sum() / sample.weight[s].sum()
+                    sample.weight[s & (scores[:, c] <= v)].sum()
+                    / sample.weight[s].sum()
                     for s in (side, ~side)
                 ]
                 for v in values[:-1]

@@ -157,3 +157,10 @@ def test_ties_are_broken_after_pruning():
     assert whole.tree_.n_nodes == plain.tree_.n_nodes
     again = break_ties(whole.tree_)
     np.testing.assert_array_equal(again.labels, whole.tree_.labels)
+
+
+@pytest.mark.parametrize("name", ["friedman", "fact", "cruise", "ltree", "qtree"])
+@pytest.mark.parametrize("cell", [1.0, "a"])
+def test_table_of_equal_rows_is_a_leaf(name, cell):
+    clf = presets.make(name, pruning=None).fit([[cell]] * 10, [0, 1] * 5)
+    assert clf.tree_.n_nodes == 1

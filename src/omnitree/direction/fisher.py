@@ -101,6 +101,8 @@ class Fisher(Part):
         `correlation` has a unit diagonal (0 where a column is constant), so what counts as
         singular does not depend on units.
         """
+        if not len(correlation):  # no columns
+            return right
         if self.pca != "always":
             try:
                 factor = linalg.cho_factor(correlation, lower=True)

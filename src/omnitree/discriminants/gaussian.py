@@ -27,7 +27,7 @@ def whitening(rows: LinearRows, epsilon: float) -> Floats:
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     values, vectors = linalg.eigh(scatter * np.outer(inverse, inverse))
     values, vectors = values[::-1], vectors[:, ::-1]
-    keep = int((values > 1e-9 * max(values[0], 1e-300)).sum())
+    keep = int((values > 1e-9 * max(values.max(initial=0.0), 1e-300)).sum())
     if keep < np.count_nonzero(scale):
         share = np.cumsum(values[:keep]) / max(values[:keep].sum(), 1e-300)
         keep = min(keep, int(np.searchsorted(share, epsilon, side="right")) + 1)
