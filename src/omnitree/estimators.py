@@ -25,12 +25,13 @@ from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number
 from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
+from omnitree.show import Showing
 from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
 from omnitree.tree import Tree
 
 
-class _BaseTreeClassifier(ClassifierMixin, BaseEstimator):
+class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
     """Everything but the choice of parts."""
 
     tree_: Tree

@@ -58,6 +58,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
             # One stream a node, so that the order of growth does not matter.
             rng = np.random.default_rng([root.problem.seed, *node.path])
             split = learner.fit(node, rng)
+            node.forget()
         if split is None:
             finished += node.total
             return
@@ -96,22 +97,22 @@ def make_children(node: Node, split: Split) -> list[Node]:
     if split.missing >= 0:
         branch = np.where(known, branch, split.missing)
         known = np.ones(len(branch), dtype=bool)
-    children = []
+    parts = []
     for b in range(split.n_children):
         here = branch == b
-        weight = node.weight.copy()
+        weight = node.weight
         if not known.all() and size[b] > 0:
             here |= ~known
-            weight[~known] *= size[b] / size.sum()
-        children.append(
-            Node(
-                node.problem,
-                node.rows[here],
-                weight[here],
-                (*node.path, b),
-                tuple(f.take(here) for f in (*node.inherited, *split.constructed)),
-            )
-        )
+            weight = np.where(known, weight, weight * (size[b] / size.sum()))
+        handed_on = (*node.inherited, *split.constructed)
+        inherited = tuple(f.take(here) for f in handed_on)
+        parts.append((node.rows[here], weight[here], (*node.path, b), inherited))
+    moments = node.moments if known.all() else {}
+    largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
+    children = [Node(node.problem, *part) for part in parts]
+    if moments:
+        others = tuple(c for b, c in enumerate(children) if b != largest)
+        children[largest] = replace(children[largest], remainder=(moments, others))
     return children
 
 

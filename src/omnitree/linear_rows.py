@@ -1,91 +1,122 @@
 """The rows of a node as linear tests see them, and their class statistics.
 
-Encoded columns are standardised once on the whole training table (a change of units that
-Fisher's direction does not notice, but that distances between means and principal
-components do), gaps are filled with the node's means. Per node, from one pass of BLAS: class
-weights, class means, and the total scatter. Groups of classes are merged from these without
-touching rows again. Made once per node (`Node.linear`) and shared by all who ask.
+Encoded columns come from a source (`column_source.py`: plain, or all monomials up to degree
+two), standardised once on the whole training table; gaps are filled with the node's means.
+Per node: class weights, class means and the total scatter, made once (`Node.linear`) and
+shared by all who ask; groups of classes are merged from them without touching rows again.
+Large nodes are read in blocks that fit into the cache, one BLAS product a block, and the
+moments of the largest child are those of its parent less its siblings'.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.splits import LinearSplit
-from omnitree.table import Table
+from omnitree._core import discriminant as kernel
+from omnitree.column_source import Floats, Source
+from omnitree.splits import Split
 
-Floats = NDArray[np.float64]
+BLOCK = 2048
+# A child keeps at least this share of each column's scatter, or its moments are summed anew:
+# a difference of nearly equal numbers has no digits left.
+KEPT = 1e-6
 
 
 @dataclass(frozen=True)
-class Standardised:
-    """Encoded columns of a whole table with mean 0 and deviation 1; gaps are NaN."""
+class Moments:
+    """Class sums (K, p) and second moments (p, p) around the origin of the table."""
 
-    columns: Floats
-    mean: Floats
-    std: Floats
-    with_gaps: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, table: Table, weight: Floats) -> Standardised:
-        """Standardise by weighted means and deviations over the present cells.
-
-        Constant columns become 0 and have the deviation 0.
-        """
-        view = table.linear_view
-        mean, std, z = view.standardise(np.arange(table.n_rows), weight)
-        z = np.ascontiguousarray(z)
-        gaps = np.isnan(view.columns)
-        z[gaps] = np.nan
-        return cls(z, mean, std, np.flatnonzero(gaps.any(axis=0)))
+    sums: Floats
+    second: Floats
 
 
 @dataclass(frozen=True)
 class LinearRows:
-    """Filled, standardised columns of some rows, with their classes and weights."""
+    """Filled, standardised columns of some rows, with their classes and weights.
 
-    source: Standardised
-    columns: Floats
-    fill: Floats
+    Attributes
+    ----------
+    source : Source
+        Where the columns come from.
+    rows : int array (n,)
+    y, weight : arrays (n,)
+        Class and weight of each row.
+    gap_fill : float array
+        Means of the source's columns with gaps over the present cells here.
+    remainder : callable, optional
+        Moments of these rows as a difference, cheaper than their sum; None: sum them.
+    """
+
+    source: Source
+    rows: NDArray[np.int64]
     y: NDArray[np.int32]
     weight: Floats
     n_classes: int
+    gap_fill: Floats
+    remainder: Callable[[], Moments | None] | None = None
 
     @classmethod
     def of(
         cls,
-        source: Standardised,
+        source: Source,
         rows: NDArray[np.int64],
         y: NDArray[np.int32],
         weight: Floats,
         n_classes: int,
+        remainder: Callable[[], Moments | None] | None = None,
     ) -> LinearRows:
-        """Take rows and fill their gaps with the means of the cells present."""
-        columns = source.columns[rows]
-        fill = np.zeros(columns.shape[1])
-        for j in source.with_gaps:
-            present = ~np.isnan(columns[:, j])
-            if present.any():
-                fill[j] = np.average(columns[present, j], weights=weight[present])
-            columns[~present, j] = fill[j]
-        others = np.setdiff1d(np.arange(columns.shape[1]), source.with_gaps)
-        fill[others] = weight @ columns[:, others] / weight.sum()
-        return cls(source, columns, fill, y, weight, n_classes)
+        """Rows whose gaps are filled with the means of the cells present among them."""
+        fill = source.gap_means(rows, weight)
+        y = np.ascontiguousarray(y, dtype=np.int32)
+        return cls(source, rows, y, weight, n_classes, fill, remainder)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, p."""
+        return self.source.n_columns
+
+    @cached_property
+    def columns(self) -> Floats:
+        """All columns of the rows, (n, p)."""
+        return self.source.take(self.rows, self.gap_fill)
+
+    def forget(self) -> None:
+        """Drop what takes much room and can be made again."""
+        self.__dict__.pop("columns", None)
+
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """The columns of consecutive rows, in pieces that fit into the cache."""
+        n = len(self.rows)
+        whole = n <= BLOCK or "columns" in self.__dict__
+        for start in range(0, n, BLOCK):
+            part = slice(start, min(start + BLOCK, n))
+            if whole:
+                yield part, self.columns[part]
+            else:
+                yield part, self.source.take(self.rows[part], self.gap_fill)
 
     def of_classes(self, classes: NDArray[np.intp]) -> LinearRows:
-        """Only the rows of some classes."""
+        """Only the rows of some classes, with gaps filled as before."""
         here = np.isin(self.y, classes)
         return replace(
-            self, columns=self.columns[here], y=self.y[here], weight=self.weight[here]
+            self,
+            rows=self.rows[here],
+            y=self.y[here],
+            weight=self.weight[here],
+            remainder=None,
         )
 
     def of_column(self, j: int) -> LinearRows:
         """Only one of the columns."""
-        return replace(self, columns=self.columns[:, [j]])
+        source, fill = self.source.only(j, self.gap_fill)
+        out = replace(self, source=source, gap_fill=fill, remainder=None)
+        out.__dict__["columns"] = self.columns[:, [j]]
+        return out
 
     @cached_property
     def one_hot(self) -> Floats:
@@ -97,9 +128,9 @@ class LinearRows:
     @cached_property
     def class_weight(self) -> Floats:
         """Weight of each class."""
-        return self.one_hot.sum(axis=0)
+        return np.bincount(self.y, self.weight, self.n_classes).astype(np.float64)
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Weight of all rows."""
         return float(self.class_weight.sum())
@@ -110,37 +141,75 @@ class LinearRows:
         return np.flatnonzero(self.class_weight > 0)
 
     @cached_property
+    def moments(self) -> Moments:
+        """Class sums and second moments."""
+        known = self.remainder() if self.remainder is not None else None
+        if known is not None:
+            known.sums[self.class_weight == 0] = 0.0
+            return known
+        sums = np.zeros((self.n_classes, self.n_columns))
+        second = np.zeros((self.n_columns, self.n_columns))
+        plain = bool((self.weight == 1).all())
+        for part, block in self.blocks():
+            kernel.add_class_sums(block, self.y[part], self.weight[part], sums)
+            if plain:
+                second += block.T @ block
+            else:
+                second += block.T @ (block * self.weight[part, None])
+        return Moments(sums, second)
+
+    @cached_property
+    def sums(self) -> Floats:
+        """Sum of the rows of each class."""
+        if "moments" in self.__dict__ or len(self.rows) > self.n_columns:
+            return self.moments.sums
+        # Few rows: their scatter is better not asked for (`Fisher` works on the rows).
+        sums = np.zeros((self.n_classes, self.n_columns))
+        kernel.add_class_sums(self.columns, self.y, self.weight, sums)
+        return sums
+
+    @cached_property
     def mean(self) -> Floats:
         """Mean of all rows."""
-        return self.class_weight @ self.means / self.total
+        return self.sums.sum(axis=0) / self.total
+
+    @property
+    def fill(self) -> Floats:
+        """Fill-in for gaps: the means of the plain columns."""
+        return self.mean[: self.source.n_plain]
 
     @cached_property
     def means(self) -> Floats:
         """Mean of each class (0 for absent ones)."""
         size = np.maximum(self.class_weight, np.finfo(float).tiny)
-        return (self.one_hot.T @ self.columns) / size[:, None]
+        return self.sums / size[:, None]
 
     @cached_property
     def scatter(self) -> Floats:
         """Total scatter around the mean."""
-        centred = self.columns - self.mean
-        return centred.T @ (centred * self.weight[:, None])
+        return self.moments.second - self.total * np.outer(self.mean, self.mean)
 
-    def split(self, w: Floats, threshold: float, merit: float) -> LinearSplit | None:
+    def project(self, basis: Floats) -> Floats:
+        """The rows around their mean along each column of `basis`, (n, k)."""
+        out = np.empty((len(self.rows), basis.shape[1]))
+        for part, block in self.blocks():
+            np.matmul(block, basis, out=out[part])
+        out -= self.mean @ basis
+        return out
+
+    def split(self, w: Floats, threshold: float, merit: float) -> Split | None:
         """Test `columns @ w <= threshold` in the table's own units.
 
         The direction gets length one in standardised units.
         """
-        used = np.flatnonzero((w != 0) & (self.source.std > 0))
-        length = np.linalg.norm(w[used])
-        if not length > 0:
-            return None
-        weights = w[used] / length / self.source.std[used]
-        fill = self.fill[used] * self.source.std[used] + self.source.mean[used]
-        return LinearSplit(
-            tuple(int(j) for j in used),
-            tuple(weights.tolist()),
-            tuple(fill.tolist()),
-            float(threshold / length + weights @ self.source.mean[used]),
-            merit=merit,
-        )
+        return self.source.split(w, threshold, self.fill, merit)
+
+
+def rest_of(whole: Moments, parts: list[Moments]) -> Moments | None:
+    """What is left of some moments without those of parts; None where digits are lost."""
+    sums, second = whole.sums.copy(), whole.second.copy()
+    for part in parts:
+        sums -= part.sums
+        second -= part.second
+    kept = np.diag(second) >= KEPT * np.diag(whole.second)
+    return Moments(sums, second) if kept.all() else None

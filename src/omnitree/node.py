@@ -12,11 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.linear_rows import LinearRows, Standardised
+from omnitree.column_source import Quadratic, Source, Standardised
+from omnitree.linear_rows import LinearRows, Moments, rest_of
 from omnitree.missing import MissingPolicy
 from omnitree.splits import Constructed
 from omnitree.stopping import Limits
 from omnitree.table import Table
+
+EXPANSIONS = ("linear", "quadratic")
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,21 @@ class Problem:
 
     @cached_property
     def standardised(self) -> Standardised:
-        """The encoded columns of the table, made when a linear learner first asks."""
+        """The encoded columns of the table, in units of their own deviations."""
         return Standardised.of(self.table, self.weight)
+
+    @cached_property
+    def _sources(self) -> dict[str, Source]:
+        return {}
+
+    def source(self, expansion: str) -> Source:
+        """Columns for linear tests, made when a learner first asks."""
+        if expansion not in self._sources:
+            if expansion == "linear":
+                self._sources[expansion] = self.standardised
+            else:
+                self._sources[expansion] = Quadratic.of(self.standardised, self.table)
+        return self._sources[expansion]
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,9 @@ class Node:
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
     inherited: tuple[Constructed, ...] = ()  # features that nodes above constructed
+    # Of the largest child: the moments of its parent, and the other children, so that its
+    # own moments can be had by subtraction.
+    remainder: tuple[dict[str, Moments], tuple[Node, ...]] = ({}, ())
 
     @property
     def depth(self) -> int:
@@ -65,15 +84,49 @@ class Node:
         return counts.astype(np.float64)
 
     @cached_property
-    def linear(self) -> LinearRows:
+    def views(self) -> dict[str, LinearRows]:
+        """What linear tests made of the rows so far, by expansion."""
+        return {}
+
+    def view(self, expansion: str) -> LinearRows:
         """The rows as linear tests see them, with class statistics; made once."""
-        return LinearRows.of(
-            self.problem.standardised,
-            self.rows,
-            self.y,
-            self.weight,
-            self.problem.n_classes,
-        )
+        if expansion not in self.views:
+            source = self.problem.source(expansion)
+
+            def difference() -> Moments | None:
+                parent, siblings = self.remainder
+                others = [s.view(expansion).moments for s in siblings]
+                return rest_of(parent[expansion], others)
+
+            usable = expansion in self.remainder[0] and not source.has_gaps
+            self.views[expansion] = LinearRows.of(
+                source,
+                self.rows,
+                self.y,
+                self.weight,
+                self.problem.n_classes,
+                difference if usable else None,
+            )
+        return self.views[expansion]
+
+    @property
+    def linear(self) -> LinearRows:
+        """The rows with the encoded columns as they are."""
+        return self.view("linear")
+
+    @property
+    def moments(self) -> dict[str, Moments]:
+        """Moments that were computed here, by expansion."""
+        return {
+            name: view.moments
+            for name, view in self.views.items()
+            if "moments" in view.__dict__
+        }
+
+    def forget(self) -> None:
+        """Drop what takes much room and can be made again."""
+        for view in self.views.values():
+            view.forget()
 
     @property
     def total(self) -> float:

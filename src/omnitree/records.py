@@ -166,16 +166,24 @@ def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
     _check(-1 <= split.missing < split.n_children, f"node {i}: missing branch")
     for test in (split, *split.surrogates):
         _, index, weight = test.pack()
-        _check(all(math.isfinite(w) for w in weight), f"node {i}: infinite number")
+        # Infinite numbers stay infinite in a sum, or become NaN.
+        _check(
+            math.isfinite(sum(weight)) or _all_finite(weight),
+            f"node {i}: infinite number",
+        )
         _check(
             test.n_children == split.n_children, f"node {i}: branches of a surrogate"
         )
         problem = _test_problem(test, schema)
         _check(problem is None, f"node {i}: {problem}")
         _check(
-            all(-(2**31) <= v < 2**31 for v in index),
+            not index or (min(index) >= -(2**31) and max(index) < 2**31),
             f"node {i}: a number out of range",
         )
+
+
+def _all_finite(values: Sequence[float]) -> bool:
+    return all(math.isfinite(v) for v in values)
 
 
 def _test_problem(test: Any, schema: Schema) -> str | None:
@@ -195,7 +203,7 @@ def _test_problem(test: Any, schema: Schema) -> str | None:
         return None
     n_columns = len(schema.linear_columns()[0])
     m = len(test.columns)
-    if not all(0 <= c < n_columns for c in test.columns):
+    if m and not (min(test.columns) >= 0 and max(test.columns) < n_columns):
         return "column out of range"
     if len(test.fill) != m:
         return "one fill a column is needed"

@@ -11,8 +11,9 @@ from sklearn.discriminant_analysis import (
 )
 from tests.tables import random_sample
 
+from omnitree.column_source import Standardised
 from omnitree.discriminants import DISCRIMINANTS, LDA, QDA, LogisticDiscriminants
-from omnitree.linear_rows import LinearRows, Standardised
+from omnitree.linear_rows import LinearRows
 from omnitree.table import learn_table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from omnitree.column_source import Standardised
 from omnitree.direction import Fisher
 from omnitree.grouping import (
     GROUPINGS,
@@ -15,7 +16,7 @@ from omnitree.grouping import (
 )
 from omnitree.grouping.base import OneProblem, nearest_starts
 from omnitree.learners.linear import LinearDiscriminant
-from omnitree.linear_rows import LinearRows, Standardised
+from omnitree.linear_rows import LinearRows
 from omnitree.merit import Gain
 from omnitree.table import learn_table
 from omnitree.threshold import EqualVariance

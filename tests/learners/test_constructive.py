@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from omnitree import TreeClassifier, load, presets, save
+from omnitree.column_source import Standardised
 from omnitree.discriminants import LDA
 from omnitree.learners import Constructive, Univariate
-from omnitree.linear_rows import LinearRows, Standardised
+from omnitree.linear_rows import LinearRows
 from omnitree.missing import Fractional
 from omnitree.node import Node, Problem
 from omnitree.stopping import Limits

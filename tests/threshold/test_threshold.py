@@ -10,7 +10,8 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 
-from omnitree.linear_rows import LinearRows, Standardised
+from omnitree.column_source import Standardised
+from omnitree.linear_rows import LinearRows
 from omnitree.merit import MERITS, Gain, GainRatio
 from omnitree.table import learn_table
 from omnitree.threshold import THRESHOLDS, EqualVariance, Exhaustive, UnequalVariance

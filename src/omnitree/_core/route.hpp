@@ -157,6 +157,101 @@ inline int32_t leaf_of(const TreeView& t, const Values& x, int64_t row) {
   return node;
 }
 
+// Sums of a linear test over many rows: column by column, so that each row's sum is added
+// up in the order of `branch_of` and yet many rows are under way at once.
+inline void linear_sums(const int32_t* index, int64_t m, const double* weight,
+                        const Values& x, const Columns& c, const int64_t* rows, int64_t n,
+                        double* sum) {
+  const double* fill = weight + 1 + m;
+  for (int64_t i = 0; i < n; ++i) sum[i] = 0;
+  for (int64_t j = 0; j < m; ++j) {
+    const double w = weight[1 + j], absent = fill[j];
+    const int32_t symbol = c.symbol[index[j]];
+    const double* column = x.base + c.feature[index[j]] * x.col_stride;
+    if (symbol < 0) {
+      for (int64_t i = 0; i < n; ++i) {
+        const double v = column[rows[i] * x.row_stride];
+        sum[i] += w * (std::isnan(v) ? absent : v);
+      }
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        sum[i] += w * column_value(x, c, rows[i], index[j], absent);
+    }
+  }
+}
+
+constexpr int64_t ROUTE_BLOCK = 512;
+
+// Branch of each row under one test, -1 where it cannot tell.
+inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
+                        const double* weight, const Values& x, const Columns& c,
+                        const int64_t* rows, int64_t n, int32_t* out) {
+  if (kind != LINEAR) {
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
+    return;
+  }
+  double sum[ROUTE_BLOCK];
+  for (int64_t at = 0; at < n; at += ROUTE_BLOCK) {
+    const int64_t size = n - at < ROUTE_BLOCK ? n - at : ROUTE_BLOCK;
+    linear_sums(index, n_index, weight, x, c, rows + at, size, sum);
+    for (int64_t i = 0; i < size; ++i) out[at + i] = sum[i] > weight[0];
+  }
+}
+
+// Leaves of the rows [begin, end), -1 for rows divided on their way. The rows walk together:
+// a stack of (node, range of row ids), each range divided stably among the node's branches.
+inline void apply_together(const TreeView& t, const Values& x, int64_t begin, int64_t end,
+                           int32_t* leaf) {
+  struct Range {
+    int32_t node;
+    int64_t begin, end;
+  };
+  const int64_t n = end - begin;
+  std::vector<int64_t> ids(n), next(n);
+  std::vector<int32_t> branch(n);
+  std::vector<int64_t> start;
+  for (int64_t i = 0; i < n; ++i) ids[i] = begin + i;
+  std::vector<Range> stack{{0, 0, n}};
+  while (!stack.empty()) {
+    const Range r = stack.back();
+    stack.pop_back();
+    if (t.kind[r.node] == LEAF) {
+      for (int64_t i = r.begin; i < r.end; ++i) leaf[ids[i]] = r.node;
+      continue;
+    }
+    const int64_t s = t.test_start[r.node], size = r.end - r.begin;
+    if (t.test_start[r.node + 1] == s + 1) {
+      const int64_t i = t.index_ptr[s];
+      branches_of(t.test_kind[s], t.index + i, t.index_ptr[s + 1] - i,
+                  t.weight + t.weight_ptr[s], x, t.columns, ids.data() + r.begin, size,
+                  branch.data());
+    } else {
+      for (int64_t i = 0; i < size; ++i)
+        branch[i] = branch_at(t, x, r.node, ids[r.begin + i]);
+    }
+    const int32_t n_children = t.n_children[r.node];
+    start.assign(n_children + 1, 0);
+    for (int64_t i = 0; i < size; ++i) {
+      if (branch[i] < 0) branch[i] = t.missing[r.node];
+      if (branch[i] < 0) {
+        leaf[ids[r.begin + i]] = -1;
+      } else {
+        ++start[branch[i] + 1];
+      }
+    }
+    for (int32_t b = 0; b < n_children; ++b) start[b + 1] += start[b];
+    for (int32_t b = 0; b < n_children; ++b)
+      if (start[b] < start[b + 1])
+        stack.push_back({t.first_child[r.node] + b, r.begin + start[b],
+                         r.begin + start[b + 1]});
+    for (int64_t i = 0; i < size; ++i)
+      if (branch[i] >= 0) next[start[branch[i]]++] = ids[r.begin + i];
+    const int64_t kept = start[n_children - 1];
+    for (int64_t i = 0; i < kept; ++i) ids[r.begin + i] = next[i];
+  }
+}
+
 // All leaves of one row with the share of the row that each gets.
 inline void leaves_of(const TreeView& t, const Values& x, int64_t row,
                       std::vector<std::pair<int32_t, double>>& out) {

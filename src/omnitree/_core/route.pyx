@@ -21,14 +21,19 @@ cdef extern from "route.hpp" namespace "omnitree" nogil:
         int32_t feature
         int32_t first_child
 
-    int branch_of(uint8_t, const int32_t*, int64_t, const double*, const Values&,
-                  const Columns&, int64_t)
+    void branches_of(uint8_t, const int32_t*, int64_t, const double*, const Values&,
+                     const Columns&, const int64_t*, int64_t, int32_t*)
     int32_t leaf_of(const TreeView&, const Values&, int64_t)
+    void apply_together(const TreeView&, const Values&, int64_t, int64_t, int32_t*)
     void leaves_of(const TreeView&, const Values&, int64_t,
                    vector[pair[int32_t, double]]&)
     void apply_axis_range "omnitree::apply_axis" (
         const AxisNode*, const Values&, int64_t, int64_t, int32_t*)
     void add_axis_sums(const AxisNode*, const Values&, const double*, int64_t, double*)
+
+
+cdef int64_t FEW = 16  # rows that are not worth a stack
+cdef int64_t TOGETHER = 4096  # rows whose cells stay in the cache
 
 
 def route_test(int kind, const int32_t[::1] index, const double[::1] weight,
@@ -39,26 +44,31 @@ def route_test(int kind, const int32_t[::1] index, const double[::1] weight,
     cdef Values v
     cdef Columns c = view_columns(column_feature, column_symbol)
     cdef const double* w = &weight[0] if weight.shape[0] else NULL
-    cdef int64_t i
     if rows.shape[0] == 0:
         return
     v = view_values(x)
     with nogil:
-        for i in range(rows.shape[0]):
-            out[i] = branch_of(<uint8_t>kind, &index[0], index.shape[0], w, v, c, rows[i])
+        branches_of(<uint8_t>kind, &index[0], index.shape[0], w, v, c, &rows[0],
+                    rows.shape[0], &out[0])
 
 
 def apply_tree(tuple arrays, const double[:, :] x, int64_t begin, int64_t end, int32_t[::1] leaf):
     """Leaf of each row in [begin, end), -1 for rows divided on their way."""
     cdef TreeView t = view_tree(arrays)
     cdef Values v
-    cdef int64_t row
+    cdef int64_t row, stop
     if begin >= end:
         return
     v = view_values(x)
     with nogil:
-        for row in range(begin, end):
-            leaf[row] = leaf_of(t, v, row)
+        if end - begin < FEW:
+            for row in range(begin, end):
+                leaf[row] = leaf_of(t, v, row)
+        else:
+            while begin < end:
+                stop = begin + TOGETHER if begin + TOGETHER < end else end
+                apply_together(t, v, begin, stop, &leaf[0])
+                begin = stop
 
 
 def apply_axis(const uint8_t[::1] nodes, const double[:, :] x, int64_t begin, int64_t end,

@@ -41,7 +41,9 @@ class Machine:
     def branches(self, z: Floats) -> NDArray[np.intp]:
         """Branch of each row."""
         g = z @ self.weights.T + self.bias
-        return (g[:, 0] > 0).astype(np.intp) if len(self.bias) == 1 else g.argmax(axis=1)
+        return (
+            (g[:, 0] > 0).astype(np.intp) if len(self.bias) == 1 else g.argmax(axis=1)
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Cases:
     def of(cls, node: Node) -> Cases:
         """The rows of a node; columns that are constant there are left out."""
         view = node.problem.table.linear_view
-        mean, std, z = view.standardise(node.rows, node.weight)
+        mean, std, z = view.standardise(node.rows, node.weight, order="C")
         used = np.flatnonzero(std > 0)
         classes = np.flatnonzero(node.counts > 0)
         return cls(
@@ -106,7 +108,7 @@ class Cases:
         cell = branch * self.n_classes + self.y
         size = n_branches * self.n_classes
         table = np.bincount(cell, weights=self.weight, minlength=size)
-        return table.reshape(n_branches, self.n_classes)
+        return table.astype(np.float64).reshape(n_branches, self.n_classes)
 
     def split(self, machine: Machine, merit: float) -> Split:
         """The machine as a test in the table's own units.

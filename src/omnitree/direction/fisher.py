@@ -3,19 +3,24 @@
 With total scatter T, groups L and R, d = m_L - m_R and c = n_L n_R / n, the within-group
 scatter is S = T - c dd', so by Sherman and Morrison S^-1 d is T^-1 d up to a factor. Per
 node: factorise T once, Z = T^-1 M for the K class means, P = X Z for the rows; the
-projection of any grouping is then P times K numbers. No pass over the columns per grouping.
+projection of any grouping is then P times K numbers, and its groups' means and common
+variance follow from the K x K matrix M' T^-1 M alone. No pass over the columns per grouping.
+A node with fewer rows than columns is factorised through its rows' inner products.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from omnitree._core import discriminant as kernel
+from omnitree.direction.sparse import best_columns
 from omnitree.linear_rows import Floats, LinearRows
-from omnitree.parts import Part, unknown
+from omnitree.parts import Part, number, unknown
 from omnitree.threshold.base import Projected
 
 PCA = ("singular", "always", "never")
@@ -23,25 +28,94 @@ PCA = ("singular", "always", "never")
 
 @dataclass(frozen=True)
 class Projections:
-    """Rows of a node along T^-1 (m_k - m) for every class k."""
+    """Rows of a node along T^-1 (m_k - m) for every class k that is present."""
 
     rows: LinearRows
-    basis: Floats  # (p, K)
-    scores: Floats  # (n, K)
+    basis: Floats  # (p, k)
+    shrunk: bool
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The rows along each column of the basis, (n, k)."""
+        return self.rows.project(self.basis)
+
+    @cached_property
+    def centres(self) -> Floats:
+        """Mean of the scores in each class."""
+        return (self.rows.means[self.rows.present] - self.rows.mean) @ self.basis
+
+    @cached_property
+    def spread(self) -> Floats:
+        """Total scatter of the scores.
+
+        It is M' T^-1 T T^-1 M, which is M' T^-1 M, unless T was shrunk.
+        """
+        if self.shrunk:
+            return self.scores.T @ (self.scores * self.rows.weight[:, None])
+        return (self.centres + self.centres.T) / 2
 
     def mix(self, left: NDArray[np.bool_]) -> Floats:
-        """Shares of the class means in m_L - m_R for each grouping, (C, K)."""
-        n = self.rows.class_weight
+        """Shares of the class means in m_L - m_R for each grouping, (C, k)."""
+        n = self.rows.class_weight[self.rows.present]
+        left = left[:, self.rows.present]
         n_left = (left @ n)[:, None]
         return np.where(left, n / n_left, -n / (self.rows.total - n_left))
 
     def project(self, left: NDArray[np.bool_]) -> Projected:
         """The rows on Fisher's direction of each grouping."""
-        return Projected(self.rows, self.scores @ self.mix(left).T, left)
+        return MixedProjection(self, left)
+
+    def exchange(self, left: NDArray[np.bool_], merit: int) -> NDArray[np.bool_]:
+        """The exchange search with analytic cuts for equal variances, from a start."""
+        rows, present = self.rows, self.rows.present
+        sides = left[present].astype(np.uint8)
+        kernel.exchange(
+            self.scores,
+            np.searchsorted(present, rows.y).astype(np.int32),
+            rows.weight,
+            rows.class_weight[present],
+            self.centres,
+            self.spread,
+            merit,
+            sides,
+        )
+        out = np.zeros_like(left)
+        out[present] = sides
+        return out
 
     def weights(self, left: NDArray[np.bool_]) -> Floats:
         """Weights of the columns for one grouping."""
         return self.basis @ self.mix(left[None])[0]
+
+
+class MixedProjection(Projected):
+    """Fisher's directions of several groupings: mixes of those of the classes."""
+
+    def __init__(self, projections: Projections, left: NDArray[np.bool_]):
+        self.rows, self.left = projections.rows, left
+        self.of, self.mix = projections, projections.mix(left)
+
+    @cached_property
+    def scores(self) -> Floats:  # type: ignore[override]
+        # Only where a threshold looks at the rows one by one.
+        return self.of.scores @ self.mix.T
+
+    def pooled(self) -> tuple[Floats, Floats, Floats]:
+        n = self.rows.class_weight[self.rows.present]
+        weight = self.weights()
+        by_class = (self.mix @ self.of.centres.T) * n  # (C, k)
+        low = (by_class * self.left[:, self.rows.present]).sum(axis=1)
+        sums = np.stack([low, by_class.sum(axis=1) - low])
+        mean = sums / np.maximum(weight, np.finfo(float).tiny)
+        total = ((self.mix @ self.of.spread) * self.mix).sum(axis=1)
+        between = weight[0] * weight[1] / self.rows.total * (mean[0] - mean[1]) ** 2
+        return weight, mean, np.maximum(total - between, 0.0)
+
+    def counts(self, cuts: Floats) -> Floats:
+        above = np.zeros((len(cuts), self.rows.n_classes))
+        y, weight = self.rows.y, self.rows.weight
+        kernel.count_above(self.of.scores, self.mix, cuts, y, weight, above)
+        return np.stack([self.rows.class_weight - above, above], axis=1)
 
 
 class Fisher(Part):
@@ -65,35 +139,46 @@ class Fisher(Part):
         self.shrinkage = shrinkage
 
     def project(self, rows: LinearRows) -> Projections:
-        """Factorise the scatter of a node and project its rows."""
+        """Factorise the scatter of a node."""
         if self.pca not in PCA:
             raise ValueError(unknown("pca", self.pca, list(PCA)))
-        deviations = np.where(
-            (rows.class_weight > 0)[:, None], rows.means - rows.mean, 0.0
-        )
-        scatter = self._shrunk(rows)
-        scale = np.sqrt(np.diag(scatter))
-        scale[scale <= 1e-12 * max(scale.max(initial=0.0), 1e-300)] = 0.0
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        basis = self._solve(
-            scatter * np.outer(inverse, inverse), deviations.T * inverse[:, None]
-        )
-        basis = basis * inverse[:, None]
-        scores = (rows.columns - rows.mean) @ basis
-        return Projections(rows, basis, scores)
+        number("epsilon", self.epsilon, 0, 1)
+        deviations = (rows.means[rows.present] - rows.mean).T
+        if self.shrinkage is None and len(rows.rows) <= rows.n_columns:
+            basis = self._by_rows(rows, deviations)
+        else:
+            scatter = rows.scatter if self.shrinkage is None else self._shrunk(rows)
+            inverse = _inverse_scale(np.diag(scatter))
+            basis = self._solve(
+                scatter * np.outer(inverse, inverse), deviations * inverse[:, None]
+            )
+            basis *= inverse[:, None]
+        return Projections(rows, basis, self.shrinkage is not None)
+
+    def sparse(self, rows: LinearRows, left: NDArray[np.bool_], most: int) -> Floats:
+        """Weights for one grouping, at most `most` of them not 0."""
+        n, k = rows.class_weight, rows.means
+        d = np.average(k[left], axis=0, weights=n[left])
+        d -= np.average(k[~left], axis=0, weights=n[~left])
+        scatter = rows.scatter if self.shrinkage is None else self._shrunk(rows)
+        inverse = _inverse_scale(np.diag(scatter))
+        correlation = scatter * np.outer(inverse, inverse)
+        some = best_columns(correlation, d * inverse, most)
+        weights = np.zeros(len(d))
+        part = self._solve(correlation[np.ix_(some, some)], (d * inverse)[some, None])
+        weights[some] = part[:, 0] * inverse[some]
+        return weights
 
     def _shrunk(self, rows: LinearRows) -> Floats:
-        scatter = rows.scatter
-        if self.shrinkage is None:
-            return scatter
         share = self.shrinkage
         if share == "ledoit_wolf":
             # Imported here: it loads half of scikit-learn, which few will need.
             from sklearn.covariance import ledoit_wolf_shrinkage
 
             share = ledoit_wolf_shrinkage(rows.columns)
-        target = np.trace(scatter) / len(scatter)
-        return (1 - share) * scatter + share * target * np.eye(len(scatter))
+        number("shrinkage", share, 0, 1)
+        target = np.trace(rows.scatter) / rows.n_columns
+        return (1 - share) * rows.scatter + share * target * np.eye(rows.n_columns)
 
     def _solve(self, correlation: Floats, right: Floats) -> Floats:
         """T^-1 times the class means.
@@ -104,20 +189,43 @@ class Fisher(Part):
         if not len(correlation):  # no columns
             return right
         if self.pca != "always":
-            try:
-                factor = linalg.cho_factor(correlation, lower=True)
-                if np.diag(factor[0]).min() > 1e-5:
-                    return linalg.cho_solve(factor, right)
-            except linalg.LinAlgError:
-                pass
-        values, vectors = linalg.eigh(correlation)
-        values, vectors = values[::-1], vectors[:, ::-1]
-        positive = values > 1e-9 * max(values[0], 1e-300)
-        keep = int(positive.sum())
+            factor, info = linalg.lapack.dpotrf(correlation, lower=1)
+            if info == 0 and np.diag(factor).min() > 1e-5:
+                return linalg.lapack.dpotrs(factor, right, lower=1)[0]
+        values, vectors = linalg.eigh(correlation, check_finite=False, driver="evd")
+        keep = self._keep(values)
+        part = vectors[:, keep]
+        return part @ ((part.T @ right) / values[keep, None])
+
+    def _by_rows(self, rows: LinearRows, right: Floats) -> Floats:
+        """The same for fewer rows than columns, whose scatter is singular anyway.
+
+        The inner products of the rows have the eigenvalues of the scatter.
+        """
+        centred = (rows.columns - rows.mean) * np.sqrt(rows.weight)[:, None]
+        inverse = _inverse_scale((centred**2).sum(axis=0))
+        centred *= inverse
+        values, vectors = linalg.eigh(
+            centred @ centred.T, check_finite=False, driver="evd"
+        )
+        keep = self._keep(values)
+        part = centred.T @ vectors[:, keep]  # components, times the roots of values
+        solved = part.T @ (right * inverse[:, None]) / values[keep, None] ** 2
+        return (part @ solved) * inverse[:, None]
+
+    def _keep(self, values: Floats) -> NDArray[np.intp]:
+        """Which components to keep, by their variances in ascending order."""
+        largest = max(float(values[-1]), 1e-300)
+        order = np.flatnonzero(values > 1e-9 * largest)[::-1]
         if self.pca != "never":
-            share = np.cumsum(values) / max(values[positive].sum(), 1e-300)
-            keep = min(
-                keep, int(np.searchsorted(share, self.epsilon, side="right")) + 1
-            )
-        part = vectors[:, :keep]
-        return part @ ((part.T @ right) / values[:keep, None])
+            share = np.cumsum(values[order])
+            enough = np.searchsorted(share, self.epsilon * share[-1:].sum(), "right")
+            order = order[: enough + 1]
+        return order
+
+
+def _inverse_scale(scatter: Floats) -> Floats:
+    """One over the deviation of each column, 0 where it is constant."""
+    scale = np.sqrt(np.maximum(scatter, 0.0))
+    varies = scale > 1e-12 * max(scale.max(initial=0.0), 1e-300)
+    return np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)

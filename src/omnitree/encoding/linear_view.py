@@ -16,19 +16,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from omnitree._core import discriminant as kernel
 
 if TYPE_CHECKING:
     from omnitree.table import Table
 
 FloatArray = NDArray[np.float64]
-
-# A column whose range is below this counts as constant: a weight in the user's units
-# is divided by the deviation and would overflow.
-_TINY = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,10 @@ class LinearView:
         return bool(np.isnan(self.columns).any())
 
     def standardise(
-        self, rows: NDArray[Any], weights: FloatArray | None = None
+        self,
+        rows: NDArray[Any],
+        weights: FloatArray | None = None,
+        order: Literal["C", "F"] = "F",
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centre and scale the columns over the rows of one node.
 
@@ -97,6 +98,8 @@ class LinearView:
         weights : float array (m,), optional
             The weight of each of these rows (not of all rows of the table); 1 each
             when left out. Rows of weight 0 get their Z but shape nothing.
+        order : {"C", "F"}, default="F"
+            Of Z in memory.
 
         Returns
         -------
@@ -104,46 +107,19 @@ class LinearView:
             Weighted mean of the present cells; 0 where there are none.
         std : float64 array (p,)
             Weighted deviation about `mean`; exactly 0 in a constant column.
-        Z : float64 array (m, p), Fortran-ordered
+        Z : float64 array (m, p)
             ``(x - mean) / std``; 0 where missing, and all 0 in a constant column.
         """
-        # One row per column from here on, so that every sum runs along memory. Sums
-        # are NumPy's, not BLAS's: its result may depend on the number of threads.
-        Z = self.columns.T.take(rows, axis=1)
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
         if weights is None:
-            weights = np.ones(Z.shape[1])
-        elif len(weights) != Z.shape[1]:
-            raise ValueError(f"{Z.shape[1]} rows have {len(weights)} weights.")
-        share = np.broadcast_to(weights, Z.shape)
-        gaps = np.isnan(Z) if self.has_gaps else None
-        if gaps is not None:
-            share = np.where(gaps, 0.0, share)
-        masked = gaps is not None or not np.all(weights > 0)
-        low, high = _extremes(Z, share > 0 if masked else True)
-        total = share.sum(axis=1)
-        total[total == 0] = 1.0
-
-        # Work in units of the column's own range: then neither an offset of 1e6 at a
-        # scale of 1e-8 nor values near 1e300 lose digits or overflow.
-        middle = np.where(low < high, low / 2 + high / 2, low)
-        reach = high / 2 - low / 2
-        constant = reach < _TINY
-        unit = np.where(constant, 1.0, reach)[:, None]
-        U = (Z - middle[:, None]) / unit
-        if gaps is not None:
-            U[gaps] = 0.0
-        mean = middle + unit[:, 0] * (np.einsum("ji,ji->j", share, U) / total)
-        # Deviations are taken from the mean as rounded, the one that a folded test
-        # subtracts, so Z is what the test will see.
-        Z -= mean[:, None]
-        if gaps is not None:
-            Z[gaps] = 0.0
-        np.divide(Z, unit, out=U)
-        std = unit[:, 0] * np.sqrt(np.einsum("ji,ji,ji->j", share, U, U) / total)
-        std[constant] = 0.0
-        Z /= np.where(std > 0, std, 1.0)[:, None]
-        Z[std == 0] = 0.0
-        return mean, std, Z.T
+            weights = np.ones(len(rows))
+        elif len(weights) != len(rows):
+            raise ValueError(f"{len(rows)} rows have {len(weights)} weights.")
+        mean, std = np.zeros(self.n_columns), np.zeros(self.n_columns)
+        Z = np.empty((len(rows), self.n_columns), order=order)
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        kernel.standardise(self.columns, rows, weights, mean, std, Z)
+        return mean, std, Z
 
     @staticmethod
     def fold(
@@ -176,14 +152,3 @@ class LinearView:
         varies = std > 0
         weights = np.where(varies, w / np.where(varies, std, 1.0), 0.0)
         return weights, b - (weights * mean).sum(axis=-1)
-
-
-def _extremes(
-    Z: FloatArray, where: NDArray[np.bool_] | bool
-) -> tuple[FloatArray, FloatArray]:
-    """Least and greatest cell of each row of Z, among some; 0 where there is none."""
-    low = Z.min(axis=1, initial=np.inf, where=where)
-    high = Z.max(axis=1, initial=-np.inf, where=where)
-    empty = low > high
-    low[empty] = high[empty] = 0.0
-    return low, high

@@ -39,6 +39,9 @@ class Problems(Protocol):
     def merits(self, at: NDArray[np.intp], left: Groups) -> Floats:
         """Merit of groupings (A, C, K) of the problems `at` (A,), as (A, C)."""
 
+    def exchange(self, left: Groups) -> Groups | None:
+        """The whole exchange search from a start (B, K), where there is a compiled one."""
+
     def left_shares(self, left: Groups, placed: Groups) -> Floats:
         """Share of each class on the left of a test trained on those placed; all (B, K)."""
 
@@ -53,6 +56,11 @@ class OneProblem:
 
     def merits(self, at: NDArray[np.intp], left: Groups) -> Floats:
         return self.discriminant.merits(left[0])[None]
+
+    def exchange(self, left: Groups) -> Groups | None:
+        compiled = getattr(self.discriminant, "exchange", None)
+        found = None if compiled is None else compiled(left[0])
+        return None if found is None else found[None]
 
     def left_shares(self, left: Groups, placed: Groups) -> Floats:
         side = self.discriminant.sides(left[0], np.flatnonzero(placed[0]))

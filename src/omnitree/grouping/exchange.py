@@ -23,6 +23,9 @@ class Exchange(Grouping):
     def search(self, problems: Problems) -> Groups:
         present = present_classes(problems)
         left = nearest_starts(problems)
+        found = problems.exchange(left)
+        if found is not None:
+            return found
         at = np.arange(len(left))
         best = problems.merits(at, left[:, None])[:, 0]
         while len(at):

@@ -121,6 +121,9 @@ class ColumnProblems:
         """Merit of the cut for each grouping."""
         return self.cuts(at, left)[1]
 
+    def exchange(self, left: NDArray[np.bool_]) -> None:
+        """No compiled search: the columns are searched together."""
+
     def left_shares(self, left: NDArray[np.bool_], placed: NDArray[np.bool_]) -> Floats:
         """Share of each class on the left of a cut trained on the classes placed."""
         shares = np.empty(left.shape)

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.direction import DIRECTIONS
+from omnitree.direction.fisher import Projections
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
-from omnitree.node import Node
+from omnitree.merit.base import CUSTOM
+from omnitree.node import EXPANSIONS, Node
+from omnitree.parts import number, unknown
 from omnitree.splits import Split
-from omnitree.threshold import THRESHOLDS, Exhaustive, Threshold
+from omnitree.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
 from omnitree.threshold.base import Projected
 
 
@@ -40,12 +43,23 @@ class LinearDiscriminant:
         cuts = self.threshold.find(projected, self.merit)
         return cut_merits(projected, cuts, self.merit)
 
+    def exchange(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """The whole search in compiled code, for Fisher and equal variances."""
+        if (
+            type(self.threshold) is EqualVariance
+            and isinstance(self.projections, Projections)
+            and self.merit.code != CUSTOM
+        ):
+            return self.projections.exchange(left, self.merit.code)
+        return None
+
     def sides(self, left: NDArray[np.bool_], classes: NDArray) -> NDArray[np.bool_]:
         """Side of all rows by a test trained on the rows of some classes."""
         part = self.rows.of_classes(classes)
         projections = self.direction.project(part)
         cut = self.threshold.find(projections.project(left[None]), self.merit)[0]
-        return (self.rows.columns - part.mean) @ projections.weights(left) > cut
+        weights = projections.weights(left)
+        return self.rows.columns @ weights > cut + part.mean @ weights
 
 
 class Linear(SplitLearner):
@@ -59,6 +73,11 @@ class Linear(SplitLearner):
     threshold : str or Threshold, default="equal_variance"
     merit : str or Merit, default="gain"
         Compares groupings and, with an exhaustive threshold, cuts.
+    expansion : {"linear", "quadratic"}, default="linear"
+        The columns: as they are, or with all their squares and products.
+    max_features_per_test : int, optional
+        Most weights that are not 0 in a test, an addition of ours: columns are eliminated
+        one by one after the classes are grouped.
     fallback : bool, default=False
         Try the exhaustive cut where an analytic one separates nothing; without it such a
         node stays a leaf, as in the authors' program.
@@ -70,8 +89,12 @@ class Linear(SplitLearner):
         direction="fisher",
         threshold="equal_variance",
         merit="gain",
+        expansion="linear",
+        max_features_per_test=None,
         fallback=False,
     ):
+        self.max_features_per_test = max_features_per_test
+        self.expansion = expansion
         self.fallback = fallback
         self.grouping = grouping
         self.direction = direction
@@ -84,16 +107,29 @@ class Linear(SplitLearner):
         direction = DIRECTIONS.resolve(self.direction)
         threshold = THRESHOLDS.resolve(self.threshold)
         merit = MERITS.resolve(self.merit)
-        rows = node.linear
+        if self.expansion not in EXPANSIONS:
+            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+        rows = node.view(self.expansion)
         discriminant = LinearDiscriminant(rows, direction, threshold, merit)
         left = grouping.find(discriminant)
         if left is None:
             return None
         projected = discriminant.projections.project(left[None])
+        weights = discriminant.projections.weights(left)
+        most = self.max_features_per_test
+        if most is not None and np.count_nonzero(weights) > number(
+            "max_features_per_test", most, 1
+        ):
+            if not hasattr(direction, "sparse"):
+                raise ValueError(
+                    f"direction {self.direction!r} has no sparse form; use 'fisher', or "
+                    "max_features_per_test=None"
+                )
+            weights = direction.sparse(rows, left, int(most))
+            projected = Projected(rows, rows.project(weights[:, None]), left[None])
         for way in (threshold, Exhaustive()) if self.fallback else (threshold,):
             cuts = way.find(projected, merit)
             value = cut_merits(projected, cuts, merit)[0]
             if np.isfinite(value):
-                weights = discriminant.projections.weights(left)
                 return rows.split(weights, cuts[0] + rows.mean @ weights, float(value))
         return None

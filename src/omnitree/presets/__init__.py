@@ -21,6 +21,7 @@ from omnitree.presets.gama import lgtree, ltree, qtree
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
+from omnitree.presets.omni import lin, qua, uni
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,
@@ -35,6 +36,9 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "quest-u": quest_u,
     "ldt": ldt,
     "quest": quest,
+    "uni": uni,
+    "lin": lin,
+    "qua": qua,
     "friedman": friedman,
     "fact": fact,
     "cruise": cruise,

@@ -10,7 +10,7 @@ from omnitree.learners import Analytic, Linear
 from omnitree.pruning import ReducedError
 
 
-def _post_pruned(learner: Any, changes: dict[str, Any]) -> TreeClassifier:
+def post_pruned(learner: Any, changes: dict[str, Any]) -> TreeClassifier:
     parts = {"learner": learner, "pruning": ReducedError(share=0.2, order="top_down")}
     return TreeClassifier(**(parts | changes))
 
@@ -19,6 +19,8 @@ def ldt(
     grouping: str = "exchange",
     epsilon: float = 0.99,
     threshold: str = "equal_variance",
+    max_features_per_test: int | None = None,
+    fallback: bool = False,
     **changes: Any,
 ) -> TreeClassifier:
     """LDT, multivariate (Yildiz & Alpaydin 2005).
@@ -30,15 +32,22 @@ def ldt(
     singular. Threshold: analytic, Bayes' rule for equal variances
     (``threshold="exhaustive"`` tries all). Gaps: the node's mean. Pruning: a held-out
     fifth, top-down; ``pruning=None, stopping="pre_pruning"`` for the paper's pre-pruning.
+    Our addition: ``max_features_per_test``, tests that can be read.
 
     Follows the authors' program where the paper is silent: columns are standardised once on
     the whole training table, and a node whose analytic threshold separates nothing stays a
-    leaf (``Linear(fallback=True)`` tries all cuts there). Differs from it: principal
+    leaf (``fallback=True`` tries all cuts there). Differs from it: principal
     components are those of the total, not the within-group scatter, so that one
     factorisation serves all groupings, and the initial grouping is the paper's, not random.
     """
-    learner = Linear(grouping, Fisher(epsilon=epsilon), threshold)
-    return _post_pruned(learner, changes)
+    learner = Linear(
+        grouping,
+        Fisher(epsilon=epsilon),
+        threshold,
+        max_features_per_test=max_features_per_test,
+        fallback=fallback,
+    )
+    return post_pruned(learner, changes)
 
 
 def ldt_u1(
@@ -53,7 +62,7 @@ def ldt_u1(
     ``symbols="multiway"`` gives a symbolic feature a branch for each symbol, as the
     authors' program does in this tree.
     """
-    return _post_pruned(Analytic(grouping, "equal_variance", symbols=symbols), changes)
+    return post_pruned(Analytic(grouping, "equal_variance", symbols=symbols), changes)
 
 
 def ldt_u2(
@@ -64,9 +73,7 @@ def ldt_u2(
     As `ldt-u1`, with the root of equation 16 that lies between the means, else their
     midpoint, as the threshold.
     """
-    return _post_pruned(
-        Analytic(grouping, "unequal_variance", symbols=symbols), changes
-    )
+    return post_pruned(Analytic(grouping, "unequal_variance", symbols=symbols), changes)
 
 
 def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
@@ -80,7 +87,7 @@ def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
     cost-complexity pruning.
     """
     learner = Linear("two_means", Fisher(epsilon=epsilon), "unequal_variance")
-    return _post_pruned(learner, changes)
+    return post_pruned(learner, changes)
 
 
 def quest_u(**changes: Any) -> TreeClassifier:
@@ -89,4 +96,4 @@ def quest_u(**changes: Any) -> TreeClassifier:
     As `quest`, cutting the feature with the best entropy; the groups are those of two-means
     on the class means of each column.
     """
-    return _post_pruned(Analytic("two_means", "unequal_variance"), changes)
+    return post_pruned(Analytic("two_means", "unequal_variance"), changes)

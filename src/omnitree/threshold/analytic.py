@@ -20,9 +20,9 @@ class EqualVariance(Threshold):
     """Bayes' cut for two Gaussians with a common variance (LDT05, equation 10)."""
 
     def find(self, projected: Projected, merit: Merit) -> Floats:
-        weight, mean, scatter = projected.groups()
+        weight, mean, scatter = projected.pooled()
         middle = mean.mean(axis=0)
-        variance = scatter.sum(axis=0) / np.maximum(weight.sum(axis=0) - 2, 1.0)
+        variance = scatter / max(projected.rows.total - 2, 1.0)
         apart = mean[0] - mean[1]
         # Means apart by rounding coincide: without this their prior would decide by noise.
         apart = np.where(np.abs(apart) > 1e-12 * np.sqrt(variance), apart, 0.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +10,10 @@ from omnitree.merit import Merit
 from omnitree.parts import Part
 
 
-@dataclass(frozen=True)
 class Projected:
     """Projections of a node's rows, each with two groups of classes.
 
-    Attributes
+    Parameters
     ----------
     rows : LinearRows
     scores : float array (n, C)
@@ -25,9 +22,15 @@ class Projected:
         Classes of the left group of each projection.
     """
 
-    rows: LinearRows
     scores: Floats
-    left: NDArray[np.bool_]
+
+    def __init__(self, rows: LinearRows, scores: Floats, left: NDArray[np.bool_]):
+        self.rows, self.scores, self.left = rows, scores, left
+
+    def weights(self) -> Floats:
+        """Weights (2, C) of the groups: left, then right."""
+        left = self.left @ self.rows.class_weight
+        return np.stack([left, self.rows.total - left])
 
     def groups(self) -> tuple[Floats, Floats, Floats]:
         """Weights, means and within-group scatters, each (2, C): left, then right."""
@@ -38,20 +41,21 @@ class Projected:
         sums = self.rows.one_hot.T @ centred
         squares = self.rows.one_hot.T @ centred**2
         side = np.stack([self.left.T, ~self.left.T]).astype(float)  # (2, K, C)
-        weight = np.einsum("gkc,k->gc", side, self.rows.class_weight)
+        weight = self.weights()
         safe = np.maximum(weight, np.finfo(float).tiny)
         mean = np.einsum("gkc,kc->gc", side, sums) / safe
         scatter = np.einsum("gkc,kc->gc", side, squares) - weight * mean**2
         return weight, mean + centre, np.maximum(scatter, 0.0)
 
+    def pooled(self) -> tuple[Floats, Floats, Floats]:
+        """Weights (2, C), means (2, C) and the sum of both scatters (C,)."""
+        weight, mean, scatter = self.groups()
+        return weight, mean, scatter.sum(axis=0)
+
     def counts(self, cuts: Floats) -> Floats:
         """Class counts (C, 2, K) below and above each cut."""
         above = (self.rows.one_hot.T @ (self.scores > cuts)).T
         return np.stack([self.rows.class_weight - above, above], axis=1)
-
-    def take(self, c: int) -> Projected:
-        """One of the projections."""
-        return Projected(self.rows, self.scores[:, [c]], self.left[[c]])
 
 
 class Threshold(Part):

@@ -1,0 +1,96 @@
+# distutils: language = c++
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Loops over the rows of a linear node, used by linear_view, linear_rows and fisher.
+
+Free functions; they release the GIL and add to or fill the arrays of the caller.
+"""
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+
+cdef extern from "standardise.hpp" namespace "omnitree" nogil:
+    void standardise_column(const double*, const int64_t*, const double*, int64_t, double*,
+                            double*, double*, int64_t)
+
+
+cdef extern from "exchange.hpp" namespace "omnitree" nogil:
+    cdef struct ExchangeTask:
+        const double* scores
+        const int32_t* y
+        const double* weight
+        int64_t n
+        int k
+        const double* size
+        const double* centres
+        const double* spread
+        int merit
+
+    cdef cppclass ExchangeSearch:
+        ExchangeSearch(const ExchangeTask&) except +
+        void run(uint8_t*)
+
+
+def standardise(const double[::1, :] x, const int64_t[::1] rows, const double[::1] weight,
+                double[::1] mean, double[::1] std, double[:, :] z):
+    """Mean and deviation of each column over some rows, and the columns in their units."""
+    cdef int64_t j, n = rows.shape[0], stride = z.strides[0] // <int64_t> sizeof(double)
+    if n == 0:
+        return
+    with nogil:
+        for j in range(x.shape[1]):
+            standardise_column(&x[0, j], &rows[0], &weight[0], n, &mean[j], &std[j],
+                               &z[0, j], stride)
+
+
+def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,
+                   double[:, ::1] sums):
+    """Add each row, times its weight, to the sum of its class."""
+    cdef int64_t i, j, n = x.shape[0], p = x.shape[1]
+    cdef const double* row
+    cdef double* to
+    cdef double w
+    if p == 0:
+        return
+    with nogil:
+        for i in range(n):
+            row = &x[i, 0]
+            to = &sums[y[i], 0]
+            w = weight[i]
+            for j in range(p):
+                to[j] += w * row[j]
+
+
+def count_above(const double[:, ::1] scores, const double[:, ::1] mix, const double[::1] cuts,
+                const int32_t[::1] y, const double[::1] weight, double[:, ::1] counts):
+    """Class counts (C, K) of the rows whose score, a mix of several, is above the cut."""
+    cdef int64_t i, c, k, n = scores.shape[0], n_mix = mix.shape[0], m = mix.shape[1]
+    cdef const double* row
+    cdef double sum
+    if m == 0:
+        return
+    with nogil:
+        for i in range(n):
+            row = &scores[i, 0]
+            for c in range(n_mix):
+                sum = 0
+                for k in range(m):
+                    sum += row[k] * mix[c, k]
+                if sum > cuts[c]:
+                    counts[c, y[i]] += weight[i]
+
+
+def exchange(const double[:, ::1] scores, const int32_t[::1] y, const double[::1] weight,
+             const double[::1] size, const double[:, ::1] centres,
+             const double[:, ::1] spread, int merit, uint8_t[::1] left):
+    """Improve the grouping `left` of the k classes present, move by move, in place."""
+    cdef ExchangeTask task
+    cdef ExchangeSearch* search
+    task.scores, task.y, task.weight = &scores[0, 0], &y[0], &weight[0]
+    task.n, task.k = scores.shape[0], <int> scores.shape[1]
+    task.size, task.centres, task.spread = &size[0], &centres[0, 0], &spread[0, 0]
+    task.merit = merit
+    search = new ExchangeSearch(task)
+    try:
+        with nogil:
+            search.run(&left[0])
+    finally:
+        del search

@@ -1,0 +1,135 @@
+// The exchange method for Fisher's discriminant with equal variances, whole search.
+//
+// Along Fisher's direction of a grouping L | R a row's score is, up to a positive factor,
+// u = sum over k in L of n_k P_k, with P the row along the direction of class k; so a move of
+// class j adds or subtracts n_j P_j. Means and variance of the groups follow from K x K
+// numbers. One pass over the rows counts the classes above the cuts of all K moves.
+// `omnitree.grouping.Exchange` is the same search in Python, for any direction and threshold.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "merit.hpp"
+
+namespace omnitree {
+
+struct ExchangeTask {
+  const double* scores;   // (n, k), C-ordered
+  const int32_t* y;       // place of each row's class among the k present
+  const double* weight;   // (n,)
+  int64_t n;
+  int k;
+  const double* size;     // (k,) weight of each class
+  const double* centres;  // (k, k) mean of the scores in each class
+  const double* spread;   // (k, k) total scatter of the scores
+  int merit;
+};
+
+class ExchangeSearch {
+ public:
+  explicit ExchangeSearch(const ExchangeTask& task)
+      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, u(task.n), cut(task.k + 1),
+        step(task.k + 1), above(static_cast<size_t>(task.k) * (task.k + 1)),
+        table(2 * static_cast<size_t>(task.k)) {
+    total = 0;
+    for (int c = 0; c < t.k; ++c) total += t.size[c];
+  }
+
+  // Moves classes as long as a move helps; `left` is the start and the result.
+  void run(uint8_t* left) {
+    for (int64_t i = 0; i < t.n; ++i) {
+      u[i] = 0;
+      for (int c = 0; c < t.k; ++c)
+        if (left[c]) u[i] += t.size[c] * t.scores[i * t.k + c];
+    }
+    double best = 0;
+    for (bool first = true;; first = false) {
+      int members = 0;
+      for (int c = 0; c < t.k; ++c) members += left[c];
+      for (int c = 0; c < t.k; ++c) {
+        left[c] ^= 1;
+        const bool allowed = left[c] ? members < t.k - 1 : members > 1;
+        step[c] = left[c] ? t.size[c] : -t.size[c];
+        cut[c] = allowed ? threshold(left) : std::numeric_limits<double>::infinity();
+        left[c] ^= 1;
+      }
+      step[t.k] = 0;
+      cut[t.k] = threshold(left);
+      count();
+      if (first) best = value(t.k);
+      int top = -1;
+      double top_value = -std::numeric_limits<double>::infinity();
+      for (int c = 0; c < t.k; ++c) {
+        const double v = std::isinf(cut[c]) ? top_value : value(c);
+        if (v > top_value) top = c, top_value = v;
+      }
+      if (top < 0 || !(top_value > best + 1e-12)) return;
+      left[top] ^= 1;
+      best = top_value;
+      for (int64_t i = 0; i < t.n; ++i) u[i] += step[top] * t.scores[i * t.k + top];
+    }
+  }
+
+ private:
+  // Bayes' cut of u for two Gaussians with a common variance.
+  double threshold(const uint8_t* left) const {
+    double n_left = 0, sum_left = 0, sum_right = 0, scatter = 0;
+    for (int c = 0; c < t.k; ++c) {
+      double mean = 0, row = 0;
+      for (int j = 0; j < t.k; ++j)
+        if (left[j]) {
+          mean += t.size[j] * t.centres[c * t.k + j];
+          row += t.size[j] * t.spread[c * t.k + j];
+        }
+      if (left[c]) {
+        n_left += t.size[c];
+        sum_left += t.size[c] * mean;
+        scatter += t.size[c] * row;
+      } else {
+        sum_right += t.size[c] * mean;
+      }
+    }
+    const double n_right = total - n_left;
+    const double m_left = sum_left / n_left, m_right = sum_right / n_right;
+    const double apart = m_left - m_right;
+    const double within = std::max(scatter - n_left * n_right / total * apart * apart, 0.0);
+    const double variance = within / std::max(total - 2, 1.0);
+    const double shift = variance / apart * std::log(n_left / n_right);
+    return (m_left + m_right) / 2 - (std::isfinite(shift) ? shift : 0.0);
+  }
+
+  void count() {
+    const int width = t.k + 1;
+    std::fill(above.begin(), above.end(), 0.0);
+    for (int64_t i = 0; i < t.n; ++i) {
+      const double* p = t.scores + i * t.k;
+      double* to = above.data() + static_cast<int64_t>(t.y[i]) * width;
+      const double w = t.weight[i], base = u[i];
+      for (int c = 0; c < t.k; ++c) to[c] += base + step[c] * p[c] > cut[c] ? w : 0.0;
+      to[t.k] += base > cut[t.k] ? w : 0.0;
+    }
+  }
+
+  // Merit of a move; minus infinity where a side stays empty.
+  double value(int c) {
+    double high = 0, low = 0;
+    for (int y = 0; y < t.k; ++y) {
+      const double a = above[static_cast<size_t>(y) * (t.k + 1) + c];
+      table[t.k + y] = a;
+      table[y] = t.size[y] - a;
+      high += a;
+      low += table[y];
+    }
+    if (!(high > 0 && low > 0)) return -std::numeric_limits<double>::infinity();
+    return merits.of(t.merit, table.data(), 2, t.k);
+  }
+
+  const ExchangeTask t;
+  Merits merits;
+  std::vector<double> u, cut, step, above, table;
+  double total;
+};
+
+}  // namespace omnitree

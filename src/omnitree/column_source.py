@@ -1,0 +1,243 @@
+"""Columns for linear tests: the encoded ones, standardised, or all monomials of them.
+
+`Standardised` has each encoded column with mean 0 and deviation 1 over the whole training
+table (a change of units that Fisher's direction does not notice, but that distances between
+means and principal components do). `Quadratic` adds their squares and products (Yildiz &
+Alpaydin's quadratic nodes); it makes them for the rows asked for, so no large table is kept.
+Both turn a direction back into a test in the user's units. Made once a fit (`Problem`) and
+read by `LinearRows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.splits import LinearSplit, QuadraticSplit, Split
+from omnitree.table import Table
+
+Floats = NDArray[np.float64]
+
+
+class Source(Protocol):
+    """Where the columns of linear tests come from."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+
+    @property
+    def n_plain(self) -> int:
+        """How many of them, at the front, are plain columns."""
+
+    @property
+    def mean(self) -> Floats:
+        """Means of the plain columns in the table's own units."""
+
+    @property
+    def std(self) -> Floats:
+        """Deviations of the plain columns in the table's own units."""
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some cells are missing."""
+
+    def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
+        """Means of the columns with gaps over the present cells of some rows."""
+
+    def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
+        """The columns of some rows, gaps filled; a new array."""
+
+    def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
+        """One of the columns, and the means of what has gaps in it."""
+
+    def split(
+        self, w: Floats, threshold: float, fill: Floats, merit: float
+    ) -> Split | None:
+        """The test `columns @ w <= threshold` in the table's own units."""
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """Encoded columns of a whole table with mean 0 and deviation 1; gaps are NaN.
+
+    `which` says which encoded columns of the table they are.
+    """
+
+    columns: Floats
+    mean: Floats
+    std: Floats
+    with_gaps: NDArray[np.intp]
+    which: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, table: Table, weight: Floats) -> Standardised:
+        """Standardise by weighted means and deviations over the present cells.
+
+        Constant columns become 0 and have the deviation 0.
+        """
+        view = table.linear_view
+        mean, std, z = view.standardise(np.arange(table.n_rows), weight, order="C")
+        with_gaps = np.empty(0, dtype=np.intp)
+        if view.has_gaps:
+            gaps = np.isnan(view.columns)
+            z[gaps] = np.nan
+            with_gaps = np.flatnonzero(gaps.any(axis=0))
+        return cls(z, mean, std, with_gaps, np.arange(len(mean)))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.mean)
+
+    @property
+    def n_plain(self) -> int:
+        return len(self.mean)
+
+    @property
+    def has_gaps(self) -> bool:
+        return len(self.with_gaps) > 0
+
+    def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
+        fill = np.zeros(len(self.with_gaps))
+        for i, j in enumerate(self.with_gaps):
+            cells = self.columns[rows, j]
+            present = ~np.isnan(cells)
+            if present.any():
+                fill[i] = np.average(cells[present], weights=weight[present])
+        return fill
+
+    def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
+        out = self.columns.take(rows, axis=0)
+        for j, value in zip(self.with_gaps, gap_fill, strict=True):
+            column = out[:, j]
+            column[np.isnan(column)] = value
+        return out
+
+    def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
+        fill = gap_fill[self.with_gaps == j]
+        part = Standardised(
+            self.columns[:, [j]],
+            self.mean[[j]],
+            self.std[[j]],
+            np.zeros(len(fill), dtype=np.intp),
+            self.which[[j]],
+        )
+        return part, fill
+
+    def split(
+        self, w: Floats, threshold: float, fill: Floats, merit: float
+    ) -> LinearSplit | None:
+        used = np.flatnonzero((w != 0) & (self.std > 0))
+        length = np.linalg.norm(w[used])
+        if not length > 0:
+            return None
+        weights = w[used] / length / self.std[used]
+        at = fill[used] * self.std[used] + self.mean[used]
+        return LinearSplit(
+            tuple(self.which[used].tolist()),
+            tuple(weights.tolist()),
+            tuple(at.tolist()),
+            float(threshold / length + weights @ self.mean[used]),
+            merit=merit,
+        )
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """The plain columns, then the product of each pair of them.
+
+    Left out are products that are linear in the plain columns already: of two symbols of
+    one feature, and squares of symbols.
+    """
+
+    plain: Standardised
+    a: NDArray[np.intp]
+    b: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, plain: Standardised, table: Table) -> Quadratic:
+        """All products of the columns of a table that vary."""
+        feature, symbol = table.schema.linear_columns()
+        a, b = np.triu_indices(plain.n_columns)
+        varies = (plain.std[a] > 0) & (plain.std[b] > 0)
+        redundant = (feature[a] == feature[b]) & (symbol[a] >= 0)
+        keep = varies & ~redundant
+        return cls(plain, a[keep], b[keep])
+
+    @property
+    def n_columns(self) -> int:
+        return self.plain.n_columns + len(self.a)
+
+    @property
+    def n_plain(self) -> int:
+        return self.plain.n_columns
+
+    @property
+    def mean(self) -> Floats:
+        return self.plain.mean
+
+    @property
+    def std(self) -> Floats:
+        return self.plain.std
+
+    @property
+    def has_gaps(self) -> bool:
+        return self.plain.has_gaps
+
+    def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
+        return self.plain.gap_means(rows, weight)
+
+    def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
+        z = self.plain.take(rows, gap_fill)
+        out = np.empty((len(rows), self.n_columns))
+        out[:, : z.shape[1]] = z
+        np.multiply(z[:, self.a], z[:, self.b], out=out[:, z.shape[1] :])
+        return out
+
+    def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
+        if j < self.n_plain:
+            return self.plain.only(j, gap_fill)
+        raise ValueError(f"column {j} is a product; only plain columns stand alone")
+
+    @cached_property
+    def _units(self) -> Floats:
+        return np.where(self.plain.std > 0, self.plain.std, 1.0)
+
+    def split(
+        self, w: Floats, threshold: float, fill: Floats, merit: float
+    ) -> Split | None:
+        p = self.n_plain
+        length = np.linalg.norm(w)
+        if not length > 0:
+            return None
+        w, cut = w / length, float(threshold / length)
+        if not w[p:].any():
+            return self.plain.split(w[:p], cut, fill, merit)
+        mean, a, b = self.plain.mean, self.a, self.b
+        linear = np.where(self.plain.std > 0, w[:p] / self._units, 0.0)
+        product = w[p:] / self._units[a] / self._units[b]
+        # (x_a - m_a)(x_b - m_b) = x_a x_b - m_b x_a - m_a x_b + m_a m_b
+        cut += float(linear @ mean - product @ (mean[a] * mean[b]))
+        np.subtract.at(linear, a, product * mean[b])
+        np.subtract.at(linear, b, product * mean[a])
+        keep = np.flatnonzero(product)
+        a, b, product = a[keep], b[keep], product[keep]
+        used = np.flatnonzero(linear)
+        columns = np.union1d(used, np.concatenate([a, b]))
+        place = np.searchsorted(columns, np.concatenate([used, a, b]))
+        at_used, at_a, at_b = np.split(place, [len(used), len(used) + len(a)])
+        terms = [(int(i), -1) for i in at_used]
+        terms += zip(at_a.tolist(), at_b.tolist(), strict=True)
+        at = fill[columns] * self.plain.std[columns] + mean[columns]
+        return QuadraticSplit(
+            tuple(self.plain.which[columns].tolist()),
+            tuple(at.tolist()),
+            tuple(terms),
+            tuple(np.concatenate([linear[used], product]).tolist()),
+            cut,
+            merit=merit,
+        )

@@ -1,0 +1,79 @@
+// Header, tabs, theme, and the first drawing.
+
+const PIXELS_PER_CARD = 26000; // what a card and the room around it take
+const LEGEND = 8; // classes named below the tree
+
+const tabs = Object.keys(panels); // in the order of the page
+
+tabs.forEach((name, i) => {
+  const tab = byId(`tab-${name}`);
+  tab.addEventListener("click", () => {
+    showTab(name);
+    if (name === "whatif" && !state.way) resetRow();
+  });
+  tab.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const next = tabs[(i + step + tabs.length) % tabs.length];
+    showTab(next);
+    byId(`tab-${next}`).focus();
+  });
+});
+
+// -- theme -----------------------------------------------------------------------------
+
+const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  byId("theme").textContent = dark ? "Light" : "Dark";
+  byId("theme").setAttribute("aria-label", dark ? "Light colours" : "Dark colours");
+}
+
+prefersDark.addEventListener("change", (event) => setTheme(event.matches));
+byId("theme").addEventListener("click", () => {
+  setTheme(document.documentElement.dataset.theme !== "dark");
+});
+
+// -- header ----------------------------------------------------------------------------
+
+function drawHeader() {
+  const leaves = nodes.filter(isLeaf).length;
+  byId("title").textContent = data.title;
+  byId("made-by").textContent = `${data.made_by} · arrow keys walk the tree, Enter folds, / finds`;
+  byId("summary").textContent = [
+    plural(nodes.length, "node"), plural(leaves, "leaf", "leaves"),
+    `depth ${Math.max(...depths)}`, `${plural(rowsAt(nodes[0]), "training row")}`,
+  ].join(" · ");
+  const entries = labels.map((text, k) => el("span", {}, dot(colourOf(k)), el("bdi", { text })));
+  fill(byId("legend"), entries.slice(0, LEGEND),
+    entries.length > LEGEND ? el("span", { text: `and ${entries.length - LEGEND} more` }) : null);
+}
+
+byId("unfold").addEventListener("click", () => {
+  if (state.folded.size) {
+    state.folded.clear();
+    tell("fold");
+    fitView();
+  } else firstView();
+});
+
+listen("fold", () => { byId("unfold").textContent = state.folded.size ? "Unfold" : "Fold"; });
+
+// As many nodes as can be read at once.
+function firstView() {
+  const { clientWidth, clientHeight } = canvas;
+  foldBeyond(Math.max(Math.round((clientWidth * clientHeight) / PIXELS_PER_CARD), 7));
+  fitView(clientWidth < 600 ? 0.62 : 0.8);
+}
+
+// -- start -----------------------------------------------------------------------------
+
+setTheme(prefersDark.matches);
+drawHeader();
+state.start = firstRow();
+state.startedFrom = sample?.values.length ? 0 : null;
+buildWhatIf();
+firstView();
+select(0, { reveal: false });
+showTab("node");

@@ -1,0 +1,84 @@
+// The tree and what follows from it. `data` is described in payload.py. What a node's value
+// means (class counts here) is known only to the functions of this file.
+
+const data = JSON.parse(byId("data").textContent);
+const nodes = data.tree.nodes;
+const features = data.tree.schema.features;
+const labels = data.labels;
+const sample = data.sample;
+
+const isLeaf = (node) => node.kind === "leaf";
+const isNumber = (feature) => feature.kind === "numeric";
+const isSymbolic = (feature) => feature.kind === "categorical" || feature.kind === "boolean";
+
+// The encoded columns that tests on several features see: {feature, symbol}, symbol -1 for
+// a number (docs/tree_format.md, "Encoded columns").
+const columns = features.flatMap((feature, j) => {
+  if (!isSymbolic(feature)) return [{ feature: j, symbol: -1 }];
+  const m = feature.categories.length;
+  if (m === 2) return [{ feature: j, symbol: 1 }];
+  return m < 2 ? [] : feature.categories.map((_, s) => ({ feature: j, symbol: s }));
+});
+
+// Level of every node; parents come before their children.
+const depths = [0];
+for (const node of nodes.slice(1)) depths[node.id] = depths[node.parent] + 1;
+
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+
+// Training rows (weight) at a node.
+const rowsAt = (node) => sum(node.value);
+
+// Class counts of a node; where no training row came, those of the nearest ancestor.
+function countsAt(node) {
+  while (node.parent >= 0 && !(rowsAt(node) > 0)) node = nodes[node.parent];
+  return node.value;
+}
+
+function sharesAt(node) {
+  const counts = countsAt(node), total = sum(counts);
+  return counts.map((c) => c / total);
+}
+
+// Position of the largest number, the first of equals.
+function largest(values) {
+  let best = 0;
+  for (let k = 1; k < values.length; k++) if (values[k] > values[best]) best = k;
+  return best;
+}
+
+// What a vector of class shares (a node's, or an answer) says: its class and share.
+function verdict(shares) {
+  const best = largest(shares);
+  return { index: best, label: labels[best], share: shares[best], colour: colourOf(best) };
+}
+
+// What a node answers, or would if it were a leaf.
+const verdictAt = (node) => verdict(data.answer[node.id] ?? sharesAt(node));
+
+// Features that a test looks at.
+function featuresOf(test) {
+  if ("feature" in test) return [test.feature];
+  return [...new Set(test.columns.map((c) => columns[c].feature))];
+}
+
+// Nodes from the root down to one of them.
+function ancestry(id) {
+  const path = [];
+  for (let at = id; at >= 0; at = nodes[at].parent) path.unshift(at);
+  return path;
+}
+
+// Which branch of its parent a node is.
+const branchOfNode = (node) => node.id - nodes[node.parent].children[0];
+
+// Colours of classes: told apart by most colour-blind readers, on light and on dark.
+const PALETTE = [
+  "#4a7fb5", "#e08a4a", "#3f9b78", "#b0558f", "#c9ad3a",
+  "#55b7d0", "#c25b62", "#8a72bf", "#8f7a5c", "#7da63c",
+];
+
+function colourOf(index) {
+  if (labels.length <= PALETTE.length) return PALETTE[index];
+  return `oklch(0.66 0.12 ${Math.round((index * 137.508) % 360)})`;
+}

@@ -1,0 +1,201 @@
+// The panel of one node: its test, what the training rows look like there, and how it got
+// to be as it is.
+
+let standardised = false;
+
+function drawNode() {
+  const node = nodes[state.selected];
+  fill(byId("node"),
+    nodeHead(node),
+    ...(isLeaf(node) ? leafParts(node) : testParts(node)),
+    section("Training rows", classTable(sharesAt(node), rowsAt(node) > 0 ? node.value : null),
+      rowsAt(node) > 0 ? null : el("p", {
+        class: "note", text: "No training row came here: the nearest node above answers.",
+      })),
+    factTable(node),
+  );
+}
+
+function section(title, ...children) {
+  return el("section", {}, el("h3", { text: title }), ...children);
+}
+
+function nodeHead(node) {
+  const trail = ancestry(node.id);
+  const links = trail.map((id) => (id === node.id ? el("b", { text: `#${id}` }) : nodeLink(id)));
+  const { label, colour } = verdictAt(node);
+  return el("div", { class: "head" },
+    el("nav", { class: "trail", "aria-label": "Way to this node" },
+      links.flatMap((link, i) => (i ? [" › ", link] : [link]))),
+    el("h2", {}, isLeaf(node) ? dot(colour) : null,
+      isLeaf(node) ? el("bdi", { text: label }) : `Node ${node.id}`,
+      el("span", { class: "kind", text: KIND_NAMES[node.kind] ?? node.kind })),
+    shareBar(sharesAt(node)),
+  );
+}
+
+function leafParts(node) {
+  const all = conditionsTo(node.id);
+  if (!all.length) return [el("p", { class: "note", text: "The whole tree is this leaf." })];
+  return [section("Reached when", el("ul", { class: "conditions" },
+    all.map((text) => el("li", {}, el("bdi", { text })))))];
+}
+
+function testParts(node) {
+  const { kind, test } = node;
+  return [
+    section("Test", formula(node), branchTable(node), el("p", { class: "note", text: missingText(node) })),
+    "columns" in test ? weightSection(node) : null,
+    chartSection(node),
+    candidateSection(node),
+  ].filter((part) => part !== null);
+}
+
+function formula({ kind, test }) {
+  if (kind === "machine") {
+    const names = test.columns.map(columnName);
+    const sums = test.weights.map((w, k) => `sum ${k + 1} = ${sumText(w, names, test.bias[k])}`);
+    return el("div", {}, sums.map((text) => el("p", { class: "formula", text })), symbolNote(test));
+  }
+  if (kind === "network") {
+    const names = test.columns.map(columnName);
+    const units = test.hidden_weights.map((w, h) =>
+      `h${h + 1} = tanh(${sumText(w, names, test.hidden_bias[h])})`);
+    const hidden = test.output_weights.map((_, h) => `h${h + 1}`);
+    units.push(`${sumText(test.output_weights, hidden, test.output_bias)} ≤ 0`);
+    return el("div", {}, units.map((text) => el("p", { class: "formula", text })), symbolNote(test));
+  }
+  const whole = kind === "multiway" ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
+  return el("div", {}, el("p", { class: "formula", text: whole }), symbolNote(test));
+}
+
+function symbolNote(test) {
+  if (!test.columns?.some((c) => columns[c].symbol >= 0)) return null;
+  return el("p", { class: "note", text: "A symbol in brackets counts +1 where it holds and −1 elsewhere." });
+}
+
+function branchTable(node) {
+  const rows = node.children.map((id, b) => {
+    const { label, share, colour } = verdictAt(nodes[id]);
+    return el("tr", {},
+      el("th", { scope: "row" }, el("bdi", { text: sideText(node.kind, node.test, b) })),
+      el("td", {}, nodeLink(id)),
+      el("td", { class: "number", text: plural(rowsAt(nodes[id]), "row") }),
+      el("td", {}, dot(colour), el("bdi", { text: label }),
+        el("span", { class: "quiet", text: ` ${percent(share)}` })),
+    );
+  });
+  return el("table", { class: "branches" }, el("tbody", {}, rows));
+}
+
+// -- weights ---------------------------------------------------------------------------
+
+function weightSection(node) {
+  const { kind, test } = node;
+  const spread = sample?.views[node.id]?.spread;
+  const scaled = Boolean(standardised && spread && kind !== "quadratic");
+  const scale = (j) => (scaled ? spread[j] : 1);
+  const body = weightLists(kind, test).map(([title, weights, names]) => el("div", {},
+    title ? el("h4", { text: title }) : null,
+    signedBars(weights.map((w, j) => ({ name: names[j], value: w * scale(j) }))),
+  ));
+  const choice = spread && kind !== "quadratic" ? el("label", { class: "choice" },
+    el("input", { type: "checkbox", checked: scaled, onchange: (event) => {
+      standardised = event.target.checked;
+      drawNode();
+    } }), "per standard deviation here") : null;
+  return section("Weights", choice, body);
+}
+
+// [title, weights, names] of each list of weights that a test has.
+function weightLists(kind, test) {
+  const names = termNames(kind, test);
+  if (kind === "machine") return test.weights.map((w, k) => [`sum ${k + 1}`, w, names]);
+  if (kind === "network") {
+    return test.hidden_weights.map((w, h) =>
+      [`hidden unit ${h + 1} (counts ${num(test.output_weights[h], 4)})`, w, names]);
+  }
+  return [["", test.weights, names]];
+}
+
+// -- histogram -------------------------------------------------------------------------
+
+let chartChoice = 0;
+
+function chartSection(node) {
+  if (!sample) {
+    return el("p", { class: "note", text: "Histograms and rows are here if the page was made with data: to_html(path, X, y)." });
+  }
+  const { charts } = sample.views[node.id];
+  if (!charts.length) return null;
+  const chart = charts[Math.min(chartChoice, charts.length - 1)];
+  const row = state.way?.row;
+  if (!("low" in chart)) {
+    return section(`Rows by ${features[node.test.feature].name}`,
+      symbolChart(chart, node, row ? row[node.test.feature] : null));
+  }
+  const words = `${subjectText(node.kind, node.test)}, cut at ${num(chart.cut)}`;
+  return section("What the test sees",
+    charts.length > 1 ? chartPicker(charts) : null,
+    histogram(chart, row ? chartValue(node, chart, row) : null, words),
+    el("p", { class: "note", text: chartNote(node, chart) }));
+}
+
+function chartPicker(charts) {
+  const options = charts.map((c, i) => el("option", {
+    value: i, selected: i === chartChoice, text: `sum ${c.branch + 1} against the others`,
+  }));
+  return el("select", { "aria-label": "Which sum to show", onchange: (event) => {
+    chartChoice = Number(event.target.value);
+    drawNode();
+  } }, options);
+}
+
+function chartNote(node, chart) {
+  const [low, high] = node.children;
+  if (node.kind !== "machine") {
+    const left = node.test.low === 1 ? [high, low] : [low, high];
+    return `Left of the cut: node ${left[0]}; right: node ${left[1]}.`;
+  }
+  return `Right of the cut sum ${chart.branch + 1} is largest: node ${node.children[chart.branch]}.`;
+}
+
+// Where a row lies in a chart.
+function chartValue(node, chart, row) {
+  if (node.kind === "axis") return row[node.test.feature];
+  if (node.kind !== "machine") return projection(node.kind, node.test, row);
+  const g = discriminants(node.test, row);
+  return g[chart.branch] - Math.max(...g.filter((_, k) => k !== chart.branch));
+}
+
+// -- facts -----------------------------------------------------------------------------
+
+function factTable(node) {
+  const facts = [
+    ["rows", `${count(rowsAt(node))} (${percent(rowsAt(node) / (rowsAt(nodes[0]) || 1))} of all)`],
+    ["level", String(depths[node.id])],
+  ];
+  if (!isLeaf(node)) facts.push(["merit of the test", num(node.merit)]);
+  return section("Facts", el("table", { class: "facts" }, el("tbody", {},
+    facts.map(([name, text]) => el("tr", {},
+      el("th", { scope: "row", text: name }), el("td", { text }))))));
+}
+
+// Why this kind of test: the candidates and their scores, where the tree remembers them.
+function candidateSection(node) {
+  const found = Array.isArray(node.candidates) ? node.candidates : [];
+  if (!found.length) return null;
+  const names = [...new Set(found.flatMap((c) => Object.keys(c)))];
+  const text = (v) => (typeof v === "number" ? num(v) : v === undefined || v === null ? "" : String(v));
+  return section("Why this kind of test", el("table", { class: "candidates" },
+    el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col", text: name.replaceAll("_", " ") })))),
+    el("tbody", {}, found.map((c) => el("tr", { class: c.kind === node.kind ? "marked" : null },
+      names.map((name) => el("td", { text: text(c[name]) })))))));
+}
+
+addPanel("node", drawNode);
+listen("select", () => {
+  chartChoice = 0;
+  redraw("node");
+});
+listen("row", () => redraw("node"));

@@ -1,0 +1,200 @@
+"""What the explorer's page knows: one JSON object.
+
+| field | value |
+|---|---|
+| `title`, `made_by` | text of the header and the footer |
+| `tree` | the public tree, `Tree.to_dict` |
+| `labels` | the classes as text |
+| `symbols` | of each feature the categories as text, or null |
+| `share` | each node's part of its parent's weight, for rows that a gap divides |
+| `answer` | of each leaf the class probabilities, smoothing included; null elsewhere |
+| `ranges` | of each feature that is a number its least and greatest value, or null |
+| `sample` | null, or the rows: `n_rows`, `index`, `values`, `labels`, and by node `views` |
+
+A view of a node (`views[id]`) has `charts`: histograms of what the test looks at, by class,
+and for a test on several features `spread`, the standard deviation of each column there.
+A chart has `counts` (a list a class), and either `low`, `width` and `cut` (bins of a number)
+or nothing else (one count a symbol; `cut` where the symbols have an order). `branch` is the
+branch of a linear machine that the chart sets against the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.export.sample import (
+    Sample,
+    bins_at_cut,
+    cut_of,
+    encoded,
+    in_bins,
+    project,
+)
+from omnitree.schema import Schema
+
+# Of a linear machine, at most so many branches get a chart of their own.
+MACHINE_CHARTS = 4
+
+
+def payload(
+    tree: dict[str, Any],
+    share: NDArray[np.float64],
+    answer: NDArray[np.float64],
+    sample: Sample | None,
+    *,
+    title: str,
+    made_by: str,
+    max_rows: int,
+) -> dict[str, Any]:
+    """Everything the page shows, in plain types; fields as the module says."""
+    features = tree["schema"]["features"]
+    leaves = [n["kind"] == "leaf" for n in tree["nodes"]]
+    return {
+        "title": title,
+        "made_by": made_by,
+        "tree": tree,
+        "labels": [str(c) for c in tree["classes"]],
+        "symbols": [
+            [str(c) for c in f["categories"]] if f["categories"] else None
+            for f in features
+        ],
+        "share": share.tolist(),
+        "answer": [
+            a if leaf else None for a, leaf in zip(answer.tolist(), leaves, strict=True)
+        ],
+        "ranges": _ranges(tree, sample),
+        "sample": None if sample is None else _sample(tree, sample, max_rows),
+    }
+
+
+def _ranges(tree: dict[str, Any], sample: Sample | None) -> list[list[float] | None]:
+    """How far each number goes: in the rows, else around what the tests mention."""
+    features = tree["schema"]["features"]
+    known: list[list[float]] = [[] for _ in features]
+    if sample is None:
+        for feature, value in _mentioned(tree):
+            known[feature].append(value)
+    else:
+        for j, column in enumerate(sample.values.T):
+            column = column[~np.isnan(column)]
+            known[j] = [float(column.min()), float(column.max())] if len(column) else []
+    out: list[list[float] | None] = []
+    for feature, values in zip(features, known, strict=True):
+        if feature["kind"] != "numeric":
+            out.append(None)
+            continue
+        low, high = (min(values), max(values)) if values else (0.0, 1.0)
+        if sample is None or low == high:
+            margin = (high - low) / 2 or abs(low) / 2 or 1.0
+            low, high = low - margin, high + margin
+        out.append([low, high])
+    return out
+
+
+def _mentioned(tree: dict[str, Any]):
+    """Pairs (feature, value) that the tests name: thresholds and fills."""
+    features, symbols = Schema.from_dict(tree["schema"]).linear_columns()
+    for node in tree["nodes"]:
+        if node["kind"] == "leaf":
+            continue
+        for kind, test in [(node["kind"], node["test"])] + [
+            (s["kind"], s["test"]) for s in node.get("surrogates", ())
+        ]:
+            if kind == "axis":
+                yield test["feature"], test["threshold"]
+            for column, fill in zip(
+                test.get("columns", ()), test.get("fill", ()), strict=True
+            ):
+                if symbols[column] < 0:
+                    yield int(features[column]), fill
+
+
+def _sample(tree: dict[str, Any], sample: Sample, max_rows: int) -> dict[str, Any]:
+    schema = Schema.from_dict(tree["schema"])
+    # Evenly spread, so that files sorted by class show all classes.
+    n = min(sample.n_rows, max_rows)
+    index = (np.arange(n) * sample.n_rows) // max(n, 1)
+    rows = [[None if v != v else v for v in r] for r in sample.values[index].tolist()]
+    return {
+        "n_rows": sample.n_rows,
+        "index": index.tolist(),
+        "values": rows,
+        "labels": None if sample.labels is None else sample.labels[index].tolist(),
+        "views": {
+            str(node["id"]): _view(node, schema, sample, len(tree["classes"]))
+            for node in tree["nodes"]
+            if node["kind"] != "leaf"
+        },
+    }
+
+
+def _view(
+    node: dict[str, Any], schema: Schema, sample: Sample, n_classes: int
+) -> dict[str, Any]:
+    rows, weight = sample.at(node["id"])
+    values = sample.values[rows]
+    if sample.labels is None:
+        labels, n_labels = np.zeros(len(rows), dtype=np.intp), 1
+    else:
+        labels, n_labels = sample.labels[rows], n_classes
+    view: dict[str, Any] = {"charts": []}
+    if not len(rows):
+        return view
+    test = node["test"]
+    if "columns" in test:
+        spread = encoded(test, schema, values).std(axis=0)
+        view["spread"] = _short(spread)
+    feature = schema.features[test["feature"]] if "feature" in test else None
+    if feature is not None and feature.categories:
+        chart = _by_symbol(
+            values[:, test["feature"]], labels, weight, n_labels, feature
+        )
+        if node["kind"] == "axis":
+            chart["cut"] = cut_of(node)
+        view["charts"].append(chart)
+        return view
+    for branch in _charted_branches(node, sample):
+        z = project(node, schema, values, branch)
+        known = np.isfinite(z)
+        if not known.any():
+            continue
+        chart = _by_bin(z[known], cut_of(node), labels[known], weight[known], n_labels)
+        if node["kind"] == "machine":
+            chart["branch"] = branch
+        view["charts"].append(chart)
+    return view
+
+
+def _charted_branches(node: dict[str, Any], sample: Sample) -> list[int]:
+    """Branches that get a chart: one, but of a machine the largest few."""
+    if node["kind"] != "machine":
+        return [0]
+    size = [-sample.at(child)[1].sum() for child in node["children"]]
+    return np.argsort(size, kind="stable")[:MACHINE_CHARTS].tolist()
+
+
+def _by_symbol(codes, labels, weight, n_labels: int, feature) -> dict[str, Any]:
+    known = ~np.isnan(codes)
+    counts = np.zeros((n_labels, len(feature.categories)))
+    np.add.at(counts, (labels[known], codes[known].astype(np.intp)), weight[known])
+    return {"counts": [_short(c) for c in counts]}
+
+
+def _by_bin(z, cut: float, labels, weight, n_labels: int) -> dict[str, Any]:
+    edges = bins_at_cut(z, cut)
+    counts = in_bins(z, edges, labels, weight, n_labels)
+    return {
+        "low": float(edges[0]),
+        "width": float(edges[1] - edges[0]),
+        "cut": cut,
+        "counts": [_short(c) for c in counts],
+    }
+
+
+def _short(values: NDArray[np.float64]) -> list[float]:
+    """Numbers for a picture: six digits, whole ones without a point."""
+    short = [float(f"{v:.6g}") for v in values.tolist()]
+    return [int(v) if v.is_integer() else v for v in short]

@@ -1,0 +1,111 @@
+// The routing rule of the library (_core/route.hpp), step by step the same: sums in the same
+// order, so that the page gives the library's answer to the last bit. A row is an array with
+// a number or a code a feature; null is a gap (a symbol never seen in training is one too).
+
+// The value of an encoded column, or `fill` at a gap.
+function columnValue(row, column, fill) {
+  const { feature, symbol } = columns[column];
+  const v = row[feature];
+  if (v === null) return fill;
+  return symbol < 0 ? v : v === symbol ? 1 : -1;
+}
+
+// Bias plus the weighted sum of a test's columns.
+function discriminant(test, weights, bias, row) {
+  let g = bias;
+  for (let j = 0; j < weights.length; j++) {
+    g += weights[j] * columnValue(row, test.columns[j], test.fill[j]);
+  }
+  return g;
+}
+
+// A term of a quadratic test: the product of two columns, or one alone.
+function termValue(test, t, row) {
+  const [a, b] = test.terms[t];
+  let v = columnValue(row, test.columns[a], test.fill[a]);
+  if (b >= 0) v *= columnValue(row, test.columns[b], test.fill[b]);
+  return v;
+}
+
+// What a two-way test of several features compares with its cut.
+function projection(kind, test, row) {
+  if (kind === "linear") return discriminant(test, test.weights, 0, row);
+  let total = 0;
+  if (kind === "quadratic") {
+    for (let t = 0; t < test.terms.length; t++) {
+      total += test.weights[t] * termValue(test, t, row);
+    }
+    return total;
+  }
+  total = test.output_bias;
+  for (let h = 0; h < test.hidden_bias.length; h++) {
+    const a = discriminant(test, test.hidden_weights[h], test.hidden_bias[h], row);
+    total += test.output_weights[h] * Math.tanh(a);
+  }
+  return total;
+}
+
+const discriminants = (test, row) =>
+  test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row));
+
+const cutOf = (test) => test.threshold ?? 0;
+
+// Branch of a row under one test, -1: the test cannot tell.
+function branchOf(kind, test, row) {
+  if (kind === "axis") {
+    const v = row[test.feature];
+    return v === null ? -1 : v > test.threshold ? 1 - test.low : test.low;
+  }
+  if (kind === "multiway" || kind === "subset") {
+    const v = row[test.feature];
+    return v === null ? -1 : test.branch[v] ?? -1;
+  }
+  if (kind === "machine") return largest(discriminants(test, row));
+  return projection(kind, test, row) > cutOf(test) ? 1 : 0;
+}
+
+// How a node places a row: the branch (-1: divided among all) and which test decided
+// (0 the main one, 1.. the surrogates, -1 none).
+function placeAt(node, row) {
+  const tests = [node, ...(node.surrogates ?? [])];
+  for (let s = 0; s < tests.length; s++) {
+    const branch = branchOf(tests[s].kind, tests[s].test, row);
+    if (branch >= 0) return { branch, by: s };
+  }
+  return { branch: node.missing === "divide" ? -1 : node.missing, by: -1 };
+}
+
+// The way of a row: its part at every node it meets (a Map, in the order of the walk), its
+// leaves, and the answer, the mean over the leaves.
+function follow(row) {
+  const part = new Map();
+  const leaves = [];
+  const stack = [[0, 1]];
+  while (stack.length) {
+    const [id, share] = stack.pop();
+    const node = nodes[id];
+    part.set(id, share);
+    if (isLeaf(node)) {
+      leaves.push([id, share]);
+      continue;
+    }
+    const { branch } = placeAt(node, row);
+    if (branch >= 0) {
+      stack.push([node.children[branch], share]);
+      continue;
+    }
+    for (const child of [...node.children].reverse()) {
+      if (data.share[child] > 0) stack.push([child, share * data.share[child]]);
+    }
+  }
+  return { row, part, leaves, answer: meanAnswer(leaves) };
+}
+
+function meanAnswer(leaves) {
+  if (leaves.length === 1 && leaves[0][1] === 1) return data.answer[leaves[0][0]];
+  const mean = data.answer[leaves[0][0]].map(() => 0);
+  for (const [id, share] of leaves) {
+    data.answer[id].forEach((p, k) => { mean[k] += share * p; });
+  }
+  return mean;
+}

@@ -1,0 +1,124 @@
+// The way of one row in words: each test, the row's value, what each feature contributes, and
+// how far the row is from the other side.
+
+function stepList(way) {
+  const met = [...way.part.keys()].filter((id) => !isLeaf(nodes[id]));
+  return el("ol", { class: "steps" }, met.map((id) => stepItem(nodes[id], way)));
+}
+
+function stepItem(node, way) {
+  const { branch, by } = placeAt(node, way.row);
+  const to = branch < 0 ? "every branch" : `node ${node.children[branch]}`;
+  const decided = by < 0 ? null : by === 0 ? node : node.surrogates[by - 1];
+  const condition = decided ? conditionText(decided.kind, decided.test, branch) : "no test can tell";
+  return el("li", {},
+    el("p", {}, nodeLink(node.id), " ", el("bdi", { class: "condition", text: condition }),
+      el("span", { class: "quiet", text: ` → ${to}` })),
+    by !== 0 ? el("p", { class: "note", text: gapText(node, by) }) : null,
+    decided ? testDetails(decided, way.row) : null,
+  );
+}
+
+function gapText(node, by) {
+  const { name } = features[node.test.feature];
+  if (by > 0) return `${name} is missing; this test stands in for it.`;
+  if (node.missing === "divide") return `${name} is missing: the row is divided by the training rows.`;
+  return `${name} is missing: the row goes the way set for that.`;
+}
+
+// The value beside the cut, or the contributions that make it up.
+function testDetails({ kind, test }, row) {
+  if ("feature" in test) {
+    const value = row[test.feature];
+    const text = `value ${cellText(test.feature, value)}`;
+    if (kind !== "axis" || !isNumber(features[test.feature])) return el("p", { class: "note", text });
+    return el("p", { class: "note", text: `${text}, ${marginText(value - test.threshold)}` });
+  }
+  if (kind === "machine") return machineDetails(test, row);
+  const total = projection(kind, test, row);
+  return el("div", {},
+    signedBars(contributions(kind, test, row)),
+    el("p", { class: "note", text: `sum ${num(total)}, ${marginText(total - cutOf(test))}` }),
+  );
+}
+
+function marginText(margin) {
+  if (margin === 0) return "exactly at the cut";
+  return `${num(Math.abs(margin), 4)} ${margin > 0 ? "above" : "below"} the cut`;
+}
+
+// What adds up to the projection: weight times value of each column, term or hidden unit.
+function contributions(kind, test, row) {
+  if (kind === "network") {
+    const units = test.hidden_bias.map((bias, h) => ({
+      name: `hidden unit ${h + 1}`,
+      value: test.output_weights[h]
+        * Math.tanh(discriminant(test, test.hidden_weights[h], bias, row)),
+    }));
+    return [...units, { name: "constant", value: test.output_bias }];
+  }
+  const names = termNames(kind, test);
+  return names.map((name, j) => {
+    const used = kind === "quadratic" ? test.terms[j].filter((a) => a >= 0) : [j];
+    const value = kind === "quadratic"
+      ? termValue(test, j, row)
+      : columnValue(row, test.columns[j], test.fill[j]);
+    return { name, value: test.weights[j] * value, note: fillNote(test, used, row) };
+  });
+}
+
+function fillNote(test, positions, row) {
+  const gaps = positions.filter((j) => row[columns[test.columns[j]].feature] === null);
+  if (!gaps.length) return null;
+  return `missing, taken as ${gaps.map((j) => num(test.fill[j], 4)).join(", ")}`;
+}
+
+// A machine: all sums, and what sets the winner apart from the next.
+function machineDetails(test, row) {
+  const g = discriminants(test, row);
+  const first = largest(g);
+  const second = largest(g.map((v, k) => (k === first ? -Infinity : v)));
+  const apart = test.columns.map((column, j) => ({
+    name: columnName(column),
+    value: (test.weights[first][j] - test.weights[second][j])
+      * columnValue(row, column, test.fill[j]),
+    note: fillNote(test, [j], row),
+  }));
+  apart.push({ name: "constant", value: test.bias[first] - test.bias[second] });
+  const sums = g.map((value, k) => ({ name: `sum ${k + 1}`, value }));
+  return el("div", {},
+    signedBars(sums),
+    el("p", { class: "note", text: `sum ${first + 1} leads sum ${second + 1} by ${num(g[first] - g[second], 4)}, made up of` }),
+    signedBars(apart),
+  );
+}
+
+function nodeLink(id, text = `#${id}`) {
+  return el("button", {
+    type: "button", class: "link", text, "aria-label": `Go to node ${id}`, onclick: () => goTo(id),
+  });
+}
+
+function goTo(id) {
+  select(id);
+  showTab("node");
+}
+
+// The answer for a row: its class, the shares, and the leaves it ends in.
+function answerBox(way) {
+  const { colour } = verdict(way.answer);
+  return el("div", { class: "answer", style: { "border-color": colour } },
+    verdictLine(way), classTable(way.answer, null, 6), leafLine(way));
+}
+
+function verdictLine(way) {
+  const { index, label, share, colour } = verdict(way.answer);
+  return el("p", { class: "verdict", "data-answer": index, "data-shares": way.answer.join(" ") },
+    dot(colour), el("bdi", { text: label }), el("span", { class: "quiet", text: ` ${percent(share)}` }));
+}
+
+function leafLine(way) {
+  const leaves = way.leaves.map(([id, part]) =>
+    nodeLink(id, part === 1 ? `leaf #${id}` : `#${id} (${percent(part)})`));
+  return el("p", { class: "quiet" }, "ends in ", leaves.flatMap((leaf, i) => (i ? [", ", leaf] : [leaf])));
+}

@@ -1,0 +1,152 @@
+// Tests, branches and rules in the user's names and units.
+
+// A number with so many digits, and a true minus sign.
+function num(value, digits = 6) {
+  const text = String(Number(value.toPrecision(digits)));
+  return text.replace("-", "−");
+}
+
+// A count of rows: weights may be fractions.
+function count(value) {
+  if (Number.isInteger(value)) return String(value);
+  return value < 1 ? num(value, 2) : value.toFixed(1);
+}
+
+const percent = (share) => {
+  const p = 100 * share;
+  return (p > 0 && p < 1) || (p > 99 && p < 100) ? `${num(p, 3)}%` : `${Math.round(p)}%`;
+};
+
+const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+
+const symbolText = (feature, code) => data.symbols[feature]?.[code] ?? String(code);
+
+// A cell as the user wrote it.
+function cellText(feature, value) {
+  if (value === null) return "missing";
+  return isNumber(features[feature]) ? num(value, 15) : symbolText(feature, value);
+}
+
+function columnName(column) {
+  const { feature, symbol } = columns[column];
+  const { name } = features[feature];
+  return symbol < 0 ? name : `[${name} = ${symbolText(feature, symbol)}]`;
+}
+
+// Names of what the weights of a linear, machine or quadratic test belong to.
+function termNames(kind, test) {
+  const names = test.columns.map(columnName);
+  if (kind !== "quadratic") return names;
+  return test.terms.map(([a, b]) => {
+    if (b < 0) return names[a];
+    return a === b ? `${names[a]}²` : `${names[a]} · ${names[b]}`;
+  });
+}
+
+// "0.8 petal length + 1.2 petal width − 3": weights times names, then a constant.
+function sumText(weights, names, constant = 0, digits = 4) {
+  const signed = weights.map((w, j) => [w, `${num(Math.abs(w), digits)} ${names[j]}`]);
+  if (constant) signed.push([constant, num(Math.abs(constant), digits)]);
+  return signed
+    .map(([w, text], j) => (j ? (w < 0 ? " − " : " + ") : w < 0 ? "−" : "") + text)
+    .join("");
+}
+
+const KIND_NAMES = {
+  leaf: "leaf",
+  axis: "cut of one feature",
+  multiway: "one branch a symbol",
+  subset: "symbols in two groups",
+  linear: "linear test",
+  quadratic: "quadratic test",
+  machine: "linear machine",
+  network: "small neural network",
+};
+
+// What a test looks at.
+function subjectText(kind, test, digits = 4) {
+  if ("feature" in test) return features[test.feature].name;
+  if (kind === "machine") return `largest of ${test.bias.length} sums`;
+  if (kind === "network") return `network(${test.columns.map(columnName).join(", ")})`;
+  return sumText(test.weights, termNames(kind, test), 0, digits);
+}
+
+// What the subject must be for a branch: "≤ 2.45", "in {a, b}".
+function sideText(kind, test, branch) {
+  if (kind === "axis") {
+    const sign = branch === test.low ? "≤" : ">";
+    const { feature, threshold } = test;
+    const exact = isNumber(features[feature]);
+    return `${sign} ${exact ? num(threshold) : symbolText(feature, Math.floor(threshold))}`;
+  }
+  if (kind === "multiway" || kind === "subset") {
+    const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
+    return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
+  }
+  if (kind === "machine") return `sum ${branch + 1} largest`;
+  return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
+}
+
+// Codes that a symbol test sends down a branch.
+function symbolsOf(test, branch) {
+  return test.branch.flatMap((to, code) => (to === branch ? [code] : []));
+}
+
+// The whole condition of a branch.
+function conditionText(kind, test, branch) {
+  const side = sideText(kind, test, branch);
+  if (kind !== "machine") return `${subjectText(kind, test)} ${side}`;
+  const names = test.columns.map(columnName);
+  return `${side}: ${sumText(test.weights[branch], names, test.bias[branch])}`;
+}
+
+// What is tested on the way to a node, each feature once: bounds meet, sets of symbols
+// intersect. Tests on several features stand as they are.
+function conditionsTo(id) {
+  const bounds = new Map();
+  const others = [];
+  for (const at of ancestry(id).slice(1)) {
+    const { kind, test } = nodes[nodes[at].parent];
+    const branch = branchOfNode(nodes[at]);
+    if (!("feature" in test)) {
+      others.push(conditionText(kind, test, branch));
+      continue;
+    }
+    const known = bounds.get(test.feature) ?? { above: -Infinity, upTo: Infinity, symbols: null };
+    if (kind === "axis" && branch === test.low) known.upTo = Math.min(known.upTo, test.threshold);
+    else if (kind === "axis") known.above = Math.max(known.above, test.threshold);
+    else {
+      const here = symbolsOf(test, branch);
+      known.symbols = known.symbols?.filter((s) => here.includes(s)) ?? here;
+    }
+    bounds.set(test.feature, known);
+  }
+  return [...[...bounds].map(([feature, known]) => boundText(feature, known)), ...others];
+}
+
+function boundText(feature, { above, upTo, symbols }) {
+  const { name } = features[feature];
+  if (symbols) {
+    const names = symbols.map((s) => symbolText(feature, s));
+    return names.length === 1 ? `${name} = ${names[0]}` : `${name} in {${names.join(", ")}}`;
+  }
+  const text = (v) => (isNumber(features[feature]) ? num(v) : symbolText(feature, Math.floor(v)));
+  if (above === -Infinity) return `${name} ≤ ${text(upTo)}`;
+  if (upTo === Infinity) return `${name} > ${text(above)}`;
+  return `${text(above)} < ${name} ≤ ${text(upTo)}`;
+}
+
+// What happens to a row that the main test cannot place.
+function missingText(node) {
+  if (!("feature" in node.test)) {
+    return "A missing value counts as the mean of the training rows here.";
+  }
+  const rest = node.missing === "divide"
+    ? "it goes down every branch, in parts as large as the training rows were"
+    : `it goes to node ${node.children[node.missing]}`;
+  const tries = (node.surrogates ?? []).map(
+    (s) => `${conditionText(s.kind, s.test, 0)} (node ${node.children[0]}, else node ${node.children[1]})`,
+  );
+  if (!tries.length) return `If the value is missing, ${rest}.`;
+  return `If the value is missing, these stand in: ${tries.join("; ")}. If they are missing too, ${rest}.`;
+}

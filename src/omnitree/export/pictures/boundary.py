@@ -1,0 +1,90 @@
+"""The answers of a tree over two features, with the rows on top."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.export.pictures.canvas import axes, colours, legend, plain
+from omnitree.export.sample import Sample
+
+
+def boundary_grid(
+    tree: dict[str, Any], sample: Sample, pair: tuple[int, int], resolution: int
+) -> NDArray[np.float64]:
+    """Rows to ask for, (points, points, features): two features vary, the others rest.
+
+    Numbers rest at their median, symbols at the most frequent one; a feature without
+    any value stays missing.
+    """
+    rest = [
+        _usual(column, feature["kind"])
+        for column, feature in zip(
+            sample.values.T, tree["schema"]["features"], strict=True
+        )
+    ]
+    grid = np.empty((resolution, resolution, len(rest)))
+    grid[:] = rest
+    sides = [_side(sample.values[:, j], resolution) for j in pair]
+    grid[..., pair[0]] = sides[0][None, :]
+    grid[..., pair[1]] = sides[1][:, None]
+    return grid
+
+
+def _usual(column: NDArray[np.float64], kind: str) -> float:
+    known = column[~np.isnan(column)]
+    if not len(known):
+        return np.nan
+    if kind == "numeric":
+        return float(np.median(known))
+    return float(np.bincount(known.astype(int)).argmax())
+
+
+def _side(column: NDArray[np.float64], resolution: int) -> NDArray[np.float64]:
+    known = column[~np.isnan(column)]
+    if not len(known):
+        raise ValueError("a feature to draw has no value in any row")
+    low, high = float(known.min()), float(known.max())
+    margin = (high - low) * 0.06 or max(abs(low), 1.0) * 0.5
+    return np.linspace(low - margin, high + margin, resolution)
+
+
+def plot_boundary(
+    tree: dict[str, Any],
+    sample: Sample,
+    pair: tuple[int, int],
+    grid: NDArray[np.float64],
+    answer: NDArray[np.float64],
+    *,
+    ax: Any = None,
+) -> Any:
+    """Draw the answers on the grid: the colour is the class, its depth the share."""
+    from matplotlib.colors import to_rgb
+
+    ax = axes(ax, (6.0, 4.6))
+    shades = colours(answer.shape[-1])
+    best = answer.argmax(axis=-1)
+    top = answer.max(axis=-1)[..., None]
+    rgb = np.array([to_rgb(c) for c in shades])[best]
+    x, y = grid[0, :, pair[0]], grid[:, 0, pair[1]]
+    ax.imshow(
+        1 - (1 - rgb) * (0.08 + 0.42 * top),  # towards white as the share falls
+        origin="lower",
+        aspect="auto",
+        extent=(x[0], x[-1], y[0], y[-1]),
+        interpolation="nearest",
+    )
+    points = sample.values[:, list(pair)]
+    by_class = "#333333"
+    if sample.labels is not None:
+        by_class = [shades[k] for k in sample.labels]  # type: ignore[assignment]
+    ax.scatter(*points.T, s=18, c=by_class, edgecolors="white", linewidths=0.6)
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(y[0], y[-1])
+    names = [f["name"] for f in tree["schema"]["features"]]
+    ax.set_xlabel(plain(names[pair[0]]))
+    ax.set_ylabel(plain(names[pair[1]]))
+    legend(ax, [str(c) for c in tree["classes"]], shades)
+    return ax

@@ -1,0 +1,163 @@
+"""The tree as a picture: boxes with tests, bars of class shares, conditions on branches."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+from omnitree.export.pictures.canvas import (
+    QUIET,
+    axes,
+    colours,
+    legend,
+    plain,
+    shortened,
+)
+from omnitree.export.text import branch_text
+
+# In inches: a box and the room around it.
+WIDTH, HEIGHT, GAP_X, GAP_Y = 1.9, 0.62, 0.25, 0.7
+LETTERS = 26
+
+
+def plot_tree(
+    tree: dict[str, Any], *, max_depth: int | None = None, ax: Any = None
+) -> Any:
+    """Draw a tree from the top down; see `Showing.plot`."""
+    if max_depth is not None and not max_depth >= 0:
+        raise ValueError(f"max_depth must be at least 0, not {max_depth!r}")
+    places = _places(tree["nodes"], max_depth)
+    wide = 1 + max(x for x, _ in places.values())
+    deep = 1 + max(y for _, y in places.values())
+    size = (wide * (WIDTH + GAP_X), deep * (HEIGHT + GAP_Y) + 0.4)
+    ax = axes(ax, size)
+    shades = colours(len(tree["classes"]))
+    for node in tree["nodes"]:
+        if node["id"] not in places:
+            continue
+        if node["parent"] in places:
+            _draw_branch(ax, tree, node, places)
+        _draw_box(ax, tree, node, places, shades)
+    ax.set_xlim(-0.55, wide - 0.45)
+    ax.set_ylim(deep - 0.45, -0.45)
+    ax.axis("off")
+    names = [str(c) for c in tree["classes"]]
+    # Below the drawing, so that it hides no node.
+    legend(
+        ax,
+        names,
+        shades,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.02),
+        ncols=min(len(names), 6),
+    )
+    return ax
+
+
+def _places(nodes: list[dict[str, Any]], max_depth: int | None) -> dict[int, Any]:
+    """Column and level of every node drawn: ends side by side, parents in the middle."""
+    level = {0: 0}
+    order = []
+    stack = [0]
+    while stack:
+        at = stack.pop()
+        order.append(at)
+        if max_depth is None or level[at] < max_depth:
+            for child in reversed(nodes[at].get("children", ())):
+                level[child] = level[at] + 1
+                stack.append(child)
+    column: dict[int, float] = {}
+    ends = 0
+    for at in order:
+        below = [c for c in nodes[at].get("children", ()) if c in level]
+        if not below:
+            column[at] = ends
+            ends += 1
+    for at in reversed(order):
+        if at not in column:
+            below = nodes[at]["children"]
+            column[at] = (column[below[0]] + column[below[-1]]) / 2
+    return {at: (column[at], level[at]) for at in order}
+
+
+def _draw_branch(ax: Any, tree: dict[str, Any], node: dict[str, Any], places) -> None:
+    (x0, y0), (x1, y1) = places[node["parent"]], places[node["id"]]
+    parent = tree["nodes"][node["parent"]]
+    ax.plot([x0, x1], [y0, y1], color="#cfd8e1", lw=1.5, zorder=0)
+    side = _side(parent, node["id"] - parent["children"][0], tree["schema"])
+    ax.text(
+        x0 + (x1 - x0) * 0.55,
+        y0 + (y1 - y0) * 0.55,
+        plain(shortened(side, LETTERS)),
+        ha="center",
+        va="center",
+        fontsize=7,
+        color=QUIET,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
+
+
+def _side(parent: dict[str, Any], branch: int, schema: dict[str, Any]) -> str:
+    """The condition of a branch without what the box of its parent says already."""
+    text = branch_text(parent["kind"], parent["test"], branch, schema)
+    subject = _subject(parent, schema)
+    if text.startswith(subject + " "):
+        return text[len(subject) + 1 :]
+    return text if parent["kind"] != "machine" else f"g{branch} largest"
+
+
+def _subject(node: dict[str, Any], schema: dict[str, Any]) -> str:
+    """What a test looks at."""
+    if "feature" in node["test"]:
+        return schema["features"][node["test"]["feature"]]["name"]
+    if node["kind"] == "machine":
+        return f"largest of {len(node['test']['bias'])} sums"
+    return branch_text(node["kind"], node["test"], 0, schema).rsplit(" <= ", 1)[0]
+
+
+def _draw_box(ax: Any, tree: dict[str, Any], node: dict[str, Any], places, shades):
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    x, y = places[node["id"]]
+    w, h = WIDTH / (WIDTH + GAP_X), HEIGHT / (HEIGHT + GAP_Y)
+    box = FancyBboxPatch(
+        (x - w / 2, y - h / 2),
+        w,
+        h,
+        boxstyle="round,pad=0,rounding_size=0.04",
+        facecolor="white",
+        edgecolor="#b9c4cf",
+    )
+    ax.add_patch(box)
+    counts = _counts(tree["nodes"], node)
+    total = sum(counts)
+    best = max(range(len(counts)), key=counts.__getitem__)
+    leaf = node["kind"] == "leaf"
+    title = str(tree["classes"][best]) if leaf else _subject(node, tree["schema"])
+    lines = [shortened(title, LETTERS)]
+    if not leaf and "columns" in node["test"]:  # a sum: two lines of small print
+        lines = wrap(title, 34, max_lines=2, placeholder=" …")
+    ax.text(
+        x,
+        y - h * 0.22,
+        plain("\n".join(lines)),
+        ha="center",
+        va="center",
+        fontsize=8 if len(lines) == 1 else 6.5,
+        weight="bold" if leaf else "normal",
+    )
+    rows = f"{sum(node['value']):.6g} rows"
+    note = f"{rows}, {counts[best] / total:.0%}" if leaf else rows
+    ax.text(x, y + h * 0.12, note, ha="center", va="center", fontsize=7, color=QUIET)
+    left = x - w * 0.44
+    for k, count in enumerate(counts):
+        part = w * 0.88 * count / total
+        ax.add_patch(Rectangle((left, y + h * 0.28), part, h * 0.12, color=shades[k]))
+        left += part
+
+
+def _counts(nodes: list[dict[str, Any]], node: dict[str, Any]) -> list[float]:
+    """Class counts of a node; where no row came, those of the nearest ancestor."""
+    while not sum(node["value"]) > 0:
+        node = nodes[node["parent"]]
+    return node["value"]

@@ -1,0 +1,146 @@
+"""Rows to show beside a tree, and what a test sees of them.
+
+A `Sample` is plain arrays: the encoded cells, the class of each row if known, and the part
+of each row that passes through each node. `project` gives the number that a test compares
+with its cut. Used by the pictures and by the explorer; the estimators make the sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from omnitree.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows with their ways through a tree.
+
+    Attributes
+    ----------
+    values : float64 array (n, features)
+        Numbers and codes of symbols, as the tree format says; NaN is a gap.
+    labels : int array (n,) or None
+        Position of each row's class in the classes of the tree.
+    path : sparse array (n, nodes)
+        The part of each row that passes through each node.
+    """
+
+    values: NDArray[np.float64]
+    labels: NDArray[np.intp] | None
+    path: sparse.csr_array
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    def at(self, node: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The rows that come to a node, and the part of each that does."""
+        begin, end = self._by_node.indptr[node : node + 2]
+        return self._by_node.indices[begin:end], self._by_node.data[begin:end]
+
+    @cached_property
+    def _by_node(self) -> sparse.csc_array:
+        return self.path.tocsc()
+
+
+def encoded(
+    test: dict[str, Any], schema: Schema, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The encoded columns of a test on several features, gaps filled: (n, columns)."""
+    features, symbols = schema.linear_columns()
+    columns = np.asarray(test["columns"], dtype=np.intp)
+    x = values[:, features[columns]]
+    symbol = symbols[columns]
+    coded = np.where(symbol < 0, x, np.where(x == symbol, 1.0, -1.0))
+    return np.where(np.isnan(x), np.asarray(test["fill"], dtype=float), coded)
+
+
+def project(
+    node: dict[str, Any],
+    schema: Schema,
+    values: NDArray[np.float64],
+    branch: int = 0,
+) -> NDArray[np.float64]:
+    """What the main test of a node compares with its cut (`cut_of`), for each row.
+
+    Parameters
+    ----------
+    node : dict
+        A decision node of `Tree.to_dict`, its test no `multiway` or `subset`.
+    schema : Schema
+    values : float64 array (n, features)
+    branch : int
+        Of a linear machine: the branch whose discriminant is set against the best of
+        the others.
+
+    Returns
+    -------
+    float64 array (n,)
+        NaN where an axis test meets a gap.
+    """
+    kind, test = node["kind"], node["test"]
+    if kind == "axis":
+        return values[:, test["feature"]]
+    x = encoded(test, schema, values)
+    if kind == "linear":
+        return x @ np.asarray(test["weights"], dtype=float)
+    if kind == "quadratic":
+        a, b = np.asarray(test["terms"], dtype=np.intp).T
+        terms = x[:, a] * np.where(b < 0, 1.0, x[:, b])
+        return terms @ np.asarray(test["weights"], dtype=float)
+    if kind == "machine":
+        g = x @ np.transpose(test["weights"]) + np.asarray(test["bias"], dtype=float)
+        return g[:, branch] - np.delete(g, branch, axis=1).max(axis=1)
+    hidden = np.tanh(x @ np.transpose(test["hidden_weights"]) + test["hidden_bias"])
+    return hidden @ np.asarray(test["output_weights"]) + test["output_bias"]
+
+
+def cut_of(node: dict[str, Any]) -> float:
+    """Where the projection of a decision node is cut."""
+    return float(node["test"].get("threshold", 0.0))
+
+
+def bins_at_cut(
+    z: NDArray[np.float64], cut: float, n_bins: int = 30
+) -> NDArray[np.float64]:
+    """Edges of equal bins over `z`, one edge at the cut if it lies inside.
+
+    No bin then holds rows of two branches (a bin has its upper edge and not its lower
+    one, as "<=" has it).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bins_at_cut(np.array([0.0, 4.0]), 2.5, n_bins=4)
+    array([-0.5,  0.5,  1.5,  2.5,  3.5,  4.5])
+    """
+    low, high = float(z.min()), float(z.max())
+    width = (high - low) / n_bins
+    if not (np.isfinite(width) and low + width > low):
+        width = max(abs(low), 1.0) / n_bins  # all rows in one place
+    start = cut if low <= cut <= high else low - width / 2
+    before = max(int(np.ceil((start - low) / width)), 1)
+    after = max(int(np.ceil((high - start) / width)), 1)
+    return start + width * np.arange(-before, after + 1, dtype=np.float64)
+
+
+def in_bins(
+    z: NDArray[np.float64],
+    edges: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    weight: NDArray[np.float64],
+    n_labels: int,
+) -> NDArray[np.float64]:
+    """Weight of the rows in each bin, (labels, bins); a bin holds its upper edge."""
+    at = np.clip(np.searchsorted(edges, z, side="left") - 1, 0, len(edges) - 2)
+    counts = np.zeros((n_labels, len(edges) - 1))
+    np.add.at(counts, (labels, at), weight)
+    return counts

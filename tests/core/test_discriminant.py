@@ -1,0 +1,165 @@
+"""The loops over the rows of a linear node against plain NumPy and Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from omnitree._core import discriminant as kernel
+from omnitree.column_source import Quadratic, Standardised
+from omnitree.direction import Fisher
+from omnitree.grouping import Exchange
+from omnitree.learners.linear import LinearDiscriminant
+from omnitree.linear_rows import LinearRows, rest_of
+from omnitree.merit import MERITS
+from omnitree.table import learn_table
+from omnitree.threshold import EqualVariance
+
+MANY = [f"{seed}" for seed in range(60)]
+
+
+def naive_standardise(x, weight):
+    """Mean, deviation and units of one column, from the definitions."""
+    present = ~np.isnan(x)
+    w, v = weight[present], x[present]
+    if not w.sum():
+        return 0.0, 0.0, np.zeros(len(x))
+    mean = np.average(v, weights=w)
+    std = np.sqrt(np.average((v - mean) ** 2, weights=w))
+    if np.ptp(v[w > 0]) == 0:
+        std = 0.0
+    z = np.zeros(len(x))
+    if std > 0:
+        z[present] = (v - mean) / std
+    return mean, std, z
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_standardise(seed):
+    rng = np.random.default_rng([1, int(seed)])
+    n, p = rng.integers(1, 40), rng.integers(1, 5)
+    X = np.asfortranarray(rng.integers(-2, 3, size=(n, p)) * rng.choice([1.0, 0.3]))
+    X[rng.random((n, p)) < 0.2] = np.nan
+    rows = np.sort(rng.choice(n, size=rng.integers(1, n + 1), replace=False))
+    weight = rng.integers(0, 3, size=len(rows)).astype(float)
+    mean, std = np.zeros(p), np.zeros(p)
+    Z = np.empty((len(rows), p), order=rng.choice(["C", "F"]))
+    kernel.standardise(X, rows, weight, mean, std, Z)
+    for j in range(p):
+        m, s, z = naive_standardise(X[rows, j], weight)
+        np.testing.assert_allclose(mean[j], m, atol=1e-12)
+        np.testing.assert_allclose(std[j], s, atol=1e-12)
+        np.testing.assert_allclose(Z[:, j], z, atol=1e-9)
+
+
+def random_rows(seed, n_classes=5):
+    """A node with ties, weights, absent classes and constant columns."""
+    rng = np.random.default_rng([2, int(seed)])
+    n, p, k = rng.integers(8, 80), rng.integers(1, 6), rng.integers(2, n_classes + 1)
+    y = rng.integers(k, size=n).astype(np.int32)
+    y[:2] = [0, 1]
+    X = rng.normal(size=(k, p))[y] * rng.choice([0.5, 2.0]) + rng.normal(size=(n, p))
+    if rng.random() < 0.5:
+        X = np.round(X)
+    if rng.random() < 0.3:
+        X[:, 0] = 7.0
+    weight = rng.integers(1, 4, size=n).astype(float)
+    table = learn_table(X)
+    source = Standardised.of(table, weight)
+    return LinearRows.of(source, np.arange(n), y, weight, n_classes), table
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_class_sums_and_scatter(seed):
+    rows, _ = random_rows(seed)
+    repeated = np.repeat(np.arange(len(rows.y)), rows.weight.astype(int))
+    columns, y = rows.columns[repeated], rows.y[repeated]
+    for k in range(rows.n_classes):
+        np.testing.assert_allclose(rows.sums[k], columns[y == k].sum(axis=0), atol=1e-9)
+    centred = columns - columns.mean(axis=0)
+    np.testing.assert_allclose(rows.scatter, centred.T @ centred, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_moments_by_subtraction(seed):
+    rows, _ = random_rows(seed)
+    here = np.random.default_rng(int(seed)).random(len(rows.y)) < 0.4
+    part, rest = (
+        LinearRows.of(
+            rows.source, np.flatnonzero(m), rows.y[m], rows.weight[m], rows.n_classes
+        )
+        for m in (here, ~here)
+    )
+    left = rest_of(rows.moments, [part.moments])
+    if left is None:  # the rest is too small a part of some column's scatter
+        small = np.diag(rest.moments.second) < 1e-6 * np.diag(rows.moments.second)
+        assert small.any()
+    else:
+        np.testing.assert_allclose(left.sums, rest.moments.sums, atol=1e-9)
+        np.testing.assert_allclose(left.second, rest.moments.second, atol=1e-9)
+
+
+@pytest.mark.parametrize("merit", ["gain", "gini", "gain_ratio", "twoing"])
+@pytest.mark.parametrize("seed", MANY)
+def test_exchange_equals_python(seed, merit, monkeypatch):
+    rows, _ = random_rows(seed)
+    compiled = LinearDiscriminant(rows, Fisher(), EqualVariance(), MERITS[merit]())
+    plain = LinearDiscriminant(rows, Fisher(), EqualVariance(), MERITS[merit]())
+    monkeypatch.setattr(plain, "exchange", lambda left: None)
+    a, b = Exchange().find(compiled), Exchange().find(plain)
+    if not (a == b).all():  # only where two moves are worth the same
+        both = plain.merits(np.stack([a, b]))
+        assert both[0] == pytest.approx(both[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_pooled_statistics_and_counts_equal_those_of_the_scores(seed):
+    rows, _ = random_rows(seed)
+    left = np.zeros((1, rows.n_classes), dtype=bool)
+    left[0, rows.present[0]] = True
+    mixed = Fisher().project(rows).project(left)
+    _, mean, within = mixed.pooled()
+    _, plain_mean, scatter = mixed.groups()
+    np.testing.assert_allclose(mean, plain_mean, atol=1e-8)
+    np.testing.assert_allclose(within, scatter.sum(axis=0), atol=1e-7)
+    cut = EqualVariance().find(mixed, MERITS["gain"]())
+    above = np.bincount(
+        rows.y, rows.weight * (mixed.scores[:, 0] > cut[0]), rows.n_classes
+    )
+    np.testing.assert_allclose(mixed.counts(cut)[0, 1], above)
+
+
+@pytest.mark.parametrize("seed", MANY[:20])
+def test_large_nodes_are_read_in_blocks(seed, monkeypatch):
+    rows, _ = random_rows(seed)
+    monkeypatch.setattr("omnitree.linear_rows.BLOCK", 7)
+    again = LinearRows.of(rows.source, rows.rows, rows.y, rows.weight, rows.n_classes)
+    np.testing.assert_allclose(again.moments.second, rows.moments.second, atol=1e-9)
+    basis = np.eye(rows.n_columns)
+    np.testing.assert_allclose(
+        again.project(basis), rows.columns - rows.mean, atol=1e-9
+    )
+    assert "columns" not in again.__dict__
+
+
+@pytest.mark.parametrize("seed", MANY[:30])
+def test_quadratic_split_in_the_users_units(seed):
+    rng = np.random.default_rng([3, int(seed)])
+    n = 40
+    X = np.empty((n, 4), dtype=object)
+    X[:, 0] = rng.normal(100, 5, size=n)
+    X[:, 1] = rng.normal(size=n)
+    X[:, 2] = rng.choice(["a", "b", "c"], size=n)
+    X[:, 3] = rng.choice(["u", "v"], size=n)
+    X[rng.random((n, 4)) < 0.1] = None
+    table, weight = learn_table(X.tolist()), np.ones(n)
+    source = Quadratic.of(Standardised.of(table, weight), table)
+    y = rng.integers(2, size=n).astype(np.int32)
+    rows = LinearRows.of(source, np.arange(n), y, weight, 2)
+    w = rng.normal(size=rows.n_columns)
+    scores = rows.columns @ w
+    cut = float(np.median(scores)) + 1e-6
+    split = rows.split(w, cut, 0.0)
+    np.testing.assert_array_equal(split.route(table, np.arange(n)), scores > cut)
+    # 2 numbers, 3 + 1 symbol columns; products within one symbol are left out
+    assert rows.n_columns == 6 + (2 + 1) + 2 * 4 + 3

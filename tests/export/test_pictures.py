@@ -1,0 +1,194 @@
+"""The pictures: what is drawn is what the tree says."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from tests.tables import random_sample
+from tests.trees import random_rows, random_tree
+
+from omnitree import TreeClassifier, presets
+
+matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.patches import FancyBboxPatch  # noqa: E402
+
+from omnitree.export.pictures import importance_by_level, plot_node  # noqa: E402
+from omnitree.export.sample import Sample  # noqa: E402
+from omnitree.table import Table  # noqa: E402
+
+KINDS = ("axis", "multiway", "subset", "linear", "quadratic", "machine", "network")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris(as_frame=True)
+    y = data.target_names[data.target]
+    return presets.make("ldt", random_state=0).fit(data.data, y), data.data, y
+
+
+def words(ax):
+    return [t.get_text() for t in ax.texts]
+
+
+def test_plot_draws_every_node(iris):
+    clf = iris[0]
+    ax = clf.plot()
+    boxes = [p for p in ax.patches if isinstance(p, FancyBboxPatch)]
+    assert len(boxes) == clf.tree_.n_nodes
+    assert sum(t.endswith("rows") or "rows," in t for t in words(ax)) == len(boxes)
+    assert "setosa" in words(ax)
+    shares = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert shares == list(clf.classes_)
+    ax.figure.savefig(io.BytesIO(), format="png")
+
+
+def test_plot_stops_at_a_depth():
+    X, y = load_iris(return_X_y=True)
+    clf = TreeClassifier().fit(X, y)
+    ax = clf.plot(max_depth=1)
+    assert len([p for p in ax.patches if isinstance(p, FancyBboxPatch)]) == 3
+    with pytest.raises(ValueError, match="max_depth"):
+        clf.plot(max_depth=-1)
+
+
+def test_plot_on_given_axes(iris):
+    _, ax = plt.subplots()
+    assert iris[0].plot(ax=ax) is ax
+
+
+def test_boxes_do_not_overlap(rng):
+    clf = TreeClassifier()
+    clf._set_fitted(random_tree(rng, KINDS, n_inner=10), np.array(["a", "b", "c"]))
+    boxes = [p.get_bbox() for p in clf.plot().patches if isinstance(p, FancyBboxPatch)]
+    for i, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[:i])
+
+
+def test_plot_node_counts_the_rows(iris):
+    clf, X, y = iris
+    for node in np.flatnonzero(clf.tree_.kind):
+        ax = clf.plot_node(int(node), X, y)
+        rows = clf.decision_path(X)[:, [int(node)]].sum()
+        assert sum(p.get_height() for p in ax.patches) == pytest.approx(rows)
+        (cut,) = ax.lines
+        assert cut.get_xdata()[0] == clf.tree_.split(int(node)).threshold
+
+
+def test_plot_node_of_every_kind(rng):
+    for kind in KINDS:
+        tree = random_tree(rng, (kind,), n_inner=1)
+        values = random_rows(rng, 100)
+        path = tree.decision_path(Table(values, tree.schema))
+        sample = Sample(values, rng.integers(0, 3, 100), path)
+        ax = plot_node(tree.to_dict(), 0, sample)
+        assert ax.patches and ax.get_xlabel()
+
+
+def test_plot_node_refuses(iris):
+    clf, X, y = iris
+    leaf = int(np.flatnonzero(clf.tree_.kind == 0)[0])
+    with pytest.raises(ValueError, match="is a leaf"):
+        clf.plot_node(leaf, X, y)
+    with pytest.raises(ValueError, match="node must be 0 to 4"):
+        clf.plot_node(99, X, y)
+    with pytest.raises(ValueError, match="needs y"):
+        clf.plot_node(0, X, None)
+    with pytest.raises(ValueError, match="none of the rows"):
+        clf.plot_node(1, X[y == "setosa"], y[y == "setosa"])
+
+
+def test_boundary_is_predict(iris):
+    _, X, y = iris
+    two = X.iloc[:, 2:]
+    clf = presets.make("ldt", random_state=0).fit(two, y)
+    ax = clf.plot_boundary(two, y, resolution=40)
+    (image,) = ax.images
+    left, right, low, high = image.get_extent()
+    a, b = np.meshgrid(np.linspace(left, right, 40), np.linspace(low, high, 40))
+    grid = pd.DataFrame(
+        {n: v.ravel() for n, v in zip(two.columns, (a, b), strict=True)}
+    )
+    answers = clf.predict(grid).reshape(40, 40)
+    colours = np.asarray(image.get_array())
+    # One colour a class and share; classes never share a colour.
+    seen = {}
+    for colour, answer in zip(colours.reshape(-1, 3), answers.ravel(), strict=True):
+        assert seen.setdefault(tuple(colour), answer) == answer
+    assert set(seen.values()) == set(answers.ravel())
+    assert ax.get_xlabel() == two.columns[0]
+
+
+def test_boundary_holds_other_features(rng):
+    frame = pd.DataFrame(
+        {"a": rng.random(60), "b": rng.random(60), "c": rng.choice(["x", "y"], 60)}
+    )
+    y = np.where(frame.c == "x", frame.a > 0.5, frame.b > 0.5)
+    frame.loc[:40, "c"] = "x"
+    clf = TreeClassifier().fit(frame, y)
+    ax = clf.plot_boundary(frame, features=("a", "b"))
+    assert ax.get_ylabel() == "b"
+    with pytest.raises(ValueError, match="name the two to draw"):
+        clf.plot_boundary(frame)
+    with pytest.raises(ValueError, match="'c' is no number"):
+        clf.plot_boundary(frame, features=("a", "c"))
+    with pytest.raises(ValueError, match="no feature 'd'"):
+        clf.plot_boundary(frame, features=("a", "d"))
+    with pytest.raises(ValueError, match="two different"):
+        clf.plot_boundary(frame, features=(1, 1))
+    with pytest.raises(ValueError, match="must be a pair"):
+        clf.plot_boundary(frame, features="ab")
+
+
+def test_importance_adds_up_over_levels(rng):
+    for preset in ("cart", "ldt"):
+        sample = random_sample(rng, n=120, d=5, k=3)
+        clf = presets.make(preset, pruning=None, random_state=0)
+        clf.fit(sample.frame, sample.y)
+        by_level = importance_by_level(clf.tree_.to_dict())
+        assert by_level.shape == (clf.tree_.depth, 5)
+        np.testing.assert_allclose(by_level.sum(axis=0), clf.feature_importances_)
+        ax = clf.plot_importance()
+        drawn = sum(p.get_width() for p in ax.patches)
+        assert drawn == pytest.approx(clf.feature_importances_.sum())
+
+
+def test_importance_of_a_single_leaf():
+    clf = TreeClassifier(max_depth=0).fit([[1], [2]], [0, 1])
+    assert not clf.plot_importance().patches
+    assert clf.plot().patches
+
+
+def test_names_are_shown_as_they_are(rng):
+    names = ["$x^2$", "_a", "50 % of $"]
+    frame = pd.DataFrame(rng.random((40, 3)), columns=names)
+    y = np.array(["_one", "$two"])[(frame.sum(axis=1) > 1.5).astype(int)]
+    clf = TreeClassifier(max_depth=2).fit(frame, y)
+    figures = [
+        clf.plot(),
+        clf.plot_node(0, frame, y),
+        clf.plot_importance(),
+        clf.plot_boundary(frame, y, features=names[:2]),
+    ]
+    for ax in figures:
+        ax.figure.canvas.draw()  # mathtext would fail here
+    assert len(figures[0].get_legend().get_texts()) == 2
+
+
+def test_clear_error_without_matplotlib(iris, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install \"omnitree\[plot\]\""):
+        iris[0].plot()
