@@ -8,7 +8,8 @@ from scipy import stats
 from tests.tables import random_sample
 
 from omnitree import presets
-from omnitree.linear_rows import LinearRows, Standardised
+from omnitree.column_source import Standardised
+from omnitree.linear_rows import LinearRows
 from omnitree.merit import Gain
 from omnitree.threshold import KolmogorovSmirnovCut
 from omnitree.threshold.base import Projected

@@ -57,6 +57,16 @@ class Functions:
             None if self.curvature is None else self.curvature[which],
         )
 
+    def of(self, basis: Floats, mean: Floats) -> Functions:
+        """The same functions of x, given as functions of z = (x - mean) basis."""
+        weights = self.weights @ basis.T
+        if self.curvature is None:
+            return Functions(self.classes, weights, self.bias - weights @ mean)
+        curvature = basis @ self.curvature @ basis.T
+        bent = curvature @ mean
+        bias = self.bias - weights @ mean + bent @ mean
+        return Functions(self.classes, weights - 2 * bent, bias, curvature)
+
     def contrasts(self, share: Floats) -> Functions:
         """Each function less the average of all; of two classes one, the other's negative.
 
