@@ -115,7 +115,7 @@ class KWay(SplitLearner):
         """Discriminants of single columns, the best first, of equals the first."""
         tests = []
         for j in np.flatnonzero(varying(rows)):
-            functions = discriminants.fit(rows.of_column(j))
+            functions = discriminants.fit(rows.of_column(int(j)))
             weights = np.zeros((len(functions.classes), rows.columns.shape[1]))
             weights[:, [j]] = functions.weights
             own = Functions(functions.classes, weights, functions.bias)
