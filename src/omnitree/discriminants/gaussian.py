@@ -1,10 +1,11 @@
 """Discriminants of Gaussian classes: LDA with a common covariance, QDA with one each.
 
 Both work on the principal components of the node's columns, scaled to variance 1: all of
-them where the scatter is regular, else those that explain `epsilon` of the variance. There a
-direction without scatter inside the classes has the variance 0, which would make densities
-infinite; variances are kept above 1e-8 of the total, so such a direction decides, but
-in finite numbers.
+them where the scatter is regular, else those that explain `epsilon` of the variance. (Linear
+discriminant trees keep 0.99 of it; but symbols as columns always make a singular scatter,
+and what separates the classes may lie in the last hundredth.) A direction without scatter
+inside the classes has the variance 0, which would make densities infinite; variances are
+kept above 1e-8 of the total, so such a direction decides, but in finite numbers.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ class _Gaussian(Discriminants):
 
     Parameters
     ----------
-    epsilon : float, default=0.99
-        Share of the variance that the components explain where the scatter is singular.
+    epsilon : float, default=1.0
+        Share of the variance that the principal components explain where the scatter is
+        singular; 1 leaves out only directions without any variance.
     """
 
-    def __init__(self, epsilon=0.99):
+    def __init__(self, epsilon=1.0):
         self.epsilon = epsilon
 
     def fit(self, rows: LinearRows, equal_priors: bool = False) -> Functions:
@@ -80,9 +82,9 @@ class LDA(_Gaussian):
 
     Parameters
     ----------
-    epsilon : float, default=0.99
+    epsilon : float, default=1.0
         Share of the variance that the principal components explain where the scatter is
-        singular.
+        singular; 1 leaves out only directions without any variance.
     """
 
     def _functions(self, rows, z, means, prior):
@@ -100,9 +102,9 @@ class QDA(_Gaussian):
 
     Parameters
     ----------
-    epsilon : float, default=0.99
+    epsilon : float, default=1.0
         Share of the variance that the principal components explain where the scatter is
-        singular.
+        singular; 1 leaves out only directions without any variance.
     """
 
     linear = False
