@@ -186,6 +186,8 @@ class Fisher(Part):
         `correlation` has a unit diagonal (0 where a column is constant), so what counts as
         singular does not depend on units.
         """
+        if not len(correlation):  # no columns
+            return right
         if self.pca != "always":
             factor, info = linalg.lapack.dpotrf(correlation, lower=1)
             if info == 0 and np.diag(factor).min() > 1e-5:

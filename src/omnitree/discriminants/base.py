@@ -57,6 +57,16 @@ class Functions:
             None if self.curvature is None else self.curvature[which],
         )
 
+    def of(self, basis: Floats, mean: Floats) -> Functions:
+        """The same functions of x, given as functions of z = (x - mean) basis."""
+        weights = self.weights @ basis.T
+        if self.curvature is None:
+            return Functions(self.classes, weights, self.bias - weights @ mean)
+        curvature = basis @ self.curvature @ basis.T
+        bent = curvature @ mean
+        bias = self.bias - weights @ mean + bent @ mean
+        return Functions(self.classes, weights - 2 * bent, bias, curvature)
+
     def contrasts(self, share: Floats) -> Functions:
         """Each function less the average of all; of two classes one, the other's negative.
 
@@ -90,7 +100,7 @@ class Functions:
         )
 
     def features(self, rows: LinearRows) -> tuple[Constructed, ...]:
-        """Each function as a feature of some rows; functions that are constant are left out.
+        """Each function as a feature of some rows; those that are constant are left out.
 
         Values are rounded, so that rows that are equal have equal values.
         """
@@ -105,7 +115,10 @@ class Functions:
                 continue
             unit = spread * DIGITS
             values = np.round(values / unit) * DIGITS
-            made.append(Constructed(function._test(rows, spread), values))
+            with np.errstate(over="ignore", invalid="ignore"):
+                test = function._test(rows, spread)
+            if np.isfinite(test.pack()[2]).all():  # squares of units may overflow
+                made.append(Constructed(test, values))
         return tuple(made)
 
     def _test(self, rows: LinearRows, spread: float) -> LinearSplit | QuadraticSplit:
@@ -123,7 +136,7 @@ class Functions:
         if bent is None:
             threshold = float(own @ mean - b)
             return LinearSplit(columns, tuple(own.tolist()), fill, threshold)
-        form = bent[np.ix_(at, at)] / np.outer(std, std)
+        form = bent[np.ix_(at, at)] / std[:, None] / std
         linear = own - 2 * form @ mean
         constant = b - own @ mean + mean @ form @ mean
         i, j = np.triu_indices(len(at))

@@ -33,12 +33,17 @@ SYMBOLS = ["columns", "multiway"]
 
 
 class ColumnMoments:
-    """Sums and squares of every column by class, (K, p), around the node's mean."""
+    """Sums and squares of every column by class, (K, p), around the node's mean.
+
+    From the rows themselves: the node's scatter matrix is not needed here.
+    """
 
     def __init__(self, rows: LinearRows):
         self.rows = rows
-        self.sums = (rows.means - rows.mean) * rows.class_weight[:, None]
-        self.squares = rows.one_hot.T @ (rows.columns - rows.mean) ** 2
+        self.mean = rows.weight @ rows.columns / rows.total
+        centred = rows.columns - self.mean
+        self.sums = rows.one_hot.T @ centred
+        self.squares = rows.one_hot.T @ centred**2
 
 
 class ProjectedColumns(Projected):
@@ -67,7 +72,7 @@ class ProjectedColumns(Projected):
         mean = np.einsum("gck,ck->gc", side, moments.sums.T[column]) / safe
         squares = np.einsum("gck,ck->gc", side, moments.squares.T[column])
         scatter = np.maximum(squares - weight * mean**2, 0.0)
-        return weight, mean + self.rows.mean[column], scatter
+        return weight, mean + moments.mean[column], scatter
 
     def counts(self, cuts: Floats) -> Floats:
         own = self.__dict__["column"]
@@ -104,7 +109,9 @@ class ColumnProblems:
         self.threshold, self.merit = threshold, merit
         self.moments = ColumnMoments(rows)
         self.class_weight = rows.class_weight
-        self.means = rows.means.T[columns, :, None]
+        size = np.maximum(rows.class_weight, np.finfo(float).tiny)
+        means = self.moments.sums / size[:, None] + self.moments.mean
+        self.means = means.T[columns, :, None]
 
     def cuts(
         self, at: NDArray[np.intp], left: NDArray[np.bool_]
@@ -172,9 +179,7 @@ class Analytic(SplitLearner):
         if self.symbols not in SYMBOLS:
             raise ValueError(unknown("symbols", self.symbols, SYMBOLS))
         rows, schema = node.linear, node.problem.table.schema
-        low, high = rows.columns.min(axis=0), rows.columns.max(axis=0)
-        # A gap filled with the mean of a constant column may differ from it by rounding.
-        usable = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
+        usable = varying(rows)
         best, best_merit = None, -np.inf
         if self.symbols == "multiway":
             usable &= schema.linear_columns()[1] < 0
@@ -188,18 +193,27 @@ class Analytic(SplitLearner):
             for j, cut, value in zip(columns, cuts[:, 0], merits[:, 0], strict=True):
                 if value > best_merit + 1e-12:
                     best_merit = float(value)
-                    best = column_split(rows, int(j), float(cut), best_merit, schema)
+                    best = column_split(
+                        problems.moments, int(j), float(cut), best_merit, schema
+                    )
         return best
 
 
+def varying(rows: LinearRows) -> NDArray[np.bool_]:
+    """Which columns are not constant among the rows."""
+    low, high = rows.columns.min(axis=0), rows.columns.max(axis=0)
+    # A gap filled with the mean of a constant column may differ from it by rounding.
+    return high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
+
+
 def column_split(
-    rows: LinearRows, j: int, cut: float, merit: float, schema: Schema
+    moments: ColumnMoments, j: int, cut: float, merit: float, schema: Schema
 ) -> Split:
     """The test `column j <= cut` on the feature that the column encodes."""
     feature, symbol = (int(a[j]) for a in schema.linear_columns())
-    threshold = float(cut * rows.source.std[j] + rows.source.mean[j])
-    fill = rows.fill[j] * rows.source.std[j] + rows.source.mean[j]
-    missing = int(fill > threshold)
+    mean, std = moments.rows.source.mean[j], moments.rows.source.std[j]
+    threshold = float(cut * std + mean)
+    missing = int(moments.mean[j] * std + mean > threshold)
     if symbol < 0:
         return AxisSplit(feature, threshold, merit=merit, missing=missing)
     branch = np.where(np.arange(schema.n_categories[feature]) == symbol, 1, 0)

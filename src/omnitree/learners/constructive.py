@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from omnitree.discriminants import DISCRIMINANTS
+from omnitree.learners.analytic import varying
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.univariate import Univariate
 from omnitree.node import Node, Problem
@@ -71,9 +72,9 @@ class Constructive(SplitLearner):
     def _construct(self, node: Node) -> tuple[Constructed, ...]:
         discriminants = DISCRIMINANTS.resolve(self.discriminants)
         rows = node.linear
-        varying = np.count_nonzero(np.ptp(rows.columns, axis=0) > 0)
-        classes = np.flatnonzero(rows.class_weight > varying)
-        if len(classes) < 2 or not varying:
+        n_columns = np.count_nonzero(varying(rows))
+        classes = np.flatnonzero(rows.class_weight > n_columns)
+        if len(classes) < 2 or not n_columns:
             return ()
         functions = discriminants.fit(rows.of_classes(classes))
         return functions.contrasts(rows.class_weight[classes]).features(rows)

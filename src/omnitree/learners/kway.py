@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from omnitree.discriminants import DISCRIMINANTS, Discriminants, Functions
+from omnitree.learners.analytic import varying
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
@@ -113,8 +114,8 @@ class KWay(SplitLearner):
     ) -> Iterator[Candidate]:
         """Discriminants of single columns, the best first, of equals the first."""
         tests = []
-        for j in range(rows.columns.shape[1]):
-            functions = discriminants.fit(rows.of_column(j))
+        for j in np.flatnonzero(varying(rows)):
+            functions = discriminants.fit(rows.of_column(int(j)))
             weights = np.zeros((len(functions.classes), rows.columns.shape[1]))
             weights[:, [j]] = functions.weights
             own = Functions(functions.classes, weights, functions.bias)

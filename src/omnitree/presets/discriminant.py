@@ -34,7 +34,7 @@ def friedman(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
 
 def fact(
-    node: str = "linear", improve: bool = False, epsilon: float = 0.99, **changes: Any
+    node: str = "linear", improve: bool = False, epsilon: float = 1.0, **changes: Any
 ) -> TreeClassifier:
     """FACT (Loh & Vanichsetakul 1988), as Yildiz & Alpaydin (2005) describe it.
 
@@ -43,9 +43,10 @@ def fact(
     information gain, which chooses the column of a univariate node. Direction and
     threshold: analytic, linear discriminant analysis with a common covariance and the
     node's class shares as priors; a row goes to the branch of least expected risk, which
-    with equal costs is that of the most probable class. Principal components that explain
-    ``epsilon`` of the variance where the scatter is singular. Gaps: the node's mean. Tied
-    leaves: the first class, where FACT draws one.
+    with equal costs is that of the most probable class. Directions without variance are
+    left out (``epsilon=0.99`` keeps the principal components that explain so much of it
+    where the scatter is singular, as Linear Discriminant Trees do). Gaps: the node's mean.
+    Tied leaves: the first class, where FACT draws one.
 
     FACT stops without pruning; ``improve=True, pruning=None`` does so, leaving a node whole
     when its branches make no fewer training errors. The default is what Yildiz & Alpaydin
@@ -62,7 +63,7 @@ def fact(
 
 
 def cruise(
-    node: str = "linear", se: float = 1.0, epsilon: float = 0.99, **changes: Any
+    node: str = "linear", se: float = 1.0, epsilon: float = 1.0, **changes: Any
 ) -> TreeClassifier:
     """CRUISE (Kim & Loh 2001), as Yildiz & Alpaydin (2005) describe it.
 

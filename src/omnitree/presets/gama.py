@@ -21,7 +21,7 @@ def _constructive(discriminants: Any, changes: dict[str, Any]) -> TreeClassifier
     return TreeClassifier(**(parts | changes))
 
 
-def ltree(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
+def ltree(epsilon: float = 1.0, **changes: Any) -> TreeClassifier:
     """Ltree (Gama & Brazdil 1999).
 
     Node: univariate over original and constructed features, so univariate or linear.
@@ -34,14 +34,15 @@ def ltree(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
     Assumptions: only classes with more rows than columns that vary construct at a node; a
     class's feature is its discriminant less the average of all, which for two classes is
-    the one hyperplane between them; principal components that explain ``epsilon`` of the
-    variance where the scatter is singular; symbols take part as columns. Not taken over:
-    smoothing class probabilities along the path.
+    the one hyperplane between them; directions without variance are left out
+    (``epsilon=0.99`` keeps the principal components that explain so much of it where the
+    scatter is singular); symbols take part as columns. Not taken over: smoothing class
+    probabilities along the path.
     """
     return _constructive(LDA(epsilon=epsilon), changes)
 
 
-def qtree(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
+def qtree(epsilon: float = 1.0, **changes: Any) -> TreeClassifier:
     """Qtree (Gama 1999): Ltree with quadratic discriminants.
 
     As `ltree`, constructing by quadratic discriminant analysis, a covariance for each
