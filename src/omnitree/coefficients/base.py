@@ -41,7 +41,9 @@ class Machine:
     def branches(self, z: Floats) -> NDArray[np.intp]:
         """Branch of each row."""
         g = z @ self.weights.T + self.bias
-        return (g[:, 0] > 0).astype(np.intp) if len(self.bias) == 1 else g.argmax(axis=1)
+        return (
+            (g[:, 0] > 0).astype(np.intp) if len(self.bias) == 1 else g.argmax(axis=1)
+        )
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,30 @@
 
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
+from omnitree.learners.cart_lc import CartLC
 from omnitree.learners.linear import Linear
+from omnitree.learners.oc1 import OC1
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
 
 LEARNERS = Registry(
     "learner",
     SplitLearner,
-    {"univariate": Univariate, "analytic": Analytic, "linear": Linear},
+    {
+        "univariate": Univariate,
+        "analytic": Analytic,
+        "linear": Linear,
+        "cart_lc": CartLC,
+        "oc1": OC1,
+    },
 )
 
-__all__ = ["LEARNERS", "Analytic", "Linear", "SplitLearner", "Univariate"]
+__all__ = [
+    "LEARNERS",
+    "OC1",
+    "Analytic",
+    "CartLC",
+    "Linear",
+    "SplitLearner",
+    "Univariate",
+]

@@ -90,16 +90,22 @@ class Analytic(SplitLearner):
                 best, best_merit = (j, float(cut[0])), value
         if best is None:
             return None
-        return column_split(rows, *best, best_merit, node.problem.table.schema)
+        j, cut = best
+        source = rows.source
+        return column_split(
+            node.problem.table.schema,
+            j,
+            float(cut * source.std[j] + source.mean[j]),
+            float(rows.fill[j] * source.std[j] + source.mean[j]),
+            best_merit,
+        )
 
 
 def column_split(
-    rows: LinearRows, j: int, cut: float, merit: float, schema: Schema
+    schema: Schema, j: int, threshold: float, fill: float, merit: float
 ) -> Split:
-    """The test `column j <= cut` on the feature that the column encodes."""
+    """The test `column j <= threshold` on the feature that the encoded column is of."""
     feature, symbol = (int(a[j]) for a in schema.linear_columns())
-    threshold = float(cut * rows.source.std[j] + rows.source.mean[j])
-    fill = rows.fill[j] * rows.source.std[j] + rows.source.mean[j]
     missing = int(fill > threshold)
     if symbol < 0:
         return AxisSplit(feature, threshold, merit=merit, missing=missing)

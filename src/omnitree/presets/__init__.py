@@ -19,6 +19,7 @@ from omnitree.presets.cart import cart
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
+from omnitree.presets.oblique import cart_lc, oc1
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,
@@ -33,6 +34,8 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "quest-u": quest_u,
     "ldt": ldt,
     "quest": quest,
+    "cart-lc": cart_lc,
+    "oc1": oc1,
 }
 
 
