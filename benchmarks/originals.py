@@ -47,6 +47,9 @@ PAIRS = {
     "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
     "ldt": ("ldt", {}, "ISELL-LDTm", 3),
     "ldt-u2": ("ldt-u2", {}, "ISELL-LDTu", 1),
+    "oc1": ("oc1", {}, "OC1", 3),
+    "oc1 unpruned": ("oc1", {"pruning": None}, "OC1-unpruned", 1),
+    "cart-lc": ("cart-lc", {}, "CART-LC", 1),
 }
 
 
