@@ -14,7 +14,8 @@ cdef extern from "oblique_climb.hpp" namespace "omnitree" nogil:
 
     cdef cppclass StepSearch:
         StepSearch(const int32_t*, const double*, int64_t, int, int) except +
-        Step best(const double*, const double*)
+        double reach(const double*)
+        Step best(const double*, double, const double*, double)
 
     cdef struct ClimbOptions:
         int order
@@ -56,7 +57,7 @@ def best_step(const double[::1] v, const double[::1] d, const int32_t[::1] y,
     cdef StepSearch* search = new StepSearch(&y[0], &weight[0], y.shape[0], n_classes, merit)
     try:
         with nogil:
-            step = search.best(&v[0], &d[0])
+            step = search.best(&v[0], search.reach(&v[0]), &d[0], search.reach(&d[0]))
     finally:
         del search
     return step.t, (step.merit if step.merit > NO_MERIT else float("-inf"))

@@ -33,11 +33,14 @@ class Climb {
         int merit, const double* gamma, int gammas, const ClimbOptions& o, double* w)
       : search_(y, weight, n, K, merit), z_(z), n_(n), p_(p), gamma_(gamma), gammas_(gammas),
         o_(o), w_(w), seed_(o.seed), v_(n), next_(n), direction_(n), ones_(n, 1.0),
-        jump_(p + 1) {}
+        jump_(p + 1), reach_(p + 1) {
+    for (int j = 0; j <= p; ++j) reach_[j] = search_.reach(along(j, 0));
+  }
 
   // Climb from w to a local optimum; returns its merit, NO_MERIT if no test was found.
   double run() {
     combine(w_, v_);
+    reach_v_ = search_.reach(v_.data());
     low_ = search_.below(v_.data());
     merit_ = search_.rate.of(low_.data());
     if (o_.order == RANDOM_ORDER) {
@@ -77,8 +80,8 @@ class Climb {
   const ClimbOptions o_;
   double* w_;
   uint64_t seed_;
-  std::vector<double> v_, next_, direction_, ones_, jump_, low_;
-  double merit_ = 0;
+  std::vector<double> v_, next_, direction_, ones_, jump_, low_, reach_;
+  double merit_ = 0, reach_v_ = 0;
   int stagnant_ = 0, cycles_ = 0;
 
   struct Move {
@@ -106,7 +109,9 @@ class Climb {
   Move look(int j) {
     Move best;
     for (int g = 0; g < (j == p_ ? 1 : gammas_); ++g) {
-      const Step step = search_.best(v_.data(), along(j, gamma_[g]));
+      const double* d = along(j, gamma_[g]);
+      const double reach = d == direction_.data() ? search_.reach(d) : reach_[j];
+      const Step step = search_.best(v_.data(), reach_v_, d, reach);
       if (better(step.merit, best.step.merit)) best = {step, gamma_[g]};
     }
     return best;
@@ -125,6 +130,7 @@ class Climb {
     if (progress(merit)) stagnant_ = 0;
     else if (++stagnant_ > o_.stagnation) return false;
     v_.swap(next_);
+    reach_v_ = search_.reach(v_.data());
     low_ = low;
     merit_ = merit;
     return true;
@@ -170,8 +176,9 @@ class Climb {
     for (int i = 0; i < o_.jumps; ++i) {
       for (double& c : jump_) c = uniform();
       combine(jump_.data(), direction_);
-      const Step step = search_.best(v_.data(), direction_.data());
-      if (!progress(step.merit) || !take(step.t, direction_.data())) continue;
+      const double* d = direction_.data();
+      const Step step = search_.best(v_.data(), reach_v_, d, search_.reach(d));
+      if (!progress(step.merit) || !take(step.t, d)) continue;
       for (int j = 0; j <= p_; ++j) w_[j] += step.t * jump_[j];
       return true;
     }

@@ -21,21 +21,20 @@ enum Form : int { FORM_GINI, FORM_TWOING, FORM_GAIN, FORM_OTHER };
 class Rate {
  public:
   Rate(int merit, const int32_t* y, const double* weight, int64_t n, int K)
-      : K(K), cls(K, 0.0), merit_(merit), table_(2 * K),
-        merits_{XLog2(std::min<int64_t>(n, 1 << 16)), {}, {}} {
+      : K(K), cls(K, 0.0), form(form_of(merit)), merit_(merit), table_(2 * K),
+        // Logarithms made beforehand pay only where they are asked for at every cut.
+        merits_{XLog2(form == FORM_GAIN ? std::min<int64_t>(n, 1 << 16) : 0), {}, {}} {
     for (int64_t i = 0; i < n; ++i) cls[y[i]] += weight[i];
     for (double c : cls) N += c, squares_ += c * c;
     base_ = merits_.xl(N);
     for (double c : cls) base_ -= merits_.xl(c);
-    form = merit == GINI ? FORM_GINI : merit == TWOING ? FORM_TWOING : FORM_OTHER;
-    if (merit == GAIN || merit == ENTROPY || merit == G_STATISTIC) form = FORM_GAIN;
     scale_ = merit == GAIN ? 1 / N : merit == ENTROPY ? M_LN2 / N : 2 * M_LN2;
   }
 
   const int K;
   std::vector<double> cls;  // weight of each class
   double N = 0;             // weight of all rows
-  Form form;
+  const Form form;
 
   // Merit of the test whose branch 0 has these counts; NO_MERIT if a branch is empty.
   template <int FORM>
@@ -104,6 +103,11 @@ class Rate {
   }
 
  private:
+  static Form form_of(int merit) {
+    if (merit == GAIN || merit == ENTROPY || merit == G_STATISTIC) return FORM_GAIN;
+    return merit == GINI ? FORM_GINI : merit == TWOING ? FORM_TWOING : FORM_OTHER;
+  }
+
   int merit_;
   double squares_ = 0, base_, scale_;
   std::vector<double> table_;
