@@ -186,6 +186,7 @@ class StepSearch {
       } while (++i < m && word[i] >> row_bits_ == key);
       if (i == m) return;
       const double merit = rate.of<FORM>(low);
+      if (merit == NO_MERIT) continue;
       const uint64_t gap = (word[i] >> row_bits_) - key;
       if (better(merit, found_.merit) || (gap > gap_ && !better(found_.merit, merit))) {
         const double t = ratio(word[i - 1]) / 2 + ratio(word[i]) / 2;
