@@ -113,6 +113,19 @@ def test_many_rows(name, k, rng):
         assert found == pytest.approx(float(merit(table)), rel=1e-7)
 
 
+@pytest.mark.parametrize("name", ["gini", "gain", "twoing"])
+def test_bins_equal_sorting(name, rng):
+    """Coarse columns with many zeros, where the best partition may lie beyond all cuts."""
+    merit = MERITS[name]()
+    for _ in range(100):
+        n, k = int(rng.integers(256, 500)), int(rng.integers(2, 9))
+        z, y, weight, k = rows(rng, n=n, k=k)
+        v, d = z @ rng.normal(size=2) + 0.3, np.maximum(z[:, 0], rng.choice([0, -9]))
+        _, found = oblique.best_step(v, d, y, weight, k, merit.code)
+        best = best_by_sorting(v, d, y, weight, k, merit)
+        assert found == pytest.approx(best, rel=1e-9)
+
+
 def test_no_step():
     y, weight = np.array([0, 1, 1], dtype=np.int32), np.ones(3)
     v = np.array([1.0, 2.0, 3.0])

@@ -205,11 +205,16 @@ class StepSearch {
       for (int k = 0; k < K_; ++k) low_[k] += count_[b * width + k];
     run_ = low_;
     edge_.assign(bins_ + 1, rate.of<FORM>(low_.data()));
-    double best = edge_[0];
+    double best = NO_MERIT, last = NO_MERIT;
+    bool begun = false;
     for (int64_t b = 0; b < bins_; ++b) {
+      const double* c = &count_[b * width];
+      const bool empty = std::all_of(c, c + width, [](double n) { return n == 0; });
+      // Only an edge with rows on either side is a cut.
+      if (!empty && begun) best = std::max(best, last);
+      begun |= !empty;
       pass(b, run_.data());
-      edge_[b + 1] = rate.of<FORM>(run_.data());
-      best = std::max(best, edge_[b + 1]);
+      last = edge_[b + 1] = empty ? edge_[b] : rate.of<FORM>(run_.data());
     }
     open_.assign(bins_, 0);
     run_ = low_;
