@@ -190,7 +190,8 @@ def eliminate(slope: Slope, w: Floats, beta: float) -> tuple[NDArray[np.intp], F
     bias, merit = slope.cut(values)
     while len(kept) > 1:
         without = [slope.cut(values - w[j] * slope.columns[j]) for j in kept]
-        loss = merit - np.array([m for _, m in without])
+        # What divides nothing has lost everything.
+        loss = merit - np.array([max(m, 0.0) for _, m in without])
         least = int(loss.argmin())
         if not loss[least] < beta * loss.max():
             break
