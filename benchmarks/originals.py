@@ -51,6 +51,9 @@ PAIRS = {
     "lin": ("lin", {}, "ISELL-LDTm", 3),
     "uni": ("uni", {}, "ISELL-UNI", 1),
     "qua": ("qua", {}, "ISELL-QUA", 1),
+    "oc1": ("oc1", {}, "OC1", 3),
+    "oc1 unpruned": ("oc1", {"pruning": None}, "OC1-unpruned", 1),
+    "cart-lc": ("cart-lc", {}, "CART-LC", 1),
 }
 
 

@@ -14,6 +14,7 @@
 #include "general_surrogate.hpp"
 #include "general_types.hpp"
 #include "merit.hpp"
+#include "mix.hpp"
 #include "sort_keys.hpp"
 #include "tick.hpp"
 
@@ -21,13 +22,6 @@ namespace omnitree {
 
 constexpr double C45_EPSILON = 1e-3;  // C4.5's tolerance on gains and split information
 constexpr uint32_t NO_RANK = std::numeric_limits<uint32_t>::max();
-
-inline uint64_t mix(uint64_t z) {  // splitmix64: a node's seed depends on its path alone
-  z += 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
 
 class GeneralGrower {
  public:

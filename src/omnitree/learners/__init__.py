@@ -3,11 +3,13 @@
 from omnitree.learners.adaptive import Adaptive
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
+from omnitree.learners.cart_lc import CartLC
 from omnitree.learners.constructive import Constructive
 from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
 from omnitree.learners.network import Network
+from omnitree.learners.oc1 import OC1
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
 
@@ -23,13 +25,17 @@ LEARNERS = Registry(
         "constructive": Constructive,
         "grouped": Grouped,
         "network": Network,
+        "cart_lc": CartLC,
+        "oc1": OC1,
     },
 )
 
 __all__ = [
     "LEARNERS",
+    "OC1",
     "Adaptive",
     "Analytic",
+    "CartLC",
     "Constructive",
     "Grouped",
     "KWay",

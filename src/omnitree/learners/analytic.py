@@ -193,8 +193,13 @@ class Analytic(SplitLearner):
             for j, cut, value in zip(columns, cuts[:, 0], merits[:, 0], strict=True):
                 if value > best_merit + 1e-12:
                     best_merit = float(value)
+                    std, mean = rows.source.std[j], rows.source.mean[j]
                     best = column_split(
-                        problems.moments, int(j), float(cut), best_merit, schema
+                        schema,
+                        int(j),
+                        float(cut * std + mean),
+                        float(problems.moments.mean[j] * std + mean),
+                        best_merit,
                     )
         return best
 
@@ -207,13 +212,11 @@ def varying(rows: LinearRows) -> NDArray[np.bool_]:
 
 
 def column_split(
-    moments: ColumnMoments, j: int, cut: float, merit: float, schema: Schema
+    schema: Schema, j: int, threshold: float, fill: float, merit: float
 ) -> Split:
-    """The test `column j <= cut` on the feature that the column encodes."""
+    """The test `column j <= threshold` on the feature that the encoded column is of."""
     feature, symbol = (int(a[j]) for a in schema.linear_columns())
-    mean, std = moments.rows.source.mean[j], moments.rows.source.std[j]
-    threshold = float(cut * std + mean)
-    missing = int(moments.mean[j] * std + mean > threshold)
+    missing = int(fill > threshold)
     if symbol < 0:
         return AxisSplit(feature, threshold, merit=merit, missing=missing)
     branch = np.where(np.arange(schema.n_categories[feature]) == symbol, 1, 0)

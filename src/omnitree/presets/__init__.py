@@ -22,6 +22,7 @@ from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
 from omnitree.presets.neural import id_lp, id_mlp
+from omnitree.presets.oblique import cart_lc, oc1
 from omnitree.presets.omni import lin, qua, uni
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
@@ -48,6 +49,8 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "lgtree": lgtree,
     "id-lp": id_lp,
     "id-mlp": id_mlp,
+    "cart-lc": cart_lc,
+    "oc1": oc1,
 }
 
 
