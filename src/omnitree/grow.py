@@ -95,6 +95,9 @@ def make_children(node: Node, split: Split) -> list[Node]:
     if split.missing >= 0:
         branch = np.where(known, branch, split.missing)
         known = np.ones(len(branch), dtype=bool)
+    paid = node.paid
+    if node.problem.feature_costs is not None:
+        paid = paid | split.features(node.problem.table.schema)
     children = []
     for b in range(split.n_children):
         here = branch == b
@@ -108,6 +111,7 @@ def make_children(node: Node, split: Split) -> list[Node]:
                 node.rows[here],
                 weight[here],
                 (*node.path, b),
+                paid,
             )
         )
     return children

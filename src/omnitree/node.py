@@ -29,6 +29,7 @@ class Problem:
     missing: MissingPolicy
     limits: Limits
     seed: int
+    feature_costs: NDArray[np.float64] | None = None
 
     @cached_property
     def standardised(self) -> Standardised:
@@ -44,6 +45,7 @@ class Node:
     rows: NDArray[np.int64]
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
+    paid: frozenset[int] = frozenset()  # features tested above, where features cost
 
     @property
     def depth(self) -> int:

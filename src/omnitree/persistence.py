@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from omnitree.coefficients import COEFFICIENTS
 from omnitree.direction import DIRECTIONS
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
+from omnitree.features import SELECTIONS
 from omnitree.files import replace_file
 from omnitree.grouping import GROUPINGS
 from omnitree.learners import LEARNERS
@@ -38,6 +40,8 @@ REGISTRIES: dict[str, Registry] = {
         LEARNERS,
         GROUPINGS,
         DIRECTIONS,
+        COEFFICIENTS,
+        SELECTIONS,
         THRESHOLDS,
         MERITS,
         MISSING,
@@ -146,6 +150,8 @@ def _write(value: Any, name: str) -> Any:
     if isinstance(value, dict):  # class_weight: keys need not be strings
         pairs = [[_write(k, name), _write(v, name)] for k, v in value.items()]
         return {"pairs": pairs}
+    if isinstance(value, list | tuple | np.ndarray):  # feature_costs
+        return {"list": [_write(v, name) for v in value]}
     if isinstance(value, np.random.RandomState):
         return None  # a stream cannot be saved; the tree is what matters
     if value is None or isinstance(value, str | bool | int | float):
@@ -161,6 +167,8 @@ def _read(value: Any) -> Any:
         raise ValueError("damaged parameter")
     if set(value) == {"pairs"} and isinstance(value["pairs"], list):
         return {_read(k): _read(v) for k, v in value["pairs"]}
+    if set(value) == {"list"} and isinstance(value["list"], list):
+        return [_read(v) for v in value["list"]]
     if set(value) == {"part", "name", "params"} and isinstance(value["params"], dict):
         registry = REGISTRIES.get(value["part"])
         if registry is not None and value["name"] in registry:

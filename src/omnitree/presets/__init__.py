@@ -13,7 +13,7 @@ from typing import Any
 
 from omnitree.estimators import TreeClassifier
 from omnitree.parts import unknown
-from omnitree.presets.brodley_utgoff import uni_gain_ratio, uni_gini
+from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
 from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
 from omnitree.presets.id3 import id3
@@ -27,6 +27,7 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "cart": cart,
     "uni-gini": uni_gini,
     "uni-gain-ratio": uni_gain_ratio,
+    "bu95": bu95,
     "random-attribute": random_attribute,
     "ldt-u1": ldt_u1,
     "ldt-u2": ldt_u2,
