@@ -100,6 +100,11 @@ class Cases:
         return len(self.classes)
 
     @cached_property
+    def class_weight(self) -> Floats:
+        """Weight of each class present."""
+        return np.bincount(self.y, self.weight, self.n_classes).astype(np.float64)
+
+    @cached_property
     def n_distinct(self) -> int:
         """Number of rows with different cells, whatever their class."""
         return len(_starts(self.z[_sorted_rows(self.z)]))

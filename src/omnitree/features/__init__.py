@@ -2,6 +2,7 @@
 
 from omnitree.features.base import AllFeatures, Selection, Trial, Trials, dispersion
 from omnitree.features.gram import trials_of
+from omnitree.features.lmdt import LMDTElimination
 from omnitree.features.sequential import DSBE, HSS, SBE, SFS, MixedSBE
 from omnitree.parts import Registry
 
@@ -15,6 +16,7 @@ SELECTIONS = Registry(
         "dsbe": DSBE,
         "mixed_sbe": MixedSBE,
         "hss": HSS,
+        "lmdt": LMDTElimination,
     },
 )
 
@@ -25,6 +27,7 @@ __all__ = [
     "SELECTIONS",
     "SFS",
     "AllFeatures",
+    "LMDTElimination",
     "MixedSBE",
     "Selection",
     "Trial",

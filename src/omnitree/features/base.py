@@ -56,13 +56,13 @@ def better(a: float, b: float) -> bool:
     return a > b if b == -np.inf else a > b + 1e-12 * max(1.0, abs(b))
 
 
-def pick(worth: Iterable[float]) -> int:
-    """Position of the greatest worth, the first of equals."""
-    best, at = -np.inf, 0
-    for i, value in enumerate(worth):
-        if better(value, best):
-            best, at = value, i
-    return at
+def pick(worth: Sequence[float] | Floats) -> int:
+    """Position of the greatest worth, the first of those equal but for rounding."""
+    worth = np.asarray(worth)
+    best = worth.max()
+    if best == -np.inf:
+        return 0
+    return int((worth >= best - 1e-12 * max(1.0, abs(best))).argmax())
 
 
 def dispersion(machine: Machine) -> Floats:
@@ -75,6 +75,14 @@ def dispersion(machine: Machine) -> Floats:
     if len(w) == 1:
         return np.abs(w[0])
     return 2.0 * ((w - w.mean(axis=0)) ** 2).sum(axis=0) / (len(w) - 1)
+
+
+def least_dispersed(trial: Trial) -> list[int]:
+    """Positions of a test's columns, the least dispersed first."""
+    spread = dispersion(trial.machine)
+    # To six digits: what is equal but for rounding (a column twice) stays in order.
+    spread = np.round(spread / max(spread.max(), np.finfo(float).tiny), 6)
+    return np.argsort(spread, kind="stable").tolist()
 
 
 class Trials:
@@ -150,14 +158,14 @@ class Trials:
         which : positions in `trial.columns` that may go; of equals the first goes
         """
         trials = [self.of(np.delete(trial.columns, i)) for i in which]
-        return trials[pick(t.worth for t in trials)]
+        return trials[pick([t.worth for t in trials])]
 
     def best_with(self, trial: Trial | None) -> Trial:
         """The best test with one column more; of one column, if there is no test yet."""
         columns = self.all_columns[:0] if trial is None else trial.columns
         others = np.setdiff1d(self.all_columns, columns)
         trials = [self.of(np.union1d(columns, [j])) for j in others]
-        return trials[pick(t.worth for t in trials)]
+        return trials[pick([t.worth for t in trials])]
 
 
 class Selection(Part):

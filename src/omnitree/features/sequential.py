@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from omnitree.features.base import Selection, Trial, Trials, better, dispersion
+from omnitree.features.base import Selection, Trial, Trials, better, least_dispersed
 from omnitree.parts import number
 
 
@@ -69,19 +67,12 @@ class _Sequential(Selection):
             trial = trials.best_with(trial)
 
 
-def _least_dispersed(trial: Trial) -> Sequence[int]:
-    spread = dispersion(trial.machine)
-    # To six digits: what is equal but for rounding (a column twice) stays in order.
-    spread = np.round(spread / max(spread.max(), np.finfo(float).tiny), 6)
-    return np.argsort(spread, kind="stable").tolist()
-
-
 class SBE(_Sequential):
     """Sequential backward elimination: drop the column whose loss costs least merit."""
 
     def select(self, trials: Trials) -> Trial | None:
         first = trials.of(trials.all_columns)
-        return self._eliminate(trials, first, _least_dispersed)
+        return self._eliminate(trials, first, least_dispersed)
 
 
 class SFS(_Sequential):
@@ -96,7 +87,7 @@ class DSBE(_Sequential):
 
     def select(self, trials: Trials) -> Trial | None:
         first = trials.of(trials.all_columns)
-        return self._eliminate(trials, first, lambda t: _least_dispersed(t)[:1])
+        return self._eliminate(trials, first, lambda t: least_dispersed(t)[:1])
 
 
 class MixedSBE(_Sequential):
@@ -119,7 +110,7 @@ class MixedSBE(_Sequential):
     def select(self, trials: Trials) -> Trial | None:
         width = int(number("width", self.width, least=1))
         first = trials.of(trials.all_columns)
-        return self._eliminate(trials, first, lambda t: _least_dispersed(t)[:width])
+        return self._eliminate(trials, first, lambda t: least_dispersed(t)[:width])
 
 
 class HSS(_Sequential):
@@ -130,4 +121,4 @@ class HSS(_Sequential):
         single = trials.best_with(None)
         if better(single.worth, whole.worth):
             return self._add(trials, single)
-        return self._eliminate(trials, whole, _least_dispersed)
+        return self._eliminate(trials, whole, least_dispersed)

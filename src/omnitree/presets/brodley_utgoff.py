@@ -53,9 +53,9 @@ def bu95(
     (``merit="gini"`` for its "-G" trees). Direction: ``coefficients`` is "rls", "pocket" or
     "thermal"; the features by ``selection``: "none", "sbe", "sfs", "dsbe" or "hss".
     Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
-    node's mean. Pruning: reduced error; the paper's own prune set is a quarter of the data against half
-    for growing, so a third of the training rows is held out unless a prune set is given to
-    fit. ``pruning="multivariate"`` prunes the tests too.
+    node's mean. Pruning: reduced error; the paper's own prune set is a quarter of the data
+    against half for growing, so a third of the training rows is held out unless a prune set
+    is given to fit. ``pruning="multivariate"`` prunes the tests too.
 
     The defaults are those that the paper's conclusions favour. It uses RLS for two classes
     and "thermal" for more; here RLS meets more classes by the exchange method, which groups
