@@ -18,6 +18,7 @@ from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
+from omnitree.presets.lmdt import lmdt
 from omnitree.presets.liu_white import random_attribute
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
@@ -28,6 +29,7 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "uni-gini": uni_gini,
     "uni-gain-ratio": uni_gain_ratio,
     "bu95": bu95,
+    "lmdt": lmdt,
     "random-attribute": random_attribute,
     "ldt-u1": ldt_u1,
     "ldt-u2": ldt_u2,
