@@ -1,7 +1,9 @@
 """Learners of the weights of a linear test, by name. A new one is a file and a line."""
 
 from omnitree.coefficients.base import Cases, Coefficients, Machine
+from omnitree.coefficients.pocket import Pocket
 from omnitree.coefficients.rls import RLS
+from omnitree.coefficients.thermal import LMDTThermal, Thermal
 from omnitree.parts import Registry
 
 COEFFICIENTS = Registry(
@@ -9,7 +11,19 @@ COEFFICIENTS = Registry(
     Coefficients,
     {
         "rls": RLS,
+        "pocket": Pocket,
+        "thermal": Thermal,
+        "lmdt_thermal": LMDTThermal,
     },
 )
 
-__all__ = ["COEFFICIENTS", "RLS", "Cases", "Coefficients", "Machine"]
+__all__ = [
+    "COEFFICIENTS",
+    "RLS",
+    "Cases",
+    "Coefficients",
+    "LMDTThermal",
+    "Machine",
+    "Pocket",
+    "Thermal",
+]

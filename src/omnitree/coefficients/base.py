@@ -124,7 +124,7 @@ class Cases:
         cell = branch * self.n_classes + self.y
         size = n_branches * self.n_classes
         table = np.bincount(cell, weights=self.weight, minlength=size)
-        return table.reshape(n_branches, self.n_classes).astype(np.float64, copy=False)
+        return table.reshape(n_branches, self.n_classes).astype(np.float64)
 
     def split(self, machine: Machine, merit: float) -> Split:
         """The machine as a test in the table's own units.
@@ -181,9 +181,12 @@ class Coefficients(Part):
     ----------
     n_classes : int or None
         The number of classes it can separate; None: any.
+    random : bool
+        Whether the weights depend on the random numbers given.
     """
 
     n_classes: int | None = None
+    random = False
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""

@@ -1,7 +1,7 @@
 """Recursive least squares (Brodley & Utgoff 1995, 3.1).
 
-Without forgetting, the recursion from W0 = 0 and P0 = v I ends after c passes at the solution
-of (c X'X + I/v) w = c X't: least squares with a ridge of 1/(c v). That is what is computed
+Without forgetting, the recursion from W0 = 0 and P0 = v I ends after c passes where
+(c X'X + I/v) w = c X't: least squares with a ridge of 1/(c v). That is what is computed,
 unless the recursion itself is asked for. Used by the preset bu95 for two classes.
 """
 
@@ -84,4 +84,4 @@ def solve_positive(A: Floats, b: Floats) -> Floats:
             return linalg.cho_solve(factor, b)
     except linalg.LinAlgError:
         pass
-    return linalg.pinvh(A) @ b
+    return np.asarray(linalg.pinvh(A) @ b, dtype=np.float64)
