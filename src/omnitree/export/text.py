@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+SMALL_RULE = 8  # terms up to which a machine's branch is shown as a rule of inequalities
+
 
 def describe(tree: dict[str, Any]) -> str:
     """Indented text: one line a branch, with the class and the counts of leaves.
@@ -68,6 +70,11 @@ def branch_text(kind: str, test: dict[str, Any], b: int, schema: dict[str, Any])
             names[i] if j < 0 else f"{names[i]} {names[j]}" for i, j in test["terms"]
         ]
         return f"{_sum(test['weights'], terms)} {_side(b)} {test['threshold']:.6g}"
+    if kind == "machine" and len(names) * (len(test["bias"]) - 1) <= SMALL_RULE:
+        # Imported here: few trees need the linear programmes.
+        from omnitree.export.machine_rules import machine_rules, rule_text
+
+        return rule_text(machine_rules({"kind": kind, "test": test}, schema)[b])
     if kind == "machine":
         weighted = _sum(test["weights"][b], names)
         return f"g{b} largest, g{b} = {weighted} {test['bias'][b]:+.6g}"
