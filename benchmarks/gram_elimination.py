@@ -62,7 +62,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     args = parser.parse_args()
     merit, rng = GainRatio(), np.random.default_rng(0)
-    print("| seed | recursion, s | refits, s | normal equations, s | times | same order |")
+    print(
+        "| seed | recursion, s | refits, s | normal equations, s | times | same order |"
+    )
     print("|---|---|---|---|---|---|")
     for seed in range(args.seeds):
         data = cases(args.rows, args.features, seed)

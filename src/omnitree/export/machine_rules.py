@@ -32,7 +32,9 @@ class Inequality:
         return f"{left} {sign} {self.threshold:.6g}"
 
 
-def machine_rules(node: dict[str, Any], schema: dict[str, Any]) -> list[list[Inequality]]:
+def machine_rules(
+    node: dict[str, Any], schema: dict[str, Any]
+) -> list[list[Inequality]]:
     """For every branch of a machine the inequalities that lead there, none to spare.
 
     Parameters
@@ -122,7 +124,9 @@ def _symbols(columns: list[int], schema: dict[str, Any]):
     ]
     bounds = [(-1.0, 1.0) if s else (None, None) for s in symbolic]
     extra, right = [], []
-    for f in sorted({of_feature[c] for c, s in zip(columns, symbolic, strict=True) if s}):
+    for f in sorted(
+        {of_feature[c] for c, s in zip(columns, symbolic, strict=True) if s}
+    ):
         here = np.array([float(of_feature[c] == f) for c in columns])
         extra.append(here)
         right.append(2.0 - here.sum())  # at most one of them is 1, the others are -1

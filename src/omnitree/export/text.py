@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-SMALL_RULE = 8  # terms up to which a machine's branch is shown as a rule of inequalities
+SMALL_RULE = (
+    8  # terms up to which a machine's branch is shown as a rule of inequalities
+)
 
 
 def describe(tree: dict[str, Any]) -> str:

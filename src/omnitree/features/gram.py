@@ -41,7 +41,7 @@ class _Inverse:
 
     @property
     def steps(self) -> Floats:
-        """What the column of each neighbour in `matrix` is added with; 0 for no neighbour."""
+        """What a neighbour's column of `matrix` is added with; 0 for no neighbour."""
         own = np.diag(self.inverse)[1:]
         return -np.divide(self.w[1:], own, out=np.zeros_like(own), where=own > 0)
 

@@ -18,8 +18,8 @@ from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
-from omnitree.presets.lmdt import lmdt
 from omnitree.presets.liu_white import random_attribute
+from omnitree.presets.lmdt import lmdt
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,

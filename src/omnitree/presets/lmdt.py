@@ -23,9 +23,9 @@ def lmdt(
     Node: linear machine over the variables that are left after elimination. Branching: a
     branch a class at the node; for two classes, binary. Grouping of classes: none. Merit:
     accuracy. Direction: thermal training on rows drawn at random, cooled by ``a`` and ``b``;
-    elimination of the variable with the least dispersed weights, within ``delta`` of the best
-    accuracy, the smallest machine that a t-test at ``alpha`` does not call worse. Threshold:
-    learned with the weights. Columns are standardised at each node. Gaps: the node's mean.
+    elimination of the variable with the least dispersed weights, within ``delta`` of the
+    best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse.
+    Threshold: learned with the weights. Columns are standardised at each node. Gaps: the node's mean.
     Pruning: pessimistic (Quinlan 1987), on the training rows.
 
     Assumptions: how the probability that a machine is right on all rows is estimated
