@@ -25,8 +25,8 @@ def lmdt(
     accuracy. Direction: thermal training on rows drawn at random, cooled by ``a`` and ``b``;
     elimination of the variable with the least dispersed weights, within ``delta`` of the
     best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse.
-    Threshold: learned with the weights. Columns are standardised at each node. Gaps: the node's mean.
-    Pruning: pessimistic (Quinlan 1987), on the training rows.
+    Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
+    node's mean. Pruning: pessimistic (Quinlan 1987), on the training rows.
 
     Assumptions: how the probability that a machine is right on all rows is estimated
     (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). As in the paper, a node
