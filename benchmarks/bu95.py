@@ -4,7 +4,8 @@ Protocol of their 6.1: ten runs of four folds; in each fold a quarter of the row
 testing, half for growing, a quarter for pruning; the same parts for all methods. A run's
 accuracy is that of its four folds together; mean and deviation are over the runs. LED is
 generated, anew for each run: seven segments, each inverted with probability 0.1. Glass has
-214 rows here and 213 there; which one was left out is not known. Sizes count encoded columns.
+214 rows here and 213 there; which one was left out is not known. Sizes count encoded
+columns.
 Two readings of what the paper does not say:
 
 - Vowel, with its fixed training and test rows: trees are grown on all training rows and not
@@ -13,7 +14,8 @@ Two readings of what the paper does not say:
   published accuracies and times of breast fit no other (`papers/tables/README.md`, B7).
 
 Verdict of an accuracy: ok if it is not below the published mean by more than two published
-deviations; none where no deviation is published. Reads `data/` and `papers/tables/` from a folder.
+deviations; none where no deviation is published. Reads `data/` and `papers/tables/` from a
+folder.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/bu95.py --shared ../shared \\
         -o benchmarks/results/bu95.md

@@ -38,6 +38,7 @@ REGISTRIES: dict[str, Registry] = {
     r.kind: r
     for r in (
         LEARNERS,
+        COEFFICIENTS,
         GROUPINGS,
         DIRECTIONS,
         COEFFICIENTS,

@@ -8,17 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_blobs
-from tests.cases import node_of, random_cases
+from tests.cases import node_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, load, presets, save
 from omnitree.coefficients import COEFFICIENTS, RLS, Cases
+from omnitree.coefficients.instances import merged
 from omnitree.features import SELECTIONS
 from omnitree.learners import Multivariate
-from omnitree.learners.multivariate import (
-    LeastSquaresDiscriminant,
-    TrainedDiscriminant,
-)
+from omnitree.learners.grouped import TrainedDiscriminant, discriminant
 from omnitree.merit import Gini
 from omnitree.pruning import PRUNINGS
 
@@ -67,9 +65,12 @@ def test_weights_are_repeats_and_order_is_nothing(coefficients, rng):
         random_state=0,
     )
     X, y, w = sample.frame, sample.y, sample.weight.astype(int)
-    weighed = clf.fit(X, y, sample_weight=w).tree_.to_dict()["nodes"]
+    weighed = clf.fit(X, y, sample_weight=w)
+    leaves, size = weighed.apply(X), weighed.tree_.n_nodes
     order = rng.permutation(np.repeat(np.arange(60), w))
-    assert clf.fit(X.iloc[order], y[order]).tree_.to_dict()["nodes"] == weighed
+    repeated = clf.fit(X.iloc[order], y[order])
+    assert repeated.tree_.n_nodes == size > 3
+    np.testing.assert_array_equal(repeated.apply(X), leaves)
 
 
 @pytest.mark.parametrize("grouping", ["exchange", "one_rest", "exhaustive"])
@@ -83,13 +84,12 @@ def test_two_class_learners_meet_more_classes(grouping):
 
 def test_one_solution_serves_all_groupings(rng):
     for _ in range(20):
-        cases = random_cases(rng, k=4, n=40, d=3)
-        left = rng.random((8, cases.n_classes)) < 0.5
+        node = node_of(random_sample(rng, k=4, n=40, d=3, gaps=0.1))
+        left = rng.random((8, 4)) < 0.5
         left[:, 0], left[:, 1] = True, False
-        args = (cases, RLS(), Gini(), rng)
         np.testing.assert_allclose(
-            LeastSquaresDiscriminant(*args).merits(left),
-            TrainedDiscriminant(*args).merits(left),
+            discriminant(node, RLS(), Gini(), rng).merits(left),
+            TrainedDiscriminant(node, RLS().train, Gini(), rng).merits(left),
         )
 
 
@@ -110,19 +110,13 @@ def test_nodes_without_a_test(rng):
         assert clf.tree_.n_nodes == 1
 
 
-def test_cases_are_merged_and_sorted(rng):
+def test_distinct_rows(rng):
+    """Whatever their class, and a gap is the node's mean."""
     for _ in range(30):
-        sample = random_sample(rng, gaps=0.2)
-        node = node_of(sample)
-        cases = Cases.of(node)
-        rows = {
-            (*np.nan_to_num(v, nan=9e9), k)
-            for v, k in zip(sample.values, sample.y, strict=True)
-        }
-        assert len(cases.y) == len(rows)
-        assert cases.weight.sum() == pytest.approx(sample.weight.sum())
-        np.testing.assert_allclose(cases.class_weight, node.counts[cases.classes])
+        cases = merged(Cases.of(node_of(random_sample(rng, gaps=0.2))))
         assert cases.n_distinct == len({tuple(z) for z in cases.z.tolist()})
+        one_hot = np.eye(cases.n_classes)[cases.y]
+        np.testing.assert_allclose(cases.class_weight, cases.weight @ one_hot)
 
 
 # -- costs ---------------------------------------------------------------------------

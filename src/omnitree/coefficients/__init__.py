@@ -1,8 +1,10 @@
 """Learners of the weights of a linear test, by name. A new one is a file and a line."""
 
 from omnitree.coefficients.base import Cases, Coefficients, Machine
+from omnitree.coefficients.gradient import Perceptron
 from omnitree.coefficients.pocket import Pocket
 from omnitree.coefficients.rls import RLS
+from omnitree.coefficients.robust_lp import RobustLP
 from omnitree.coefficients.thermal import LMDTThermal, Thermal
 from omnitree.parts import Registry
 
@@ -14,6 +16,8 @@ COEFFICIENTS = Registry(
         "pocket": Pocket,
         "thermal": Thermal,
         "lmdt_thermal": LMDTThermal,
+        "perceptron": Perceptron,
+        "robust_lp": RobustLP,
     },
 )
 
@@ -24,6 +28,8 @@ __all__ = [
     "Coefficients",
     "LMDTThermal",
     "Machine",
+    "Perceptron",
     "Pocket",
+    "RobustLP",
     "Thermal",
 ]

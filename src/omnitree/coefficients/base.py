@@ -74,20 +74,15 @@ class Cases:
 
     @classmethod
     def of(cls, node: Node) -> Cases:
-        """The rows of a node; columns that are constant there are left out.
-
-        Equal rows of one class become one row with their weight, and rows are sorted, so
-        that what is learned depends neither on their order nor on how repeats are given.
-        """
+        """The rows of a node; columns that are constant there are left out."""
         view = node.problem.table.linear_view
-        rows, weight = _merged(node)
-        mean, std, z = view.standardise(rows, weight)
+        mean, std, z = view.standardise(node.rows, node.weight)
         used = np.flatnonzero(std > 0)
         classes = np.flatnonzero(node.counts > 0)
         return cls(
             np.ascontiguousarray(z[:, used]),
-            np.searchsorted(classes, node.problem.y[rows]).astype(np.int32),
-            weight,
+            np.searchsorted(classes, node.y).astype(np.int32),
+            node.weight,
             used,
             classes,
             mean[used],
@@ -107,7 +102,7 @@ class Cases:
     @cached_property
     def n_distinct(self) -> int:
         """Number of rows with different cells, whatever their class."""
-        return len(_starts(self.z[_sorted_rows(self.z)]))
+        return len(np.unique(self.z, axis=0))
 
     def take(self, columns: NDArray[np.intp]) -> Cases:
         """Only some of the columns, by their positions here."""
@@ -148,30 +143,6 @@ class Cases:
             tuple(tuple(w) for w in weights[used].tolist()),
             merit=merit,
         )
-
-
-def _sorted_rows(values: Floats) -> NDArray[np.intp]:
-    """An order of rows that depends on their values alone."""
-    # Compared as bytes, so gaps must be one NaN, and zeros have one sign.
-    values = np.ascontiguousarray(np.where(np.isnan(values), np.nan, values) + 0.0)
-    keys = values.view(np.dtype((np.void, values.itemsize * values.shape[1])))
-    return np.argsort(keys.ravel(), kind="stable")
-
-
-def _starts(values: Floats) -> NDArray[np.intp]:
-    """Where rows differ from the one before; gaps are equal to each other."""
-    one, two = values[1:], values[:-1]
-    same = (one == two) | (np.isnan(one) & np.isnan(two))
-    return np.flatnonzero(np.concatenate([[True], ~same.all(axis=1)]))
-
-
-def _merged(node: Node) -> tuple[NDArray[np.int64], Floats]:
-    """One row of each kind at a node, with the weight of all of them."""
-    labelled = np.column_stack([node.problem.table.values[node.rows], node.y])
-    # The weight is a key too: sums then run in one order whatever that of the rows.
-    order = _sorted_rows(np.column_stack([labelled, node.weight]))
-    first = _starts(labelled[order])
-    return node.rows[order[first]], np.add.reduceat(node.weight[order], first)
 
 
 class Coefficients(Part):

@@ -32,7 +32,7 @@ def merged(cases: Cases) -> Cases:
     new = np.ones(len(y), dtype=bool)
     new[1:] = (y[1:] != y[:-1]) | (z[1:] != z[:-1]).any(axis=1)
     together = np.bincount(np.cumsum(new) - 1, weights=weight)
-    return replace(cases, z=z[new], y=y[new], weight=together)
+    return replace(cases, z=z[new], y=y[new], weight=together.astype(np.float64))
 
 
 def instances(cases: Cases) -> tuple[Floats, NDArray[np.int32]]:

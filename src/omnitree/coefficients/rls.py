@@ -12,6 +12,7 @@ from scipy import linalg
 
 from omnitree._core import machine as kernel
 from omnitree.coefficients.base import Cases, Coefficients, Floats, Machine
+from omnitree.coefficients.threads import one_thread
 from omnitree.parts import number
 
 
@@ -48,8 +49,8 @@ class RLS(Coefficients):
                 number("variance", self.variance),
             )
         else:
-            A, b = self.normal_equations(cases)
-            w = solve_positive(A, b)
+            with one_thread():
+                w = solve_positive(*self.normal_equations(cases))
         return Machine(w[None, 1:], w[:1])
 
     def normal_equations(self, cases: Cases) -> tuple[Floats, Floats]:
@@ -68,7 +69,7 @@ def with_constant(z: Floats) -> Floats:
 
 def signs(cases: Cases) -> Floats:
     """Target -1 for the first class, +1 for the second."""
-    return 2.0 * cases.y - 1.0
+    return np.where(cases.y == 1, 1.0, -1.0)
 
 
 def solve_positive(A: Floats, b: Floats) -> Floats:

@@ -8,92 +8,22 @@ classes first, the question the paper leaves open. Used by the presets bu95 and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from omnitree.coefficients import COEFFICIENTS, RLS, Cases, Coefficients
-from omnitree.coefficients.rls import solve_positive, with_constant
+from omnitree.coefficients import COEFFICIENTS, Cases
+from omnitree.coefficients.instances import merged
 from omnitree.features import SELECTIONS, trials_of
 from omnitree.features.base import Columns, Price, better, pick
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner
+from omnitree.learners.grouped import discriminant, in_groups
 from omnitree.learners.univariate import Univariate
-from omnitree.linear_rows import Floats, LinearRows, Standardised
-from omnitree.merit import MERITS, Merit
+from omnitree.merit import MERITS
 from omnitree.node import Node
 from omnitree.parts import number
 from omnitree.splits import Split
-
-
-class TrainedDiscriminant:
-    """What a grouping asks, answered by training a two-class learner on each grouping."""
-
-    def __init__(
-        self,
-        cases: Cases,
-        coefficients: Coefficients,
-        merit: Merit,
-        rng: np.random.Generator,
-    ):
-        self.cases, self.coefficients = cases, coefficients
-        self.merit, self.rng = merit, rng
-        source = Standardised(
-            cases.z, cases.mean, cases.std, np.array([], dtype=np.intp)
-        )
-        fill = np.zeros(len(cases.columns))
-        self.rows = LinearRows(
-            source, cases.z, fill, cases.y, cases.weight, cases.n_classes
-        )
-
-    def merits(self, left: NDArray[np.bool_]) -> Floats:
-        """Merit of the test for each grouping; minus infinity where it separates nothing."""
-        out = np.full(len(left), -np.inf)
-        for i, branch in enumerate(self.branches(left)):
-            counts = self.cases.counts(branch, 2)
-            if (counts.sum(axis=1) > 0).all():
-                out[i] = self.merit(counts)
-        return out
-
-    def branches(self, left: NDArray[np.bool_]) -> Iterable[NDArray[np.intp]]:
-        """Branch of all rows by a test trained on each grouping."""
-        for side in left:
-            trained = self.coefficients.train(grouped(self.cases, side), self.rng)
-            yield trained.branches(self.cases.z)
-
-    def sides(self, left: NDArray[np.bool_], classes: NDArray) -> NDArray[np.bool_]:
-        """Side of all rows by a test trained on the rows of some classes."""
-        part = grouped(self.cases, left)
-        here = np.isin(self.cases.y, classes)
-        part = replace(part, z=part.z[here], y=part.y[here], weight=part.weight[here])
-        return self.coefficients.train(part, self.rng).branches(self.cases.z) == 0
-
-
-class LeastSquaresDiscriminant(TrainedDiscriminant):
-    """The same for least squares: scores are linear in the targets, so one solution for
-    each class serves all groupings."""
-
-    def branches(self, left: NDArray[np.bool_]) -> Iterable[NDArray[np.intp]]:
-        return (self._scores @ np.where(left.T, -1.0, 1.0) > 0).T.astype(np.intp)
-
-    @cached_property
-    def _scores(self) -> Floats:
-        """Scores of the rows (n, K) by the target 1 for a class and 0 for the others."""
-        assert isinstance(self.coefficients, RLS)
-        x = with_constant(self.cases.z)
-        A, _ = self.coefficients.normal_equations(self.cases)
-        return x @ solve_positive(
-            A, int(self.coefficients.passes) * x.T @ self.rows.one_hot
-        )
-
-
-def grouped(cases: Cases, left: NDArray[np.bool_]) -> Cases:
-    """Cases with two classes: those of the left group, and the others."""
-    y = np.where(left[cases.y], 0, 1).astype(np.int32)
-    return replace(cases, y=y, classes=np.arange(2))
 
 
 class Multivariate(SplitLearner):
@@ -158,18 +88,16 @@ class Multivariate(SplitLearner):
     def _linear(self, node: Node, rng: np.random.Generator) -> Split | None:
         coefficients = COEFFICIENTS.resolve(self.coefficients)
         merit = MERITS.resolve(self.merit)
-        cases = Cases.of(node)
+        cases = merged(Cases.of(node))
         if not len(cases.columns):
             return None
         training = cases
         if coefficients.n_classes == 2 < cases.n_classes:
-            fast = isinstance(coefficients, RLS) and not coefficients.sequential
-            kind = LeastSquaresDiscriminant if fast else TrainedDiscriminant
-            asked = kind(cases, coefficients, merit, rng)
+            asked = discriminant(node, coefficients, merit, rng)
             left = GROUPINGS.resolve(self.grouping).find(asked)
             if left is None:
                 return None
-            training = grouped(cases, left)
+            training = in_groups(cases, left)
         trials = trials_of(
             training, coefficients, merit, rng, cases, self._price(node, cases)
         )

@@ -20,6 +20,7 @@ from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
 from omnitree.presets.lmdt import lmdt
+from omnitree.presets.neural import id_lp, id_mlp
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,
@@ -36,6 +37,8 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "quest-u": quest_u,
     "ldt": ldt,
     "quest": quest,
+    "id-lp": id_lp,
+    "id-mlp": id_mlp,
 }
 
 

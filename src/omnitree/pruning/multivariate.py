@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from omnitree.coefficients import COEFFICIENTS, Cases, Machine
+from omnitree.coefficients.instances import merged
 from omnitree.features import dispersion, trials_of
-from omnitree.learners.multivariate import grouped
+from omnitree.learners.grouped import in_groups
 from omnitree.merit import Misclassification
 from omnitree.missing import Mean
 from omnitree.node import Node, Problem
@@ -68,13 +69,13 @@ class MultivariatePruning(ReducedError):
     ) -> Split:
         """The test with fewest features that errs no more on the held-out rows."""
         coefficients = COEFFICIENTS.resolve(self.coefficients)
-        cases = Cases.of(train)
+        cases = merged(Cases.of(train))
         place = {int(c): i for i, c in enumerate(cases.columns)}
         columns = np.array([place[c] for c in split.columns if c in place], dtype=int)
         training = cases
         if coefficients.n_classes == 2 < cases.n_classes:
-            side = _table(split, train)[:, cases.classes]
-            training = grouped(cases, side[0] >= side[1:].max(axis=0))
+            side = _table(split, train)
+            training = in_groups(cases, side[0] >= side[1:].max(axis=0))
         trials = trials_of(training, coefficients, Misclassification(), rng)
         kept = np.isin(split.columns, cases.columns)
         weights = np.atleast_2d(split.weights)[:, kept] * cases.std[columns]
