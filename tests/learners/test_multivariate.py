@@ -31,7 +31,9 @@ def planted(rng, n=400, d=6, noise=0.0):
 
 
 @pytest.mark.parametrize("coefficients", ["rls", "thermal", "pocket"])
-@pytest.mark.parametrize("selection", ["sbe", "sfs", "dsbe", "mixed_sbe", "hss"])
+@pytest.mark.parametrize(
+    "selection", ["lmdt", "sbe", "sfs", "dsbe", "mixed_sbe", "hss"]
+)
 def test_planted_columns_are_found(coefficients, selection, rng):
     X, y = planted(rng)
     clf = presets.make("bu95", coefficients=coefficients, selection=selection, **STUMP)

@@ -154,10 +154,13 @@ class Coefficients(Part):
         The number of classes it can separate; None: any.
     random : bool
         Whether the weights depend on the random numbers given.
+    resumes : bool
+        Whether `train` takes a machine to start from as its third argument.
     """
 
     n_classes: int | None = None
     random = False
+    resumes = False
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""

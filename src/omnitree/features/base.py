@@ -125,9 +125,9 @@ class Trials:
         return self.cases.n_distinct < 2 * (n_columns + 1)
 
     def of(self, columns: Columns, start: Machine | None = None) -> Trial:
-        """A test on some columns; training goes on from `start`, if given."""
+        """A test on some columns; training goes on from `start`, where the learner can."""
         cases = self.cases.take(columns)
-        if start is None:
+        if start is None or not self.coefficients.resumes:
             machine = self.coefficients.train(cases, self.rng)
         else:
             machine = self.coefficients.train(cases, self.rng, start)  # type: ignore[call-arg]
