@@ -21,13 +21,15 @@ def widths(tree):
     return [len(tree.split(n).columns) for n in np.flatnonzero(tree.kind)]
 
 
+@pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("coefficients", ["rls", "thermal"])
-def test_noise_is_dropped(coefficients, rng):
+def test_noise_is_dropped(coefficients, ties, rng):
     fewer = 0
     for seed in range(5):
         train, held_out = noisy(rng, 60), noisy(rng, 400)
         trees = {}
-        for pruning in ("reduced_error", "multivariate"):
+        more = MultivariatePruning(coefficients=coefficients, ties=ties)
+        for name, pruning in (("plain", ReducedError()), ("more", more)):
             clf = presets.make(
                 "bu95",
                 coefficients=coefficients,
@@ -35,8 +37,8 @@ def test_noise_is_dropped(coefficients, rng):
                 pruning=pruning,
                 random_state=seed,
             )
-            trees[pruning] = clf.fit(*train, prune_set=held_out)
-        plain, pruned = trees["reduced_error"], trees["multivariate"]
+            trees[name] = clf.fit(*train, prune_set=held_out)
+        plain, pruned = trees["plain"], trees["more"]
         assert pruned.tree_.n_nodes == plain.tree_.n_nodes
         assert pruned.score(*held_out) >= plain.score(*held_out)
         assert sum(widths(pruned.tree_)) <= sum(widths(plain.tree_))
@@ -53,7 +55,7 @@ def test_only_tests_above_leaves_change(rng):
     fitted = {}
     for name, pruning in (
         ("plain", ReducedError()),
-        ("more", MultivariatePruning(coefficients="rls")),
+        ("more", MultivariatePruning(coefficients="rls", ties=True)),
     ):
         clf = presets.make("bu95", selection="none", pruning=pruning, random_state=0)
         fitted[name] = clf.fit(
