@@ -25,7 +25,7 @@ from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
-from omnitree.parts import number
+from omnitree.parts import number, unknown
 from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
 from omnitree.show import Showing
 from omnitree.stopping import STOPPING, Limits
@@ -42,6 +42,7 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
     tree_: Tree
     classes_: NDArray[Any]
     smoothing: Any = None
+    feature_costs: Any = None
 
     def _parts(self) -> tuple[Any, Any, Any, Any]:
         """Learner, stopping rule, pruning and missing-value policy, as given."""
@@ -96,6 +97,7 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "Found array with n_samples=1: a tree needs two rows or more"
             )
+        costs = self._costs(learner, table)
         labels = _check_labels(y, table.n_rows)
         classes, codes = np.unique(labels, return_inverse=True)
         weight = self._weights(labels, sample_weight)
@@ -119,7 +121,14 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
 
         def regrow(part: Rows, verbose: int = 0) -> Tree:
             problem = Problem(
-                part.table, part.y, part.weight, len(classes), policy, limits, seed
+                part.table,
+                part.y,
+                part.weight,
+                len(classes),
+                policy,
+                limits,
+                seed,
+                costs,
             )
             root = Node(problem, np.arange(len(part.y)), part.weight)
             return grow(root, tuple(classes.tolist()), learner, verbose)
@@ -207,6 +216,33 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
                 raise ValueError("class_weight leaves no row with a weight above 0")
         mean = weight.sum() / np.count_nonzero(weight)
         return weight / mean if mean < 1 - 1e-12 else weight
+
+    def _costs(self, learner: Any, table: Table) -> NDArray[np.float64] | None:
+        """What each feature costs, in the order of the table."""
+        given = self.feature_costs
+        if given is None:
+            return None
+        if not learner.uses_costs:
+            able = [name for name, cls in LEARNERS.items() if cls.uses_costs]
+            raise ValueError(
+                f"{type(learner).__name__} does not look at feature_costs; these learners "
+                f"do: {', '.join(able)}"
+            )
+        names = list(table.schema.names)
+        if isinstance(given, dict):
+            for name in given:
+                if name not in names:
+                    raise ValueError(unknown("feature in feature_costs", name, names))
+            given = [given.get(name, 0.0) for name in names]
+        costs = np.asarray(given, dtype=np.float64)
+        if costs.shape != (len(names),):
+            raise ValueError(
+                f"feature_costs has shape {costs.shape}; one cost a feature is needed, "
+                f"({len(names)},)"
+            )
+        if not (np.isfinite(costs).all() and (costs >= 0).all()):
+            raise ValueError("feature_costs must hold numbers of at least 0")
+        return costs
 
     def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
         """Rows from outside by the schema and the classes of the training rows."""
@@ -433,6 +469,10 @@ class TreeClassifier(_BaseTreeClassifier):
         Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
     class_weight : dict, "balanced" or None
         Weights of the classes, times `sample_weight`.
+    feature_costs : array of shape (n_features,), dict or None
+        What it costs to know a feature; a dict names features, the others are free.
+        Learners that look at it prefer cheap tests among equally good ones, and a feature
+        is paid once on a path.
     max_depth, max_leaves : int, optional
         Limits of the tree; with `max_leaves` the best nodes are split first.
     max_seconds : float, optional
@@ -470,6 +510,7 @@ class TreeClassifier(_BaseTreeClassifier):
         missing="mean",
         smoothing=None,
         class_weight=None,
+        feature_costs=None,
         max_depth=None,
         max_leaves=None,
         max_seconds=None,
@@ -483,6 +524,7 @@ class TreeClassifier(_BaseTreeClassifier):
         self.missing = missing
         self.smoothing = smoothing
         self.class_weight = class_weight
+        self.feature_costs = feature_costs
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.max_seconds = max_seconds

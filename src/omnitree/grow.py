@@ -98,6 +98,9 @@ def make_children(node: Node, split: Split) -> list[Node]:
     if split.missing >= 0:
         branch = np.where(known, branch, split.missing)
         known = np.ones(len(branch), dtype=bool)
+    paid = node.paid
+    if node.problem.feature_costs is not None:
+        paid = paid | split.features(node.problem.table.schema)
     parts = []
     for b in range(split.n_children):
         here = branch == b
@@ -107,7 +110,7 @@ def make_children(node: Node, split: Split) -> list[Node]:
             weight = np.where(known, weight, weight * (size[b] / size.sum()))
         handed_on = (*node.inherited, *split.constructed)
         inherited = tuple(f.take(here) for f in handed_on)
-        parts.append((node.rows[here], weight[here], (*node.path, b), inherited))
+        parts.append((node.rows[here], weight[here], (*node.path, b), inherited, paid))
     moments = node.moments if known.all() else {}
     largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
     children = [Node(node.problem, *part) for part in parts]

@@ -33,6 +33,7 @@ class Problem:
     missing: MissingPolicy
     limits: Limits
     seed: int
+    feature_costs: NDArray[np.float64] | None = None
 
     @cached_property
     def standardised(self) -> Standardised:
@@ -62,6 +63,7 @@ class Node:
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
     inherited: tuple[Constructed, ...] = ()  # features that nodes above constructed
+    paid: frozenset[int] = frozenset()  # features tested above, where features cost
     # Of the largest child: the moments of its parent, and the other children, so that its
     # own moments can be had by subtraction.
     remainder: tuple[dict[str, Moments], tuple[Node, ...]] = ({}, ())

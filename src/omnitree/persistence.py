@@ -20,6 +20,7 @@ from omnitree.coefficients import COEFFICIENTS
 from omnitree.direction import DIRECTIONS
 from omnitree.discriminants import DISCRIMINANTS
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
+from omnitree.features import SELECTIONS
 from omnitree.files import replace_file
 from omnitree.grouping import GROUPINGS
 from omnitree.learners import LEARNERS
@@ -42,6 +43,7 @@ REGISTRIES: dict[str, Registry] = {
         GROUPINGS,
         DIRECTIONS,
         DISCRIMINANTS,
+        SELECTIONS,
         THRESHOLDS,
         MERITS,
         MISSING,
@@ -150,6 +152,8 @@ def _write(value: Any, name: str) -> Any:
     if isinstance(value, dict):  # class_weight: keys need not be strings
         pairs = [[_write(k, name), _write(v, name)] for k, v in value.items()]
         return {"pairs": pairs}
+    if isinstance(value, list | tuple | np.ndarray):  # feature_costs
+        return {"list": [_write(v, name) for v in value]}
     if isinstance(value, np.random.RandomState):
         return None  # a stream cannot be saved; the tree is what matters
     if value is None or isinstance(value, str | bool | int | float):
@@ -165,6 +169,8 @@ def _read(value: Any) -> Any:
         raise ValueError("damaged parameter")
     if set(value) == {"pairs"} and isinstance(value["pairs"], list):
         return {_read(k): _read(v) for k, v in value["pairs"]}
+    if set(value) == {"list"} and isinstance(value["list"], list):
+        return [_read(v) for v in value["list"]]
     if set(value) == {"part", "name", "params"} and isinstance(value["params"], dict):
         registry = REGISTRIES.get(value["part"])
         if registry is not None and value["name"] in registry:

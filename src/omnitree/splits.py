@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from omnitree._core import route as kernel
+from omnitree.schema import Schema
 from omnitree.table import Table
 
 KINDS = (
@@ -127,6 +128,13 @@ class Split:
             )
             branch[left] = out
         return branch
+
+    def features(self, schema: Schema) -> set[int]:
+        """Features that the test, without its surrogates, looks at."""
+        if isinstance(self, AxisSplit | _CategorySplit):
+            return {self.feature}
+        column_feature = schema.linear_columns()[0]
+        return {int(column_feature[c]) for c in self.columns}  # type: ignore[attr-defined]
 
     def to_dict(self) -> dict[str, Any]:
         """The test in plain types, without merit, missing branch and surrogates."""

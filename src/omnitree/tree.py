@@ -347,11 +347,7 @@ class Tree:
     def _features_of(self, node: int) -> list[int]:
         """Features that a node's main test looks at."""
         cls, index, weight = self._unpack(int(self.test_start[node]))
-        test = cls.unpack(index, weight)
-        if hasattr(test, "feature"):
-            return [test.feature]
-        columns = self.schema.linear_columns()[0]
-        return sorted({int(columns[c]) for c in test.columns})
+        return sorted(cls.unpack(index, weight).features(self.schema))
 
     @cached_property
     def labels(self) -> np.ndarray:

@@ -10,6 +10,7 @@ learner.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,16 @@ class Cases:
         """Number of classes present."""
         return len(self.classes)
 
+    @cached_property
+    def class_weight(self) -> Floats:
+        """Weight of each class present."""
+        return np.bincount(self.y, self.weight, self.n_classes).astype(np.float64)
+
+    @cached_property
+    def n_distinct(self) -> int:
+        """Number of rows with different cells, whatever their class."""
+        return len(np.unique(self.z, axis=0))
+
     def take(self, columns: NDArray[np.intp]) -> Cases:
         """Only some of the columns, by their positions here."""
         return replace(
@@ -143,10 +154,13 @@ class Coefficients(Part):
         The number of classes it can separate; None: any.
     random : bool
         Whether the weights depend on the random numbers given.
+    resumes : bool
+        Whether `train` takes a machine to start from as its third argument.
     """
 
     n_classes: int | None = None
     random = False
+    resumes = False
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""

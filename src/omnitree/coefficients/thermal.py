@@ -39,6 +39,7 @@ class Thermal(Coefficients):
     """
 
     random = True
+    resumes = True
 
     def __init__(self, a=0.999, b=0.0005, epsilon=0.1, alpha=0.01):
         self.a = a

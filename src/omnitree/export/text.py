@@ -7,6 +7,9 @@ from typing import Any
 
 from omnitree.export.model import UNIVARIATE, one_line
 
+# Terms up to which a machine's branch is shown as a rule of inequalities.
+SMALL_RULE = 8
+
 
 def describe(
     tree: dict[str, Any], standardised: bool = False, shares: bool = False
@@ -97,6 +100,15 @@ def branch_text(
             terms.append(names[i] if j < 0 else square)
             weights.append(w * size[i] * (size[j] if j >= 0 else 1.0))
         return f"{_sum(weights, terms)} {_side(b)} {test['threshold']:.6g}"
+    if (
+        kind == "machine"
+        and not scale
+        and len(names) * (len(test["bias"]) - 1) <= SMALL_RULE
+    ):
+        # Imported here: few trees need the linear programmes.
+        from omnitree.export.machine_rules import machine_rules, rule_text
+
+        return rule_text(machine_rules({"kind": kind, "test": test}, schema)[b])
     if kind == "machine":
         weights = [w * s for w, s in zip(test["weights"][b], size, strict=True)]
         return f"g{b} largest, g{b} = {_sum(weights, names)} {test['bias'][b]:+.6g}"

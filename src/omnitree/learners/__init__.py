@@ -8,6 +8,7 @@ from omnitree.learners.constructive import Constructive
 from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
+from omnitree.learners.multivariate import Multivariate
 from omnitree.learners.network import Network
 from omnitree.learners.oc1 import OC1
 from omnitree.learners.univariate import Univariate
@@ -23,6 +24,7 @@ LEARNERS = Registry(
         "adaptive": Adaptive,
         "kway": KWay,
         "constructive": Constructive,
+        "multivariate": Multivariate,
         "grouped": Grouped,
         "network": Network,
         "cart_lc": CartLC,
@@ -40,6 +42,7 @@ __all__ = [
     "Grouped",
     "KWay",
     "Linear",
+    "Multivariate",
     "Network",
     "SplitLearner",
     "Univariate",

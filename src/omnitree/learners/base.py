@@ -23,6 +23,7 @@ class SplitLearner(Part):
     """
 
     grows_trees = False
+    uses_costs = False  # whether it weighs what features cost
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Return the best test for the rows of `node`, or None to leave it a leaf."""

@@ -15,8 +15,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.coefficients import COEFFICIENTS, Cases, Coefficients
+from omnitree.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
 from omnitree.coefficients.instances import merged
+from omnitree.coefficients.rls import solve_positive, with_constant
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats
@@ -69,9 +70,45 @@ class TrainedDiscriminant(Generic[S]):
         return self._trained(part, left).branches(self.whole.z) == 0
 
     def _trained(self, cases: Cases, left: NDArray[np.bool_]) -> S:
-        group = np.where(left[cases.classes], 0, 1).astype(np.int32)
-        two = replace(cases, y=group[cases.y], classes=np.arange(2))
-        return self.train(two, self.rng)
+        return self.train(in_groups(cases, left), self.rng)
+
+
+class LeastSquaresDiscriminant(TrainedDiscriminant[Machine]):
+    """The same for least squares: scores are linear in the targets, so that one solution for
+    each class serves all groupings."""
+
+    def __init__(self, node: Node, learner: RLS, merit: Merit, rng):
+        super().__init__(node, learner.train, merit, rng)
+        cases = self.cases
+        self.one_hot = np.eye(cases.n_classes)[cases.y] * cases.weight[:, None]
+        x = with_constant(cases.z)
+        A, _ = learner.normal_equations(cases)
+        targets = int(learner.passes) * x.T @ self.one_hot
+        # By the target 1 for a class and 0 for the others, (n, K).
+        self.scores = x @ solve_positive(A, targets)
+
+    def merits(self, left: NDArray[np.bool_]) -> Floats:
+        sign = np.where(left[:, self.cases.classes], -1.0, 1.0)
+        above = self.scores @ sign.T > 0
+        sides = [(self.one_hot.T @ side).T for side in (~above, above)]
+        counts = np.stack(sides, axis=1)
+        divides = (counts.sum(axis=2) > 0).all(axis=1)
+        return np.where(divides, self.merit(counts), -np.inf)
+
+
+def discriminant(
+    node: Node, learner: Coefficients, merit: Merit, rng: np.random.Generator
+) -> TrainedDiscriminant:
+    """What a grouping asks, in the fastest form for a coefficient learner."""
+    if isinstance(learner, RLS) and not learner.sequential:
+        return LeastSquaresDiscriminant(node, learner, merit, rng)
+    return TrainedDiscriminant(node, learner.train, merit, rng)
+
+
+def in_groups(cases: Cases, left: NDArray[np.bool_]) -> Cases:
+    """Cases with two classes: those of the left group, and the others."""
+    group = np.where(left[cases.classes], 0, 1).astype(np.int32)
+    return replace(cases, y=group[cases.y], classes=np.arange(2))
 
 
 def separate(

@@ -10,6 +10,7 @@ presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ from omnitree.merit import CUSTOM, MERITS
 from omnitree.missing import Fractional, Surrogate
 from omnitree.node import Node, Problem
 from omnitree.parts import number, unknown
+from omnitree.schema import Schema
 from omnitree.splits import KINDS, Split
 from omnitree.stopping import Limits
+from omnitree.table import Table
 from omnitree.tree import LEAF, Tree
 
 CATEGORIES = ("multiway", "subset", "one_rest", "groups")
@@ -89,8 +92,23 @@ class Univariate(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
         table = node.problem.table
+        return self._stump(node, Table(table.values[node.rows], table.schema), rng)
+
+    def fit_each(self, node: Node, rng: np.random.Generator) -> list[Split | None]:
+        """Best test on each feature by itself."""
+        values, schema = node.problem.table.values, node.problem.table.schema
+        out: list[Split | None] = []
+        for j, feature in enumerate(schema.features):
+            alone = Table(values[node.rows][:, [j]], Schema((feature,), schema.named))
+            split = self._stump(node, alone, rng)
+            # The one feature of that table is number 0.
+            out.append(split and replace(split, feature=j))
+        return out
+
+    def _stump(self, node: Node, table: Table, rng: np.random.Generator):
+        """Best test of a node on some of its table."""
         part = Problem(
-            table=type(table)(table.values[node.rows], table.schema),
+            table=table,
             y=node.y,
             weight=node.weight,
             n_classes=node.problem.n_classes,

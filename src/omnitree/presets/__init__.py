@@ -13,7 +13,7 @@ from typing import Any
 
 from omnitree.estimators import TreeClassifier
 from omnitree.parts import unknown
-from omnitree.presets.brodley_utgoff import uni_gain_ratio, uni_gini
+from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
 from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
 from omnitree.presets.discriminant import cruise, fact, friedman
@@ -21,6 +21,7 @@ from omnitree.presets.gama import lgtree, ltree, qtree
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
 from omnitree.presets.liu_white import random_attribute
+from omnitree.presets.lmdt import lmdt
 from omnitree.presets.neural import id_lp, id_mlp
 from omnitree.presets.oblique import cart_lc, oc1
 from omnitree.presets.omni import lin, qua, uni
@@ -32,6 +33,8 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "cart": cart,
     "uni-gini": uni_gini,
     "uni-gain-ratio": uni_gain_ratio,
+    "bu95": bu95,
+    "lmdt": lmdt,
     "random-attribute": random_attribute,
     "ldt-u1": ldt_u1,
     "ldt-u2": ldt_u2,

@@ -4,6 +4,7 @@ from omnitree.parts import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
 from omnitree.pruning.significance import Significance
@@ -14,6 +15,7 @@ PRUNINGS = Registry(
     Pruning,
     {
         "reduced_error": ReducedError,
+        "multivariate": MultivariatePruning,
         "pessimistic": Pessimistic,
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
@@ -27,6 +29,7 @@ __all__ = [
     "CostComplexity",
     "ErrorBased",
     "Evidence",
+    "MultivariatePruning",
     "Pessimistic",
     "Pruning",
     "ReducedError",

@@ -1,0 +1,141 @@
+"""Linear machines as rules (Utgoff & Brodley 1991, section 4). Reads the public dict.
+
+A row takes branch i of a machine if g_i > g_j for all other branches j (>= for later ones:
+of equal discriminants the first wins). Terms that g_i and g_j have in common cancel, and an
+inequality goes if the others imply it, which a small linear programme finds out: symbols
+count as columns within -1 and 1 of which at most one is 1, numbers as unbounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from omnitree.export.text import column_name, _sum
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """A weighted sum of named columns above a threshold."""
+
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    strict: bool
+    threshold: float
+
+    def __str__(self) -> str:
+        sign = ">" if self.strict else ">="
+        left = _sum(list(self.weights), list(self.names)) if self.names else "0"
+        return f"{left} {sign} {self.threshold:.6g}"
+
+
+def machine_rules(
+    node: dict[str, Any], schema: dict[str, Any]
+) -> list[list[Inequality]]:
+    """For every branch of a machine the inequalities that lead there, none to spare.
+
+    Parameters
+    ----------
+    node : dict
+        A node of kind "machine", as in ``Tree.to_dict()["nodes"]``.
+    schema : dict
+        ``Tree.to_dict()["schema"]``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import presets
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = presets.make("lmdt", random_state=0).fit(X, y)
+    >>> tree = clf.tree_.to_dict()
+    >>> len(machine_rules(tree["nodes"][0], tree["schema"]))
+    3
+    """
+    if node["kind"] != "machine":
+        raise ValueError(f"a node of kind {node['kind']!r} is no machine")
+    test, features = node["test"], schema["features"]
+    weights, bias = np.array(test["weights"]), np.array(test["bias"])
+    names = [column_name(c, features) for c in test["columns"]]
+    bounds, extra, extra_right = _symbols(test["columns"], schema)
+    rules = []
+    for i in range(len(bias)):
+        others = [j for j in range(len(bias)) if j != i]
+        left, right = weights[i] - weights[others], bias[others] - bias[i]
+        kept = _needed(left, right, bounds, extra, extra_right)
+        rule = []
+        for at in kept:
+            used = np.flatnonzero(left[at])
+            rule.append(
+                Inequality(
+                    tuple(names[c] for c in used),
+                    tuple(left[at, used].tolist()),
+                    others[at] < i,
+                    float(right[at]),
+                )
+            )
+        rules.append(rule)
+    return rules
+
+
+def rule_text(rule: list[Inequality]) -> str:
+    """A rule on one line."""
+    return " and ".join(map(str, rule)) or "always"
+
+
+def _needed(left, right, bounds, extra, extra_right) -> list[int]:
+    """Which of the inequalities left @ x >= right the others do not imply."""
+    # One scale for every column: the programme is then sound whatever the units.
+    scale = np.abs(left).max(axis=0)
+    scale[scale == 0] = 1.0
+    left = left / scale
+    extra = extra / scale
+    bounds = [
+        (None if low is None else low * s, None if high is None else high * s)
+        for (low, high), s in zip(bounds, scale, strict=True)
+    ]
+    kept = list(range(len(left)))
+    for at in range(len(left)):
+        rest = [k for k in kept if k != at]
+        found = linprog(
+            left[at],
+            A_ub=np.vstack([-left[rest], extra]),
+            b_ub=np.concatenate([-right[rest], extra_right]),
+            bounds=bounds,
+        )
+        tolerance = 1e-9 * max(1.0, abs(right[at]))
+        if found.status == 0 and found.fun >= right[at] - tolerance:
+            kept = rest
+    return kept
+
+
+def _symbols(columns: list[int], schema: dict[str, Any]):
+    """Bounds of the columns, and rows extra @ x <= extra_right for symbols of a feature."""
+    of_feature = [
+        f
+        for f, feature in enumerate(schema["features"])
+        for _ in range(_width(feature))
+    ]
+    symbolic = [
+        schema["features"][of_feature[c]]["kind"] in ("categorical", "boolean")
+        for c in columns
+    ]
+    bounds = [(-1.0, 1.0) if s else (None, None) for s in symbolic]
+    extra, right = [], []
+    for f in sorted(
+        {of_feature[c] for c, s in zip(columns, symbolic, strict=True) if s}
+    ):
+        here = np.array([float(of_feature[c] == f) for c in columns])
+        extra.append(here)
+        right.append(2.0 - here.sum())  # at most one of them is 1, the others are -1
+    return bounds, np.array(extra).reshape(len(extra), len(columns)), np.array(right)
+
+
+def _width(feature: dict[str, Any]) -> int:
+    """Number of encoded columns of a feature."""
+    if feature["kind"] in ("numeric", "ordered"):
+        return 1
+    symbols = len(feature["categories"] or [])
+    return {0: 0, 1: 0, 2: 1}.get(symbols, symbols)

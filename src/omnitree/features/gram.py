@@ -1,0 +1,180 @@
+"""Searches for least squares: all neighbours of a subset from one matrix.
+
+With the normal equations A w = b of a subset, Ai = A^-1 and Q = X Ai, leaving out column j
+moves the scores p = X w to p - Q_j w_j / Ai_jj: one product of a vector for each neighbour
+instead of a training. Adding column j moves them to p + R_j g_j / s_jj, where R are the
+columns as far as the subset does not explain them, s their products and g the residual's.
+Dropping or adding a column for good changes these matrices by one of rank one. O(n m) a
+step for all neighbours of a subset, compiled (`_core/gram`). Used with RLS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from omnitree._core import gram as kernel
+from omnitree.coefficients import RLS, Machine
+from omnitree.coefficients.rls import solve_positive, with_constant
+from omnitree.features.base import Columns, Floats, Trial, Trials, pick
+
+# Above this variance inflation a down-date loses too many digits; invert anew.
+_INFLATED = 1e4
+
+
+class _Inverse:
+    """A subset, its weights and A^-1 (the constant first; 0 for columns left out)."""
+
+    def __init__(self, A: Floats, b: Floats, x: Floats, columns: Columns):
+        self.columns = columns
+        at = np.concatenate([[0], columns + 1])
+        inverse = linalg.inv(A[np.ix_(at, at)])
+        self.inverse = np.zeros_like(A)
+        self.inverse[np.ix_(at, at)] = inverse
+        self.diagonal = np.diag(A)
+        self.w = self.inverse @ b
+        self.scores = x @ self.w
+        self.matrix = np.ascontiguousarray((x @ self.inverse)[:, 1:])
+
+    @property
+    def steps(self) -> Floats:
+        """What a neighbour's column of `matrix` is added with; 0 for no neighbour."""
+        own = np.diag(self.inverse)[1:]
+        return -np.divide(self.w[1:], own, out=np.zeros_like(own), where=own > 0)
+
+    def move(self, j: int) -> bool:
+        """Leave out column j, unless too few digits would be left: then say no."""
+        own = self.inverse[j + 1, j + 1]
+        if own * self.diagonal[j + 1] > _INFLATED:
+            return False
+        share = self.inverse[j + 1] / own
+        step = self.w[j + 1] / own
+        kernel.move_to(self.matrix, self.scores, share[1:], -step, j)
+        self.w -= self.inverse[:, j + 1] * step
+        self.inverse -= np.outer(self.inverse[:, j + 1], share)
+        self.w[j + 1] = self.inverse[j + 1] = self.inverse[:, j + 1] = 0.0
+        self.columns = self.columns[self.columns != j]
+        return True
+
+
+class _Residuals:
+    """A subset, and columns and target as far as it does not explain them."""
+
+    def __init__(self, A: Floats, b: Floats, z: Floats):
+        self.columns = np.arange(0)
+        share = A[0, 1:] / A[0, 0]
+        self.scores = np.full(len(z), b[0] / A[0, 0])
+        self.matrix = z - share
+        self.products = A[1:, 1:] - np.outer(A[1:, 0], share)
+        self.target = b[1:] - share * b[0]
+
+    @property
+    def steps(self) -> Floats:
+        """What the column of each neighbour in `matrix` is added with."""
+        return self.target / np.diag(self.products)
+
+    def move(self, j: int) -> None:
+        """Add column j to the subset."""
+        share = self.products[j] / self.products[j, j]
+        kernel.move_to(self.matrix, self.scores, share, self.steps[j], j)
+        self.target -= share * self.target[j]
+        self.products -= np.outer(self.products[j].copy(), share)
+        self.products[j, j] = np.inf  # its step is 0 from here on
+        self.columns = np.union1d(self.columns, [j])
+
+
+class GramTrials(Trials):
+    """Tests by least squares."""
+
+    def __init__(self, *args: Any, equations: tuple[Floats, Floats], **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.equations = equations
+        self.x = with_constant(self.cases.z)
+        self._inverse: _Inverse | None = None
+        self._residuals: _Residuals | None = None
+
+    def of(self, columns: Columns, start: Machine | None = None) -> Trial:
+        """A test on some columns; least squares needs no start."""
+        return self.judged(columns, self._machine(columns))
+
+    def _machine(self, columns: Columns) -> Machine:
+        A, b = self.equations
+        at = np.concatenate([[0], columns + 1])
+        w = solve_positive(A[np.ix_(at, at)], b[at])
+        return Machine(w[None, 1:], w[:1])
+
+    def best_without(self, trial: Trial, which: Sequence[int]) -> Trial:
+        state = self._inverse
+        if state is None or state.columns is not trial.columns:
+            state = _Inverse(*self.equations, self.x, trial.columns)
+        columns = (np.delete(trial.columns, i) for i in which)
+        j, worth, accuracy = self._best(state, trial.columns[list(which)], columns)
+        if state.move(j):
+            self._inverse, fewer = state, state.columns
+            machine = Machine(state.w[None, fewer + 1], state.w[:1].copy())
+        else:
+            self._inverse, fewer = None, trial.columns[trial.columns != j]
+            machine = self._machine(fewer)
+        return Trial(fewer, machine, worth, accuracy)
+
+    def best_with(self, trial: Trial | None) -> Trial:
+        columns = self.all_columns[:0] if trial is None else trial.columns
+        state = self._residuals
+        if state is None or state.columns is not columns:
+            state = _Residuals(*self.equations, self.cases.z)
+            for j in columns:
+                state.move(int(j))
+        others = np.setdiff1d(self.all_columns, columns)
+        more = (np.union1d(columns, [j]) for j in others)
+        j, worth, accuracy = self._best(state, others, more)
+        state.move(j)
+        self._residuals = state
+        return Trial(state.columns, self._machine(state.columns), worth, accuracy)
+
+    def _best(
+        self,
+        state: _Inverse | _Residuals,
+        which: Columns,
+        columns: Iterable[Columns],
+    ) -> tuple[int, float, float]:
+        """The best neighbour, the column moved being one of `which`: worth and accuracy."""
+        truth, steps = self.truth, state.steps
+        total = truth.class_weight
+        upper = kernel.count_above(
+            state.matrix, state.scores, steps, truth.y, truth.weight, truth.n_classes
+        )[:, which].T
+        lower = total - upper
+        # What rounding leaves of an empty cell would make an empty branch look used.
+        lower = np.where(lower > 1e-12 * total, lower, 0.0)
+        worth = self.worth(np.stack([lower, upper], axis=1), columns)
+        at = pick(worth)
+        j = int(which[at])
+        if truth is self.cases:
+            right = lower[at, 0] + upper[at, 1]
+        else:
+            branch = state.scores + state.matrix[:, j] * steps[j] > 0
+            right = truth.weight[branch == self.cases.y].sum()
+        return j, float(worth[at]), float(right / total.sum())
+
+
+def trials_of(*args: Any, **kwargs: Any) -> Trials:
+    """Trials as `Trials` takes them, in the fastest form for their coefficients."""
+    plain = Trials(*args, **kwargs)
+    learner = plain.coefficients
+    if isinstance(learner, RLS) and not learner.sequential and len(plain.all_columns):
+        A, b = learner.normal_equations(plain.cases)
+        if _sound(A):
+            return GramTrials(*args, **kwargs, equations=(A, b))
+    return plain
+
+
+def _sound(A: Floats) -> bool:
+    """Whether A can be inverted with digits to spare."""
+    try:
+        least = np.diag(linalg.cholesky(A)).min() ** 2
+    except linalg.LinAlgError:
+        return False
+    return bool(least > 100 * len(A) * np.finfo(float).eps * np.diag(A).max())

@@ -1,0 +1,147 @@
+"""The multivariate learner: which features, with what weights, and is one feature enough.
+
+`fit` reads as sections 2 to 4 of Brodley & Utgoff (1995): the node's rows are encoded and
+standardised (`Cases`), a feature selection looks for the columns of the test, a coefficient
+learner for their weights. A learner for two classes meets more of them by grouping the
+classes first, the question the paper leaves open. Used by the presets bu95 and lmdt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from omnitree.coefficients import COEFFICIENTS, Cases
+from omnitree.coefficients.instances import merged
+from omnitree.features import SELECTIONS, trials_of
+from omnitree.features.base import Columns, Price, better, pick
+from omnitree.grouping import GROUPINGS
+from omnitree.learners.base import SplitLearner
+from omnitree.learners.grouped import discriminant, in_groups
+from omnitree.learners.univariate import Univariate
+from omnitree.merit import MERITS
+from omnitree.node import Node
+from omnitree.parts import number
+from omnitree.splits import Split
+
+
+class Multivariate(SplitLearner):
+    """Linear tests over selected features.
+
+    Parameters
+    ----------
+    coefficients : str or Coefficients, default="rls"
+        Learns the weights.
+    selection : str or Selection, default="hss"
+        Finds the features.
+    merit : str or Merit, default="gain_ratio"
+        Compares tests.
+    univariate : bool, default=False
+        Whether the best linear test competes with all tests on one feature under the same
+        merit (BU95's "+ Uni"). Of equals the simpler one wins.
+    grouping : str or Grouping, default="exchange"
+        How more than two classes become two groups where `coefficients` can separate but
+        two.
+    cost_weight : float, default=1
+        With costs of features: a test that adds the share s of all costs to what the path
+        has paid is worth its merit / (1 + s) ** cost_weight.
+
+    Examples
+    --------
+    >>> from omnitree import TreeClassifier
+    >>> from omnitree.learners import Multivariate
+    >>> X = [[x, y, 0.5] for x in range(6) for y in range(6)]
+    >>> clf = TreeClassifier(Multivariate(selection="sbe"))
+    >>> clf.fit(X, [x + y > 4 for x, y, _ in X]).tree_.split(0).columns
+    (0, 1)
+    """
+
+    uses_costs = True
+
+    def __init__(
+        self,
+        coefficients="rls",
+        selection="hss",
+        merit="gain_ratio",
+        univariate=False,
+        grouping="exchange",
+        cost_weight=1.0,
+    ):
+        self.coefficients = coefficients
+        self.selection = selection
+        self.merit = merit
+        self.univariate = univariate
+        self.grouping = grouping
+        self.cost_weight = cost_weight
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best test for one node."""
+        linear = self._linear(node, rng)
+        if not self.univariate:
+            return linear
+        plain = self._univariate(node, rng)
+        if linear is None or plain is None:
+            return linear or plain
+        return linear if better(linear.merit, plain.merit) else plain
+
+    def _linear(self, node: Node, rng: np.random.Generator) -> Split | None:
+        coefficients = COEFFICIENTS.resolve(self.coefficients)
+        merit = MERITS.resolve(self.merit)
+        cases = merged(Cases.of(node))
+        if not len(cases.columns):
+            return None
+        training = cases
+        if coefficients.n_classes == 2 < cases.n_classes:
+            asked = discriminant(node, coefficients, merit, rng)
+            left = GROUPINGS.resolve(self.grouping).find(asked)
+            if left is None:
+                return None
+            training = in_groups(cases, left)
+        trials = trials_of(
+            training, coefficients, merit, rng, cases, self._price(node, cases)
+        )
+        trial = SELECTIONS.resolve(self.selection).select(trials)
+        if trial is None:
+            return None
+        return cases.take(trial.columns).split(trial.machine, trial.worth)
+
+    def _univariate(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The best test on one feature, judged as the linear one is."""
+        learner = Univariate(merit=self.merit, categories="one_rest")
+        if node.problem.feature_costs is None:
+            split = learner.fit(node, rng)
+            return None if split is None else self._judged(split, node)
+        splits = learner.fit_each(node, rng)
+        worths = [-np.inf if s is None else self._judged(s, node).merit for s in splits]
+        best = splits[pick(worths)]
+        return None if best is None else self._judged(best, node)
+
+    def _judged(self, split: Split, node: Node) -> Split:
+        """A test with its merit over the rows that it can place, and its price."""
+        branch = split.route(node.problem.table, node.rows)
+        branch = np.where(branch < 0, split.missing, branch)
+        known, K = branch >= 0, node.problem.n_classes
+        cell = branch[known] * K + node.y[known]
+        table = np.bincount(cell, node.weight[known], minlength=split.n_children * K)
+        worth = float(MERITS.resolve(self.merit)(table.reshape(-1, K)))
+        features = split.features(node.problem.table.schema)
+        return replace(split, merit=worth / self._factor(node, features))
+
+    def _price(self, node: Node, cases: Cases) -> Price | None:
+        if node.problem.feature_costs is None:
+            return None
+        feature = node.problem.table.linear_view.feature[cases.columns]
+
+        def price(columns: Columns) -> float:
+            return self._factor(node, set(feature[columns].tolist()))
+
+        return price
+
+    def _factor(self, node: Node, features: set[int]) -> float:
+        """What a test on some features is divided by; what was paid above is free."""
+        costs = node.problem.feature_costs
+        if costs is None or not costs.any():
+            return 1.0
+        share = costs[sorted(features - node.paid)].sum() / costs.sum()
+        return float((1.0 + share) ** number("cost_weight", self.cost_weight))

@@ -1,0 +1,39 @@
+"""LMDT, linear machine decision trees (Utgoff & Brodley 1991)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omnitree.coefficients import LMDTThermal
+from omnitree.estimators import TreeClassifier
+from omnitree.features import LMDTElimination
+from omnitree.learners import Multivariate
+from omnitree.pruning import Pessimistic
+
+
+def lmdt(
+    a: float = 0.995,
+    b: float = 0.0005,
+    delta: float = 0.1,
+    alpha: float = 0.01,
+    **changes: Any,
+) -> TreeClassifier:
+    """LMDT (Utgoff & Brodley 1991).
+
+    Node: linear machine over the variables that are left after elimination. Branching: a
+    branch a class at the node; for two classes, binary. Grouping of classes: none. Merit:
+    accuracy. Direction: thermal training on rows drawn at random, cooled by ``a`` and ``b``;
+    elimination of the variable with the least dispersed weights, within ``delta`` of the
+    best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse.
+    Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
+    node's mean. Pruning: pessimistic (Quinlan 1987), on the training rows.
+
+    Assumptions: how the probability that a machine is right on all rows is estimated
+    (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). As in the paper, a node
+    whose machine sends all rows one way is a leaf. Differs: two classes are separated by one
+    threshold unit, the same test with half the weights, and ties go to the first class.
+    """
+    learner = Multivariate(
+        LMDTThermal(a=a, b=b), LMDTElimination(delta, alpha), "misclassification"
+    )
+    return TreeClassifier(**({"learner": learner, "pruning": Pessimistic()} | changes))

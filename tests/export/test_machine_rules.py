@@ -1,0 +1,97 @@
+"""Linear machines as rules: they say what the machine does, with nothing to spare."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from omnitree import presets
+from omnitree.export.machine_rules import machine_rules, rule_text
+from omnitree.schema import Feature, Schema
+from omnitree.splits import MachineSplit
+from omnitree.table import Table
+
+
+def node_of(split):
+    return {"kind": "machine", "test": split.to_dict()}
+
+
+def numbers(d):
+    return Schema(tuple(Feature(f"x{j}", "numeric") for j in range(d)), named=True)
+
+
+def machine(weights, bias):
+    m = len(weights[0])
+    return MachineSplit(
+        tuple(range(m)), (0.0,) * m, tuple(bias), tuple(map(tuple, weights))
+    )
+
+
+def obeys(rule, row):
+    """Whether a row, by column name, fulfils all inequalities."""
+    for part in rule:
+        value = sum(w * row[n] for n, w in zip(part.names, part.weights, strict=True))
+        if not (value > part.threshold if part.strict else value >= part.threshold):
+            return False
+    return True
+
+
+def test_three_strips():
+    """Classes along one axis: the middle one has two bounds, the outer ones a single one."""
+    split = machine([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [0.0, -1.0, -3.0])
+    rules = machine_rules(node_of(split), numbers(2).to_dict())
+    assert [rule_text(r) for r in rules] == [
+        "- 1 x0 >= -1",
+        "1 x0 > 1 and - 1 x0 >= -2",
+        "1 x0 > 2",
+    ]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+def test_rules_say_what_the_machine_does(scale, rng):
+    dropped = 0
+    for _ in range(40):
+        k, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+        weights = np.round(rng.normal(size=(k, d)), 2) / scale
+        split = machine(weights.tolist(), np.round(rng.normal(size=k), 2).tolist())
+        schema = numbers(d)
+        rules = machine_rules(node_of(split), schema.to_dict())
+        dropped += k * (k - 1) - sum(map(len, rules))
+        X = rng.normal(size=(200, d)) * 3 * scale
+        branch = split.route(Table(X, schema), np.arange(200))
+        for row, b in zip(X, branch, strict=True):
+            named = {f"x{j}": v for j, v in enumerate(row)}
+            assert [obeys(rule, named) for rule in rules] == [i == b for i in range(k)]
+    assert dropped > 40
+
+
+def test_symbols_bound_the_programme():
+    """Of the columns of a symbol at most one is 1: the second inequality is implied."""
+    schema = Schema((Feature("s", "categorical", ("a", "b", "c")),), named=True)
+    split = machine(
+        [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [3.0, 3.0, 0.0]], [0.0, -1.0, -1.0]
+    )
+    rules = machine_rules(node_of(split), schema.to_dict())
+    assert rule_text(rules[0]) == "1 [s = a] + 1 [s = b] >= -1"
+    # g2 = 3 (a + b) - 1 never beats g0 = a + b, since a + b <= 0: then nothing leads there.
+    assert rule_text(rules[2]).startswith("2 [s = a]")
+
+
+def test_described_by_rules():
+    data = load_iris(as_frame=True)
+    clf = presets.make("lmdt", random_state=0)
+    clf.fit(data.data[["petal length (cm)", "petal width (cm)"]], data.target)
+    text = clf.describe()
+    assert " and " in text
+    assert "largest" not in text
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 12)))
+    y = np.argmax(wide.to_numpy()[:, :6] + wide.to_numpy()[:, 6:], axis=1)
+    clf = presets.make("lmdt", random_state=0, max_depth=1).fit(wide, y)
+    assert "largest" in clf.describe()
+
+
+def test_only_machines():
+    with pytest.raises(ValueError, match="'leaf' is no machine"):
+        machine_rules({"kind": "leaf"}, {"features": []})
