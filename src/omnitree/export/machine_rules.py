@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from omnitree.export.text import column_name, _sum
+from omnitree.export.text import _sum, column_name
 
 
 @dataclass(frozen=True)
