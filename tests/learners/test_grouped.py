@@ -100,6 +100,17 @@ def test_nothing_to_separate_is_a_leaf():
         assert clf.fit(np.ones((10, 3)), np.arange(10) % 2).tree_.n_nodes == 1
 
 
+@pytest.mark.parametrize("coefficients", list(COEFFICIENTS))
+def test_trees_do_not_depend_on_how_rows_are_given(rng, coefficients):
+    sample = random_sample(rng, n=60, d=3, k=3, weight="whole", gaps=0.1)
+    frame, times = sample.frame, sample.weight.astype(int)
+    rows = rng.permutation(np.repeat(np.arange(60), times))
+    clf = TreeClassifier(learner=Grouped(coefficients), random_state=0, max_depth=3)
+    one = clf.fit(frame, sample.y, sample_weight=times).apply(frame)
+    two = clf.fit(frame.iloc[rows], sample.y[rows]).apply(frame)
+    np.testing.assert_array_equal(one, two)
+
+
 def test_wrong_parts_are_named(clouds):
     for learner in (Grouped("rsl"), Grouped(scout="rsl"), Network(scout="rsl")):
         with pytest.raises(

@@ -27,6 +27,7 @@ from tests import naive
 from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree.learners import LEARNERS
 
 NAMES = presets.names()
 ESTIMATORS = {
@@ -46,9 +47,9 @@ def nodes_of(clf):
 
 
 def is_random(clf):
-    learner = getattr(clf, "learner", None)
-    if learner is None:
+    if not hasattr(clf, "learner"):
         return False
+    learner = LEARNERS.resolve(clf.learner)
     parts = [learner, *learner.get_params().values()]
     return getattr(learner, "choice", "best") == "random" or any(
         getattr(part, "random", False) is True for part in parts
@@ -107,7 +108,7 @@ def test_pickle(name):
 def test_grid_search_reaches_into_parts(name):
     X, y = load_iris(return_X_y=True)
     clf = presets.make(name, random_state=0)
-    grid = {"learner__merit": ["gini", "twoing"], "max_depth": [1, None]}
+    grid = {"learner__merit": ["gini", "twoing"], "max_depth": [0, None]}
     for key, value in clf.get_params().items():
         if key.startswith("pruning__") and isinstance(value, float):
             grid[key] = [value, value / 2]

@@ -78,9 +78,11 @@ struct Trainee {
   double* w;  // [D, d]
   int D;
   int64_t d;
-  std::vector<double> g, length2;  // discriminants of the row last seen; |W_k|^2
+  std::vector<double> g;  // discriminants of the row last seen
+  double magnitude;       // sum of the lengths of the weight vectors
 
-  Trainee(double* w, int D, int64_t d) : w(w), D(D), d(d), g(std::max(D, 2)), length2(D) {
+  Trainee(double* w, int D, int64_t d)
+      : w(w), D(D), d(d), g(std::max(D, 2)), length2_(D), length_(D) {
     measure();
   }
 
@@ -111,23 +113,26 @@ struct Trainee {
     }
   }
 
-  // Sum of the lengths of the weight vectors.
-  double magnitude() const {
-    double sum = 0;
-    for (const double q : length2) sum += std::sqrt(std::max(q, 0.0));
-    return D == 1 ? 2 * sum : sum;
-  }
-
   // Lengths anew: those kept up to date gather rounding.
   void measure() {
-    for (int k = 0; k < D; ++k) length2[k] = dot(w + k * d, w + k * d, d);
+    magnitude = 0;
+    for (int k = 0; k < D; ++k) {
+      length2_[k] = dot(w + k * d, w + k * d, d);
+      length_[k] = std::sqrt(length2_[k]);
+      magnitude += length_[k] * (D == 1 ? 2 : 1);
+    }
   }
 
  private:
+  std::vector<double> length2_, length_;  // |W_k|^2 and |W_k|
+
   void move(int k, const double* row, double row_length2, double gk, double c) {
     double* v = w + k * d;
     for (int64_t j = 0; j < d; ++j) v[j] += c * row[j];
-    length2[k] += c * (2 * gk + c * row_length2);
+    length2_[k] = std::max(length2_[k] + c * (2 * gk + c * row_length2), 0.0);
+    const double length = std::sqrt(length2_[k]);
+    magnitude += (length - length_[k]) * (D == 1 ? 2 : 1);
+    length_[k] = length;
   }
 };
 
@@ -148,9 +153,7 @@ struct Schedule {
 class Thermal {
  public:
   Thermal(const Rows& rows, double* w, int D, const Schedule& s)
-      : rows_(rows), t_(w, D, rows.d), s_(s), beta_(s.beta), magnitude_(t_.magnitude()) {
-    largest_ = magnitude_;
-  }
+      : rows_(rows), t_(w, D, rows.d), s_(s), beta_(s.beta), largest_(t_.magnitude) {}
 
   // In passes over the rows as they lie. Ends with a pass that changes nothing, or when over
   // the last 2 (d - 1) rows the latest correction was small. Returns the number of rows
@@ -172,7 +175,8 @@ class Thermal {
   // On rows drawn at random. Ends when so many of them in a row changed nothing that a row
   // which would was missed with less than the chance 1 - certainty.
   int64_t draws(SplitMix random) {
-    const double enough = std::log(1 - s_.certainty) / std::log1p(-1.0 / std::max<int64_t>(rows_.n, 2));
+    const double miss = std::log1p(-1.0 / std::max<int64_t>(rows_.n, 2));
+    const double enough = std::log(1 - s_.certainty) / miss;
     int64_t seen = 0, run = 0;
     while (beta_ >= s_.least && run < enough) {
       if (seen % rows_.n == 0) t_.measure();
@@ -186,7 +190,7 @@ class Thermal {
   const Rows& rows_;
   Trainee t_;
   const Schedule s_;
-  double beta_, magnitude_, largest_;
+  double beta_, largest_;
   bool rose_ = false, small_ = false;
 
   // Shows one row; says whether it changed the weights.
@@ -197,15 +201,14 @@ class Thermal {
     const double k = error_of(t_, rows_.length2[i], right, wrong, s_.epsilon);
     if (!(k < beta_)) return false;
     const double c = beta_ * beta_ / (beta_ + k);
+    const double before = t_.magnitude;
     t_.correct(row, rows_.length2[i], right, wrong, c);
-    const double before = magnitude_;
-    magnitude_ = t_.magnitude();
     // A row given with two classes can move weights from one to the other for ever without a
     // change in the sum. That cools too, or there would be no end.
-    const double change = magnitude_ - before, rounding = 1e-12 * before;
+    const double change = t_.magnitude - before, rounding = 1e-12 * before;
     if (change < -rounding ? rose_ : change <= rounding) beta_ = s_.a * beta_ - s_.b;
     rose_ = change > rounding;
-    largest_ = std::max(largest_, magnitude_);
+    largest_ = std::max(largest_, t_.magnitude);
     small_ = 2 * c * std::sqrt(rows_.length2[i]) < s_.alpha * largest_;
     return true;
   }

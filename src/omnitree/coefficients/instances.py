@@ -16,30 +16,44 @@ from numpy.typing import NDArray
 
 from omnitree.coefficients.base import Cases, Floats
 
-STEP = 2.0**-30  # of standardised columns
+# Added and subtracted again, it leaves multiples of 2^-30, nine digits after the point.
+ROUNDING = 1.5 * 2.0**22
 MOST_REPEATS = 10
 
 
 def merged(cases: Cases) -> Cases:
     """The rows rounded, sorted, and equal rows of a class made one."""
     rows = np.flatnonzero(cases.weight > 0)
-    z = np.round(cases.z[rows] / STEP) * STEP
-    # One number a row sorts them: a sum with weights that mean nothing. NumPy adds up equal
+    z, y, weight = cases.z[rows], cases.y[rows], cases.weight[rows]
+    z += ROUNDING
+    z -= ROUNDING
+    # One number a row sorts them: a sum with factors that mean nothing. NumPy adds up equal
     # rows equally, which BLAS need not do.
-    blend = np.random.default_rng(0).standard_normal(z.shape[1])
-    order = np.lexsort((cases.y[rows], (z * blend).sum(axis=1)))
-    z, y, weight = z[order], cases.y[rows[order]], cases.weight[rows[order]]
+    blend = np.random.default_rng(0).standard_normal(z.shape[1] + 1)
+    key = (z * blend[1:]).sum(axis=1) + blend[0] * y
+    order = np.argsort(key)
     new = np.ones(len(y), dtype=bool)
-    new[1:] = (y[1:] != y[:-1]) | (z[1:] != z[:-1]).any(axis=1)
-    together = np.bincount(np.cumsum(new) - 1, weights=weight)
-    return replace(cases, z=z[new], y=y[new], weight=together.astype(np.float64))
+    new[1:] = np.diff(key[order]) != 0
+    alike = np.flatnonzero(~new)
+    a, b = order[alike - 1], order[alike]
+    new[alike] = (y[a] != y[b]) | (z[a] != z[b]).any(axis=1)
+    together = np.bincount(np.cumsum(new) - 1, weights=weight[order])
+    first = order[new]
+    return replace(cases, z=z[first], y=y[first], weight=together.astype(np.float64))
 
 
-def instances(cases: Cases) -> tuple[Floats, NDArray[np.int32]]:
+def instances(
+    cases: Cases, shuffle: np.random.Generator | None = None
+) -> tuple[Floats, NDArray[np.int32]]:
     """Rows repeated by weight, with a first column of ones, and their classes."""
     cases = merged(cases)
     shown = np.repeat(np.arange(len(cases.y)), repeats(cases.weight))
-    return np.column_stack([np.ones(len(shown)), cases.z[shown]]), cases.y[shown]
+    if shuffle is not None:
+        shown = shuffle.permutation(shown)
+    x = np.empty((len(shown), cases.z.shape[1] + 1))
+    x[:, 0] = 1.0
+    x[:, 1:] = cases.z[shown]
+    return x, cases.y[shown]
 
 
 def repeats(weight: Floats) -> NDArray[np.intp]:

@@ -60,9 +60,7 @@ class Thermal(Coefficients):
 
     def _presented(self, cases: Cases, rng: np.random.Generator):
         """Rows, classes, and the seed of draws or None for passes."""
-        x, y = instances(cases)
-        order = rng.permutation(len(y))
-        return x[order], y[order], None
+        return *instances(cases, shuffle=rng), None
 
     def _end(self) -> tuple[float, float, float]:
         """alpha, least beta, certainty."""
