@@ -267,9 +267,8 @@ def main() -> None:
         key: pd.DataFrame([r for (k, _), r in zip(jobs, rows, strict=True) if k == key])
         for key in keys
     }
-    command = (
-        f"python benchmarks/bu95.py --tables {args.tables}{' --quick' * args.quick}"
-    )
+    command = f"python benchmarks/bu95.py --tables {args.tables}"
+    command += " --quick" * args.quick + f" --sets {args.sets}" * bool(args.sets)
     text = "\n".join(
         [
             "# Brodley & Utgoff (1995): ours beside the published figures",

@@ -27,6 +27,7 @@ from tests import naive
 from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree.learners import LEARNERS
 
 NAMES = presets.names()
 ESTIMATORS = {
@@ -46,9 +47,9 @@ def nodes_of(clf):
 
 
 def is_random(clf):
-    learner = getattr(clf, "learner", None)
-    if learner is None:
+    if not hasattr(clf, "learner"):
         return False
+    learner = LEARNERS.resolve(clf.learner)
     parts = [learner, *learner.get_params().values()]
     return getattr(learner, "choice", "best") == "random" or any(
         getattr(part, "random", False) is True for part in parts
