@@ -25,6 +25,8 @@ BLOCK = 2048
 # A child keeps at least this share of each column's scatter, or its moments are summed anew:
 # a difference of nearly equal numbers has no digits left.
 KEPT = 1e-6
+# Share of a column's second moment below which its scatter is rounding.
+CONSTANT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -186,8 +188,13 @@ class LinearRows:
 
     @cached_property
     def scatter(self) -> Floats:
-        """Total scatter around the mean."""
-        return self.moments.second - self.total * np.outer(self.mean, self.mean)
+        """Total scatter around the mean; 0 in columns that are constant here."""
+        second = self.moments.second
+        scatter = second - self.total * np.outer(self.mean, self.mean)
+        # What is left of a constant column is rounding, and not to be divided by.
+        constant = np.diag(scatter) <= CONSTANT * np.diag(second)
+        scatter[constant] = scatter[:, constant] = 0.0
+        return scatter
 
     def project(self, basis: Floats) -> Floats:
         """The rows around their mean along each column of `basis`, (n, k)."""

@@ -96,6 +96,8 @@ class ExchangeSearch {
     const double apart = m_left - m_right;
     const double within = std::max(scatter - n_left * n_right / total * apart * apart, 0.0);
     const double variance = within / std::max(total - 2, 1.0);
+    // Means apart by rounding coincide: without this their prior would decide by noise.
+    if (!(std::fabs(apart) > 1e-12 * std::sqrt(variance))) return (m_left + m_right) / 2;
     const double shift = variance / apart * std::log(n_left / n_right);
     return (m_left + m_right) / 2 - (std::isfinite(shift) ? shift : 0.0);
   }

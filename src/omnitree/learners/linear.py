@@ -47,6 +47,7 @@ class LinearDiscriminant:
         """The whole search in compiled code, for Fisher and equal variances."""
         if (
             type(self.threshold) is EqualVariance
+            and not self.threshold.between
             and isinstance(self.projections, Projections)
             and self.merit.code != CUSTOM
         ):

@@ -8,6 +8,7 @@ from omnitree.direction import Fisher
 from omnitree.estimators import TreeClassifier
 from omnitree.learners import Analytic, Linear
 from omnitree.pruning import ReducedError
+from omnitree.threshold import EqualVariance
 
 
 def post_pruned(learner: Any, changes: dict[str, Any]) -> TreeClassifier:
@@ -58,12 +59,16 @@ def ldt_u1(
 
     Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, equal
-    variances. Gaps: the node's mean. Pruning: a held-out fifth.
+    variances, and the midpoint of the means where Bayes' cut is not between them (an
+    assumption; with it `car` comes out as published, without it 12 points lower). Gaps: the
+    node's mean. Pruning: a held-out fifth.
 
     ``symbols="multiway"`` gives a symbolic feature a branch for each symbol, as the
     authors' program does in this tree.
     """
-    return post_pruned(Analytic(grouping, "equal_variance", symbols=symbols), changes)
+    return post_pruned(
+        Analytic(grouping, EqualVariance(between=True), symbols=symbols), changes
+    )
 
 
 def ldt_u2(

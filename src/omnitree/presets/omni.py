@@ -11,7 +11,7 @@ from omnitree.presets.ldt import post_pruned
 
 
 def uni(**changes: Any) -> TreeClassifier:
-    """UNI: univariate nodes only (Yildiz & Alpaydin, omnivariate trees).
+    """UNI: univariate nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
 
     Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, the root of
@@ -22,7 +22,7 @@ def uni(**changes: Any) -> TreeClassifier:
 
 
 def lin(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
-    """LIN: linear nodes only (Yildiz & Alpaydin, omnivariate trees).
+    """LIN: linear nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
 
     As `ldt`, but the principal components that explain ``epsilon`` of the node's variance
     are taken at every node, not only where its scatter is singular.
@@ -31,7 +31,7 @@ def lin(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
 
 def qua(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
-    """QUA: quadratic nodes only (Yildiz & Alpaydin, omnivariate trees).
+    """QUA: quadratic nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
 
     As `lin`, with the squares and products of all columns beside the columns. Left out are
     products that are linear in the columns already: those of two symbols of one feature.

@@ -17,7 +17,17 @@ from omnitree.threshold.base import Projected, Threshold
 
 
 class EqualVariance(Threshold):
-    """Bayes' cut for two Gaussians with a common variance (LDT05, equation 10)."""
+    """Bayes' cut for two Gaussians with a common variance (LDT05, equation 10).
+
+    Parameters
+    ----------
+    between : bool, default=False
+        Cut at the midpoint of the means where Bayes' cut does not lie between them. The
+        prior can push it beyond all rows, of a symbol's column nearly always.
+    """
+
+    def __init__(self, between=False):
+        self.between = between
 
     def find(self, projected: Projected, merit: Merit) -> Floats:
         weight, mean, scatter = projected.pooled()
@@ -28,7 +38,10 @@ class EqualVariance(Threshold):
         apart = np.where(np.abs(apart) > 1e-12 * np.sqrt(variance), apart, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = variance / apart * np.log(weight[0] / weight[1])
-        return middle - np.where(np.isfinite(shift), shift, 0.0)
+        shift = np.where(np.isfinite(shift), shift, 0.0)
+        if self.between:
+            shift = np.where(2 * np.abs(shift) < np.abs(apart), shift, 0.0)
+        return middle - shift
 
 
 class UnequalVariance(Threshold):
