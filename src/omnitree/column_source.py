@@ -50,7 +50,7 @@ class Source(Protocol):
         """Means of the columns with gaps over the present cells of some rows."""
 
     def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
-        """The columns of some rows, gaps filled; a new array."""
+        """The columns of some rows, gaps filled; not to be written to."""
 
     def only(self, j: int, gap_fill: Floats) -> tuple[Source, Floats]:
         """One of the columns, and the means of what has gaps in it."""
@@ -111,6 +111,11 @@ class Standardised:
         return fill
 
     def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
+        if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and not self.has_gaps:
+            # The rows of a node ascend, so these lie side by side: no copy is needed.
+            out = self.columns[rows[0] : rows[-1] + 1]
+            out.flags.writeable = False
+            return out
         out = self.columns.take(rows, axis=0)
         for j, value in zip(self.with_gaps, gap_fill, strict=True):
             column = out[:, j]

@@ -19,7 +19,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.column_source import Standardised
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
@@ -119,32 +118,31 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
             self.max_seconds,
         )
 
-        def regrow(part: Rows, verbose: int = 0) -> Tree:
-            problem = Problem(
-                part.table,
-                part.y,
-                part.weight,
-                len(classes),
-                policy,
-                limits,
-                seed,
-                costs,
+        def problem_of(part: Rows) -> Problem:
+            k = len(classes)
+            return Problem(
+                part.table, part.y, part.weight, k, policy, limits, seed, costs
             )
-            root = Node(problem, np.arange(len(part.y)), part.weight)
+
+        def grow_on(problem: Problem, verbose: int = 0) -> Tree:
+            root = Node(problem, np.arange(len(problem.y)), problem.weight)
             return grow(root, tuple(classes.tolist()), learner, verbose)
+
+        def regrow(part: Rows) -> Tree:
+            return grow_on(problem_of(part))
 
         train, held_out = rows, None
         if prune_set is not None:
             held_out = self._encode_rows(prune_set, table, classes)
         elif pruning is not None and pruning.needs_share:
             train, held_out = _hold_out(rows, pruning.needs_share, seed)
-        tree = regrow(train, self.verbose)
+        problem = problem_of(train)
+        tree = grow_on(problem, self.verbose)
         if pruning is not None:
             evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
             tree = pruning.prune(tree, evidence)
         if tree.has_weights:
-            deviation = Standardised.of(train.table, train.weight).std
-            tree = tree.replace(deviation=deviation)
+            tree = tree.replace(deviation=problem.standardised.std)
         self._set_fitted(tree, classes)
         return self
 

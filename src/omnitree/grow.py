@@ -92,12 +92,14 @@ def make_children(node: Node, split: Split) -> list[Node]:
     """The children of a node under a test, fractional rows included."""
     branch = split.route(node.problem.table, node.rows)
     known = branch >= 0
-    size = np.bincount(
-        branch[known], weights=node.weight[known], minlength=split.n_children
-    )
     if split.missing >= 0:
-        branch = np.where(known, branch, split.missing)
-        known = np.ones(len(branch), dtype=bool)
+        branch[~known] = split.missing
+        known[:] = True
+    all_known = bool(known.all())
+    if not all_known:
+        size = np.bincount(
+            branch[known], weights=node.weight[known], minlength=split.n_children
+        )
     paid = node.paid
     if node.problem.feature_costs is not None:
         paid = paid | split.features(node.problem.table.schema)
@@ -105,13 +107,13 @@ def make_children(node: Node, split: Split) -> list[Node]:
     for b in range(split.n_children):
         here = branch == b
         weight = node.weight
-        if not known.all() and size[b] > 0:
+        if not all_known and size[b] > 0:
             here |= ~known
             weight = np.where(known, weight, weight * (size[b] / size.sum()))
         handed_on = (*node.inherited, *split.constructed)
         inherited = tuple(f.take(here) for f in handed_on)
         parts.append((node.rows[here], weight[here], (*node.path, b), inherited, paid))
-    moments = node.moments if known.all() else {}
+    moments = node.moments if all_known else {}
     largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
     children = [Node(node.problem, *part) for part in parts]
     if moments:

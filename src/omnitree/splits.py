@@ -110,24 +110,28 @@ class Split:
     def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
         """Branch of each row, -1 where test and surrogates cannot tell."""
         rows = np.ascontiguousarray(rows, dtype=np.int64)
-        branch = np.full(len(rows), -1, dtype=np.int32)
-        for test in (self, *self.surrogates):
+        branch = self._branches(table, rows)
+        for test in self.surrogates:
             left = np.flatnonzero(branch < 0)
             if not len(left):
                 break
-            kind, index, weight = test.pack()
-            out = np.empty(len(left), dtype=np.int32)
-            kernel.route_test(
-                kind,
-                np.asarray(index, dtype=np.int32),
-                np.asarray(weight, dtype=np.float64),
-                table.values,
-                rows[left],
-                *table.schema.linear_columns(),
-                out,
-            )
-            branch[left] = out
+            branch[left] = test._branches(table, rows[left])
         return branch
+
+    def _branches(self, table: Table, rows: np.ndarray) -> np.ndarray:
+        """Branch of each row under this test alone."""
+        kind, index, weight = self.pack()
+        out = np.empty(len(rows), dtype=np.int32)
+        kernel.route_test(
+            kind,
+            np.asarray(index, dtype=np.int32),
+            np.asarray(weight, dtype=np.float64),
+            table.values,
+            rows,
+            *table.schema.linear_columns(),
+            out,
+        )
+        return out
 
     def features(self, schema: Schema) -> set[int]:
         """Features that the test, without its surrogates, looks at."""

@@ -6,10 +6,19 @@ Free functions; they release the GIL and add to or fill the arrays of the caller
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from omnitree._core.views cimport Values, view_values
+
 
 cdef extern from "standardise.hpp" namespace "omnitree" nogil:
-    void standardise_column(const double*, const int64_t*, const double*, int64_t, double*,
-                            double*, double*, int64_t)
+    cdef struct Rows:
+        const int64_t* id
+        const double* weight
+        int64_t n
+
+    void standardise_side_by_side "omnitree::standardise_columns<1>" (
+        const Values&, const Rows&, int64_t, double*, double*, double*, int64_t, int64_t)
+    void standardise_strided "omnitree::standardise_columns<0>" (
+        const Values&, const Rows&, int64_t, double*, double*, double*, int64_t, int64_t)
 
 
 cdef extern from "exchange.hpp" namespace "omnitree" nogil:
@@ -29,16 +38,23 @@ cdef extern from "exchange.hpp" namespace "omnitree" nogil:
         void run(uint8_t*)
 
 
-def standardise(const double[::1, :] x, const int64_t[::1] rows, const double[::1] weight,
+def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,
                 double[::1] mean, double[::1] std, double[:, :] z):
     """Mean and deviation of each column over some rows, and the columns in their units."""
-    cdef int64_t j, n = rows.shape[0], stride = z.strides[0] // <int64_t> sizeof(double)
-    if n == 0:
+    cdef Values v
+    cdef Rows r
+    cdef int64_t p = x.shape[1], size = <int64_t> sizeof(double)
+    if rows.shape[0] == 0 or p == 0:
         return
+    v = view_values(x)
+    r.id, r.weight, r.n = &rows[0], &weight[0], rows.shape[0]
     with nogil:
-        for j in range(x.shape[1]):
-            standardise_column(&x[0, j], &rows[0], &weight[0], n, &mean[j], &std[j],
-                               &z[0, j], stride)
+        if v.col_stride == 1:
+            standardise_side_by_side(v, r, p, &mean[0], &std[0], &z[0, 0],
+                                     z.strides[0] // size, z.strides[1] // size)
+        else:
+            standardise_strided(v, r, p, &mean[0], &std[0], &z[0, 0],
+                                z.strides[0] // size, z.strides[1] // size)
 
 
 def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,

@@ -23,31 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include "linear_sums.hpp"
+
 namespace omnitree {
 
 enum Kind : uint8_t { LEAF, AXIS, MULTIWAY, SUBSET, LINEAR, QUADRATIC, MACHINE, NETWORK };
-
-struct Values {  // a float64 matrix with strides counted in elements
-  const double* base;
-  int64_t row_stride, col_stride;
-  double at(int64_t row, int64_t col) const {
-    return base[row * row_stride + col * col_stride];
-  }
-};
-
-struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1: a number)
-  const int32_t* feature;
-  const int32_t* symbol;
-};
-
-// The value of an encoded column, or `fill` where the feature is missing.
-inline double column_value(const Values& x, const Columns& c, int64_t row, int32_t j,
-                           double fill) {
-  const double v = x.at(row, c.feature[j]);
-  if (std::isnan(v)) return fill;
-  if (c.symbol[j] < 0) return v;
-  return static_cast<int32_t>(v) == c.symbol[j] ? 1.0 : -1.0;
-}
 
 inline int axis_branch(double v, double threshold) { return v > threshold; }
 
@@ -157,45 +137,33 @@ inline int32_t leaf_of(const TreeView& t, const Values& x, int64_t row) {
   return node;
 }
 
-// Sums of a linear test over many rows: column by column, so that each row's sum is added
-// up in the order of `branch_of` and yet many rows are under way at once.
-inline void linear_sums(const int32_t* index, int64_t m, const double* weight,
-                        const Values& x, const Columns& c, const int64_t* rows, int64_t n,
-                        double* sum) {
-  const double* fill = weight + 1 + m;
-  for (int64_t i = 0; i < n; ++i) sum[i] = 0;
-  for (int64_t j = 0; j < m; ++j) {
-    const double w = weight[1 + j], absent = fill[j];
-    const int32_t symbol = c.symbol[index[j]];
-    const double* column = x.base + c.feature[index[j]] * x.col_stride;
-    if (symbol < 0) {
-      for (int64_t i = 0; i < n; ++i) {
-        const double v = column[rows[i] * x.row_stride];
-        sum[i] += w * (std::isnan(v) ? absent : v);
-      }
-    } else {
-      for (int64_t i = 0; i < n; ++i)
-        sum[i] += w * column_value(x, c, rows[i], index[j], absent);
-    }
-  }
-}
-
-constexpr int64_t ROUTE_BLOCK = 512;
-
 // Branch of each row under one test, -1 where it cannot tell.
 inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
                         const double* weight, const Values& x, const Columns& c,
                         const int64_t* rows, int64_t n, int32_t* out) {
-  if (kind != LINEAR) {
+  if (kind != LINEAR && kind != MACHINE) {
     for (int64_t i = 0; i < n; ++i)
       out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
     return;
   }
-  double sum[ROUTE_BLOCK];
-  for (int64_t at = 0; at < n; at += ROUTE_BLOCK) {
-    const int64_t size = n - at < ROUTE_BLOCK ? n - at : ROUTE_BLOCK;
-    linear_sums(index, n_index, weight, x, c, rows + at, size, sum);
-    for (int64_t i = 0; i < size; ++i) out[at + i] = sum[i] > weight[0];
+  double sum[LANES], best[LANES];
+  for (int64_t at = 0; at < n; at += LANES) {
+    const int size = n - at < LANES ? static_cast<int>(n - at) : LANES;
+    if (kind == LINEAR) {
+      for (int r = 0; r < size; ++r) sum[r] = 0;
+      add_columns(index, n_index, weight + 1, weight + 1 + n_index, x, c, rows + at, size,
+                  sum);
+      for (int r = 0; r < size; ++r) out[at + r] = sum[r] > weight[0];
+      continue;
+    }
+    const int64_t m = n_index - 1;
+    const double* w = weight + m;
+    for (int32_t k = 0; k < index[0]; ++k, w += m + 1) {
+      for (int r = 0; r < size; ++r) sum[r] = w[0];
+      add_columns(index + 1, m, w + 1, weight, x, c, rows + at, size, sum);
+      for (int r = 0; r < size; ++r)
+        if (k == 0 || sum[r] > best[r]) best[r] = sum[r], out[at + r] = k;
+    }
   }
 }
 

@@ -1,13 +1,19 @@
-// Weighted mean and deviation of a column over some rows, and the column in their units.
+// Weighted means and deviations of columns over some rows, and the columns in their units.
 //
-// Works in units of the column's own range: then neither an offset of 1e6 at a scale of 1e-8
-// nor values near 1e300 lose digits or overflow. Sums are taken in short runs, whose errors
-// stay small. Gaps (NaN) are left out and become 0; rows of weight 0 get their value but
-// shape nothing. `omnitree.encoding.linear_view` says what it is for.
+// All columns go together, row by row, so that a table is read in the order in which it lies
+// in memory: for ranges, for means, for deviations, and to write. Sums are in units of the
+// column's own range: then neither an offset of 1e6 at a scale of 1e-8 nor values near 1e300
+// lose digits or overflow. They are taken in short runs, whose errors stay small. Gaps (NaN)
+// are left out and become 0; rows of weight 0 get their value but shape nothing.
+// `omnitree.encoding.linear_view` says what it is for.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
+
+#include "linear_sums.hpp"
 
 namespace omnitree {
 
@@ -15,55 +21,83 @@ namespace omnitree {
 // divided by the deviation and would overflow.
 constexpr double TINY_RANGE = 1e-290;
 
-template <class Term>
-double sum_in_runs(int64_t n, Term term) {
-  double total = 0;
-  for (int64_t at = 0; at < n; at += 128) {
-    const int64_t end = at + 128 < n ? at + 128 : n;
-    double run = 0;
-    for (int64_t i = at; i < end; ++i) run += term(i);
-    total += run;
+struct Rows {
+  const int64_t* id;
+  const double* weight;
+  int64_t n;
+};
+
+// Call add(row, weight, sums) for every row, with sums that are emptied into `totals` after
+// short runs.
+template <class Add>
+void sum_in_runs(const Values& x, const Rows& rows, std::vector<double>& totals, Add add) {
+  std::vector<double> run(totals.size());
+  for (int64_t at = 0; at < rows.n; at += 128) {
+    const int64_t end = at + 128 < rows.n ? at + 128 : rows.n;
+    std::fill(run.begin(), run.end(), 0.0);
+    for (int64_t i = at; i < end; ++i)
+      add(x.base + rows.id[i] * x.row_stride, rows.weight[i], run.data());
+    for (size_t k = 0; k < run.size(); ++k) totals[k] += run[k];
   }
-  return total;
 }
 
-inline void standardise_column(const double* x, const int64_t* rows, const double* weight,
-                               int64_t n, double* mean_out, double* std_out, double* z,
-                               int64_t z_stride) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = x[rows[i]];
-    if (weight[i] > 0) {  // a gap is neither below nor above
-      if (v < low) low = v;
-      if (v > high) high = v;
+// STRIDE 1: columns side by side; 0: as x says.
+template <int STRIDE>
+void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* mean,
+                         double* std, double* z, int64_t z_row, int64_t z_column) {
+  const int64_t step = STRIDE ? STRIDE : x.col_stride;
+  constexpr double INF = std::numeric_limits<double>::infinity();
+  std::vector<double> low(p, INF), high(p, -INF), middle(p), unit(p);
+  for (int64_t i = 0; i < rows.n; ++i) {
+    if (!(rows.weight[i] > 0)) continue;
+    const double* row = x.base + rows.id[i] * x.row_stride;
+    for (int64_t j = 0; j < p; ++j) {  // a gap is neither below nor above
+      const double v = row[j * step];
+      low[j] = v < low[j] ? v : low[j];
+      high[j] = v > high[j] ? v : high[j];
     }
   }
-  if (!(low <= high)) low = high = 0;
-  const double middle = low < high ? low / 2 + high / 2 : low;
-  const double reach = high / 2 - low / 2;
-  const bool constant = reach < TINY_RANGE;
-  const double unit = constant ? 1.0 : reach;
-  double total = sum_in_runs(n, [&](int64_t i) {
-    return std::isnan(x[rows[i]]) ? 0.0 : weight[i];
+  for (int64_t j = 0; j < p; ++j) {
+    if (!(low[j] <= high[j])) low[j] = high[j] = 0;
+    middle[j] = low[j] < high[j] ? low[j] / 2 + high[j] / 2 : low[j];
+    const double reach = high[j] / 2 - low[j] / 2;
+    unit[j] = reach < TINY_RANGE ? 0.0 : 1 / reach;
+  }
+  // Weight and sum of the present cells of each column.
+  std::vector<double> sums(2 * p);
+  sum_in_runs(x, rows, sums, [&](const double* row, double weight, double* run) {
+    for (int64_t j = 0; j < p; ++j) {
+      const double v = row[j * step];
+      const double w = v == v ? weight : 0.0;
+      run[j] += w;
+      run[p + j] += v == v ? w * ((v - middle[j]) * unit[j]) : 0.0;
+    }
   });
-  if (total == 0) total = 1;
-  const double shift = sum_in_runs(n, [&](int64_t i) {
-    const double v = x[rows[i]];
-    return std::isnan(v) ? 0.0 : weight[i] * ((v - middle) / unit);
+  for (int64_t j = 0; j < p; ++j) {
+    if (sums[j] == 0) sums[j] = 1;
+    // Deviations are taken from the mean as rounded, the one that a folded test subtracts,
+    // so z is what the test will see.
+    mean[j] = middle[j] + (unit[j] > 0 ? sums[p + j] / sums[j] / unit[j] : 0.0);
+  }
+  std::vector<double> squares(p), scale(p);
+  sum_in_runs(x, rows, squares, [&](const double* row, double weight, double* run) {
+    for (int64_t j = 0; j < p; ++j) {
+      const double v = (row[j * step] - mean[j]) * unit[j];
+      run[j] += v == v ? weight * v * v : 0.0;
+    }
   });
-  // Deviations are taken from the mean as rounded, the one that a folded test subtracts,
-  // so z is what the test will see.
-  const double mean = middle + unit * (shift / total);
-  const double square = sum_in_runs(n, [&](int64_t i) {
-    const double v = (x[rows[i]] - mean) / unit;
-    return std::isnan(v) ? 0.0 : weight[i] * v * v;
-  });
-  const double std = constant ? 0.0 : unit * std::sqrt(square / total);
-  *mean_out = mean;
-  *std_out = std;
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = x[rows[i]];
-    z[i * z_stride] = std::isnan(v) || std == 0 ? 0.0 : (v - mean) / std;
+  for (int64_t j = 0; j < p; ++j) {
+    const double spread = std::sqrt(squares[j] / sums[j]);
+    std[j] = unit[j] > 0 ? spread / unit[j] : 0.0;
+    scale[j] = spread > 0 ? 1 / spread : 0.0;
+  }
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const double* row = x.base + rows.id[i] * x.row_stride;
+    double* out = z + i * z_row;
+    for (int64_t j = 0; j < p; ++j) {
+      const double v = (row[j * step] - mean[j]) * unit[j] * scale[j];
+      out[j * z_column] = v == v ? v : 0.0;
+    }
   }
 }
 

@@ -35,7 +35,7 @@ class LinearView:
 
     Parameters
     ----------
-    columns : float64 array (n, p), Fortran-ordered
+    columns : float64 array (n, p)
         Numbers, or +1/-1 for a symbol; NaN is missing.
     feature, symbol : int32 arrays (p,)
         As from `Schema.linear_columns`.
@@ -62,7 +62,7 @@ class LinearView:
         """The view of a table; its own values, not a copy, where they serve as is."""
         feature, symbol = table.schema.linear_columns()
         if len(feature) == table.n_features and np.all(symbol < 0):
-            return cls(np.asfortranarray(table.values), feature, symbol)
+            return cls(table.values, feature, symbol)
         columns = np.empty((table.n_rows, len(feature)), order="F")
         for j, (f, s) in enumerate(zip(feature, symbol, strict=True)):
             cells = table.values[:, f]
