@@ -115,7 +115,9 @@ def branch_of(kind: str, test: dict[str, Any], row: Any, schema: dict[str, Any])
     if kind == "quadratic":
         terms = [z[a] * (z[b] if b >= 0 else 1.0) for a, b in test["terms"]]
         return int(dot(test["weights"], terms) > test["threshold"])
-    if kind == "machine":
+    if kind in ("machine", "quadratic_machine"):
+        if kind == "quadratic_machine":
+            z = [z[a] * (z[b] if b >= 0 else 1.0) for a, b in test["terms"]]
         g = [b + dot(w, z) for b, w in zip(test["bias"], test["weights"], strict=True)]
         return g.index(max(g))
     assert kind == "network"

@@ -133,6 +133,7 @@ def test_counts_of_nodes_kinds_and_parameters():
         "quadratic": 1,
         "machine": 1,
         "network": 1,
+        "quadratic_machine": 0,
     }
     # machine: 3 (2 + 1); network: 2 (1 + 2) + 1
     assert tree.n_parameters == 9 + 3 + 5 + 9 + 7 + 2 + 2

@@ -23,6 +23,7 @@ from omnitree.splits import (
     MachineSplit,
     MultiwaySplit,
     NetworkSplit,
+    QuadraticMachineSplit,
     QuadraticSplit,
     SubsetSplit,
 )
@@ -106,6 +107,9 @@ TESTS = [
     QuadraticSplit((0, 3), (0.0, 0.0), ((0, -1), (0, 1)), (1.0, 2.0), 0.5),
     MachineSplit((0, 1), (0.0, 0.0), (1.0, 0.0), ((1.0, 2.0), (3.0, 4.0))),
     NetworkSplit((0, 1), (0.0, 0.0), (0.1,), ((1.0, 2.0),), 0.2, (3.0,)),
+    QuadraticMachineSplit(
+        (0, 3), (0.0, 0.0), ((0, -1), (0, 1)), (1.0, 0.0), ((1.0, 2.0), (3.0, 4.0))
+    ),
 ]
 
 

@@ -14,6 +14,7 @@ from omnitree.splits import (
     MachineSplit,
     MultiwaySplit,
     NetworkSplit,
+    QuadraticMachineSplit,
     QuadraticSplit,
     Split,
     SubsetSplit,
@@ -68,17 +69,21 @@ def random_test(
         return LinearSplit(
             columns, tuple(some(m).tolist()), fill, float(some()), **rest
         )
+    t = int(rng.integers(1, 6))
+    terms = tuple((int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t))
     if kind == "quadratic":
-        t = int(rng.integers(1, 6))
-        terms = tuple(
-            (int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t)
-        )
         return QuadraticSplit(
             columns, fill, terms, tuple(some(t).tolist()), float(some()), **rest
         )
     if kind == "machine":
         k = int(rng.integers(2, 5))
         return MachineSplit(columns, fill, tuple(some(k).tolist()), matrix(k), **rest)
+    if kind == "quadratic_machine":
+        k = int(rng.integers(2, 5))
+        rows = tuple(tuple(r) for r in some(k, t).tolist())
+        return QuadraticMachineSplit(
+            columns, fill, terms, tuple(some(k).tolist()), rows, **rest
+        )
     assert kind == "network"
     h = int(rng.integers(1, 4))
     return NetworkSplit(

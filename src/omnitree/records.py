@@ -229,6 +229,12 @@ def _test_problem(test: Any, schema: Schema) -> str | None:
             return "term out of range"
     elif test.kind == "machine":
         sizes = len(test.weights) == len(test.bias) and _widths(test.weights, m)
+    elif test.kind == "quadratic_machine":
+        sizes = len(test.weights) == len(test.bias) and _widths(
+            test.weights, len(test.terms)
+        )
+        if not all(0 <= a < m and -1 <= b < m for a, b in test.terms):
+            return "term out of range"
     else:
         h = len(test.hidden_bias)
         sizes = len(test.hidden_weights) == h == len(test.output_weights) and _widths(

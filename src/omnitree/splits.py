@@ -26,6 +26,7 @@ KINDS = (
     "quadratic",
     "machine",
     "network",
+    "quadratic_machine",
 )
 
 Packed = tuple[int, list[int], list[float]]
@@ -354,6 +355,55 @@ class NetworkSplit(Split):
         )
 
 
+@dataclass(frozen=True)
+class QuadraticMachineSplit(Split):
+    """A machine of quadratic forms: the branch whose sum of terms is largest.
+
+    A term (a, b) is the product of the columns at positions a and b; b = -1 leaves the
+    second one out.
+    """
+
+    columns: tuple[int, ...]
+    fill: tuple[float, ...]
+    terms: tuple[tuple[int, int], ...]
+    bias: tuple[float, ...]
+    weights: tuple[tuple[float, ...], ...]
+    kind = "quadratic_machine"
+
+    @property
+    def n_children(self) -> int:
+        return len(self.bias)
+
+    @property
+    def n_params(self) -> int:
+        return len(self.bias) * (len(self.terms) + 1)
+
+    def _layout(self):
+        rows = [
+            v for b, w in zip(self.bias, self.weights, strict=True) for v in (b, *w)
+        ]
+        pairs = [position for term in self.terms for position in term]
+        index = (len(self.bias), len(self.columns), *self.columns, *pairs)
+        return index, (*self.fill, *rows)
+
+    @classmethod
+    def unpack(
+        cls, index: list[int], weight: list[float], **rest: Any
+    ) -> QuadraticMachineSplit:
+        m = index[1]
+        pairs = index[2 + m :]
+        terms = tuple(zip(pairs[::2], pairs[1::2], strict=True))
+        rows = np.reshape(weight[m:], (index[0], len(terms) + 1))
+        return cls(
+            tuple(index[2 : 2 + m]),
+            tuple(weight[:m]),
+            terms,
+            _floats(rows[:, 0]),
+            _matrix(rows[:, 1:]),
+            **rest,
+        )
+
+
 SPLITS: dict[str, type[Split]] = {
     cls.kind: cls
     for cls in (
@@ -364,6 +414,7 @@ SPLITS: dict[str, type[Split]] = {
         QuadraticSplit,
         MachineSplit,
         NetworkSplit,
+        QuadraticMachineSplit,
     )
 }
 

@@ -17,6 +17,8 @@
 //   MACHINE    i: branches, columns            w: fills, then bias and weights per branch
 //   NETWORK    i: hidden, columns              w: fills, then bias and weights per hidden
 //              unit, then bias and weights of the output: b + sum v tanh(.) <= 0 -> 0
+//   QUADRATIC_MACHINE  i: branches, m, m columns, (a, b) per term
+//              w: m fills, then bias and weight per term for each branch
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -27,9 +29,19 @@
 
 namespace omnitree {
 
-enum Kind : uint8_t { LEAF, AXIS, MULTIWAY, SUBSET, LINEAR, QUADRATIC, MACHINE, NETWORK };
+enum Kind : uint8_t {
+  LEAF, AXIS, MULTIWAY, SUBSET, LINEAR, QUADRATIC, MACHINE, NETWORK, QUADRATIC_MACHINE
+};
 
 inline int axis_branch(double v, double threshold) { return v > threshold; }
+
+// A term of a quadratic form: the product of two columns, or one alone.
+inline double term_value(const int32_t* term, const int32_t* columns, const double* fill,
+                         const Values& x, const Columns& c, int64_t row) {
+  const int32_t a = term[0], b = term[1];
+  const double v = column_value(x, c, row, columns[a], fill[a]);
+  return b < 0 ? v : v * column_value(x, c, row, columns[b], fill[b]);
+}
 
 inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
                      const double* weight, const Values& x, const Columns& c,
@@ -59,12 +71,8 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
       const double* fill = weight + 1;
       const double* w = fill + m;
       double sum = 0;
-      for (int64_t t = 0; t < n_terms; ++t) {
-        const int32_t a = term[2 * t], b = term[2 * t + 1];
-        double v = column_value(x, c, row, index[1 + a], fill[a]);
-        if (b >= 0) v *= column_value(x, c, row, index[1 + b], fill[b]);
-        sum += w[t] * v;
-      }
+      for (int64_t t = 0; t < n_terms; ++t)
+        sum += w[t] * term_value(term + 2 * t, index + 1, fill, x, c, row);
       return sum > weight[0];
     }
     case MACHINE: {
@@ -94,6 +102,21 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
         sum += out[1 + h] * std::tanh(a);
       }
       return sum > 0;
+    }
+    case QUADRATIC_MACHINE: {
+      const int32_t branches = index[0], m = index[1];
+      const int32_t* term = index + 2 + m;
+      const int64_t n_terms = (n_index - 2 - m) / 2;
+      const double* w = weight + m;
+      int best = 0;
+      double best_g = 0;
+      for (int32_t k = 0; k < branches; ++k, w += n_terms + 1) {
+        double g = w[0];
+        for (int64_t t = 0; t < n_terms; ++t)
+          g += w[1 + t] * term_value(term + 2 * t, index + 2, weight, x, c, row);
+        if (k == 0 || g > best_g) best = k, best_g = g;
+      }
+      return best;
     }
     default:
       return -1;
@@ -141,6 +164,24 @@ inline int32_t leaf_of(const TreeView& t, const Values& x, int64_t row) {
 inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
                         const double* weight, const Values& x, const Columns& c,
                         const int64_t* rows, int64_t n, int32_t* out) {
+  if (kind == QUADRATIC_MACHINE) {
+    // The terms of a row serve all branches.
+    const int32_t branches = index[0], m = index[1];
+    const int64_t n_terms = (n_index - 2 - m) / 2;
+    std::vector<double> value(n_terms);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t t = 0; t < n_terms; ++t)
+        value[t] = term_value(index + 2 + m + 2 * t, index + 2, weight, x, c, rows[i]);
+      const double* w = weight + m;
+      double best_g = 0;
+      for (int32_t k = 0; k < branches; ++k, w += n_terms + 1) {
+        double g = w[0];
+        for (int64_t t = 0; t < n_terms; ++t) g += w[1 + t] * value[t];
+        if (k == 0 || g > best_g) out[i] = k, best_g = g;
+      }
+    }
+    return;
+  }
   if (kind != LINEAR && kind != MACHINE) {
     for (int64_t i = 0; i < n; ++i)
       out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
