@@ -139,7 +139,7 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         problem = problem_of(train)
         tree = grow_on(problem, self.verbose)
         if pruning is not None:
-            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
+            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs, limits)
             tree = pruning.prune(tree, evidence)
         if tree.has_weights:
             tree = tree.replace(deviation=problem.standardised.std)

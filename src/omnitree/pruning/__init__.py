@@ -2,6 +2,7 @@
 
 from omnitree.parts import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
+from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.error_based import ErrorBased
 from omnitree.pruning.multivariate import MultivariatePruning
@@ -21,11 +22,13 @@ PRUNINGS = Registry(
         "cost_complexity": CostComplexity,
         "significance": Significance,
         "unassigned_ties": UnassignedTies,
+        "contest": Contest,
     },
 )
 
 __all__ = [
     "PRUNINGS",
+    "Contest",
     "CostComplexity",
     "ErrorBased",
     "Evidence",

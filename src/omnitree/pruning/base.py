@@ -8,12 +8,13 @@ pruning, and a way to grow such a tree on other rows (for cross-validation).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.parts import Part
+from omnitree.stopping import Limits
 from omnitree.table import Table
 from omnitree.tree import LEAF, Tree
 
@@ -51,6 +52,8 @@ class Evidence:
         Grows a tree of the same kind on other rows.
     seed : int
     n_jobs : int or None
+    limits : Limits
+        Of the tree, for methods that add tests.
     """
 
     train: Rows
@@ -58,6 +61,7 @@ class Evidence:
     regrow: Callable[[Rows], Tree]
     seed: int = 0
     n_jobs: int | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 class Pruning(Part):

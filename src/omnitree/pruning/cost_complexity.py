@@ -9,6 +9,7 @@ rows, pruned at the geometric means of neighbouring alphas and tested on the res
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -77,22 +78,46 @@ class CostComplexity(Pruning):
         return links <= alphas[chosen]
 
     def _cross_validate(self, prices: np.ndarray, evidence: Evidence):
-        rows = evidence.train
-        held = fold_weights(rows.table, rows.y, rows.weight, self.folds, evidence.seed)
+        wrong = [
+            errors_at(t.tree, t.links, prices * t.total, t.test)
+            for t in fold_trees(evidence, self.folds)
+        ]
+        return np.sum(wrong, axis=0), evidence.train.weight.sum()
 
-        def one(k: int) -> np.ndarray:
-            train = rows.weighing(rows.weight - held[:, k])
-            test = rows.weighing(held[:, k])
-            if not len(train.y) or not len(test.y):  # fewer rows than folds
-                return np.zeros(len(prices))
-            tree = evidence.regrow(train)
-            scaled = prices * train.weight.sum()
-            return errors_at(tree, weakest_links(tree), scaled, test)
 
-        wrong = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
-            delayed(one)(k) for k in range(self.folds)
-        )
-        return np.sum(wrong, axis=0), rows.weight.sum()
+@dataclass(frozen=True)
+class FoldTree:
+    """A tree grown on all folds but one, and the rows of that one."""
+
+    tree: Tree
+    links: np.ndarray
+    total: float  # weight of the rows it was grown on
+    test: Rows
+    rows: np.ndarray  # where the test rows are among all rows
+
+    def cut(self, price: float) -> Tree:
+        """The tree at a price of a leaf, in errors per row."""
+        return self.tree.collapse(self.links <= price * self.total * (1 + 1e-12))
+
+
+def fold_trees(evidence: Evidence, folds: int) -> list[FoldTree]:
+    """A tree for each fold that leaves rows on both sides."""
+    rows = evidence.train
+    held = fold_weights(rows.table, rows.y, rows.weight, folds, evidence.seed)
+
+    def one(k: int) -> FoldTree | None:
+        train = rows.weighing(rows.weight - held[:, k])
+        test = rows.weighing(held[:, k])
+        if not len(train.y) or not len(test.y):  # fewer rows than folds
+            return None
+        tree = evidence.regrow(train)
+        at = np.flatnonzero(held[:, k] > 1e-12)
+        return FoldTree(tree, weakest_links(tree), float(train.weight.sum()), test, at)
+
+    trees = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
+        delayed(one)(k) for k in range(folds)
+    )
+    return [tree for tree in trees if tree is not None]
 
 
 def weakest_links(tree: Tree) -> np.ndarray:
