@@ -11,7 +11,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from trees import SCHEMA, random_rows, random_tree
+from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree.leaf_models import LeafModel
 from omnitree.table import Table
@@ -118,7 +118,7 @@ def hurt(change):
         (lambda n: n["model"].update(link=1), "no text"),
         (lambda n: n["model"].update(columns=[99], fill=[0.0]), "out of range"),
         (lambda n: n["model"].update(columns=[-1], fill=[0.0]), "out of range"),
-        (lambda n: n["model"].update(fill=[]), "one fill"),
+        (lambda n: n["model"].update(fill=[1.0] * 50), "one fill"),
         (lambda n: n["model"].update(bias=[0.0]), "sums"),
         (lambda n: n["model"]["weights"].pop(), "sums"),
         (lambda n: n["model"]["weights"][0].append(1.0), "differ"),
