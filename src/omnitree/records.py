@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.leaf_models import LeafModel
 from omnitree.schema import Schema
-from omnitree.splits import Split, split_from_dict
+from omnitree.splits import Split, fields_from_dict, split_from_dict
 
 FORMAT = "omnitree-tree"
 VERSION = 1
+# What turns the sums of a node's model into an answer, by task.
+LINK = {"classification": "softmax", "regression": "identity"}
 
 
 @dataclass
@@ -31,6 +34,7 @@ class NodeRecord:
     value: Any
     split: Split | None = None
     children: Sequence[int] = ()
+    model: LeafModel | None = None  # what the node answers as a leaf
 
 
 def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -> None:
@@ -44,6 +48,9 @@ def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -
         )
         if node.split is not None:
             _check_split(i, node, schema)
+        if node.model is not None:
+            problem = _model_problem(node.model, schema, n_classes, "classification")
+            _check(problem is None, f"node {i}: model: {problem}")
 
 
 def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
@@ -101,7 +108,7 @@ def _read_node(i: int, node: Any) -> NodeRecord:
     )
     if node.get("kind") == "leaf":
         _check("test" not in node and "children" not in node, f"leaf {i} has a test")
-        return NodeRecord(parent, value)
+        return NodeRecord(parent, value, model=_read_model(i, node))
     children = node.get("children")
     _check(
         isinstance(children, list) and all(_is_int(c) for c in children),
@@ -119,7 +126,18 @@ def _read_node(i: int, node: Any) -> NodeRecord:
         missing=-1 if missing == "divide" else missing,
         surrogates=tuple(_read_test(i, s) for s in surrogates),
     )
-    return NodeRecord(parent, value, split, children)
+    return NodeRecord(parent, value, split, children, _read_model(i, node))
+
+
+def _read_model(i: int, node: dict[str, Any]) -> LeafModel | None:
+    model = node.get("model")
+    if model is None:
+        return None
+    _check(isinstance(model, dict), f"node {i}: model is no object")
+    try:
+        return fields_from_dict(LeafModel, "a model", model)
+    except ValueError as error:
+        raise ValueError(f"damaged tree: node {i}: {error}") from None
 
 
 def _read_test(i: int, holder: Any, **rest: Any) -> Split:
@@ -235,6 +253,25 @@ def _test_problem(test: Any, schema: Schema) -> str | None:
             test.hidden_weights, m
         )
     return None if sizes else "numbers of weights and columns differ"
+
+
+def _model_problem(
+    model: LeafModel, schema: Schema, n_outputs: int, task: str
+) -> str | None:
+    """What is wrong with a model of a tree for this task, or None."""
+    m = len(model.columns)
+    if model.link != LINK[task]:
+        return f"link is {model.link!r}; {task} needs {LINK[task]!r}"
+    if m and not (min(model.columns) >= 0 and max(model.columns) < schema.n_columns):
+        return "column out of range"
+    if len(model.fill) != m:
+        return "one fill a column is needed"
+    if not len(model.bias) == len(model.weights) == n_outputs:
+        return f"{n_outputs} sums are needed"
+    if not _widths(model.weights, m):
+        return "numbers of weights and columns differ"
+    numbers = (model.fill, model.bias, *model.weights)
+    return None if all(map(_all_finite, numbers)) else "infinite number"
 
 
 def _widths(rows: Any, m: int) -> bool:

@@ -368,17 +368,25 @@ def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
     """Read a test written by `Split.to_dict`; raises ValueError where it is damaged."""
     if not isinstance(kind, str) or kind not in SPLITS:
         raise ValueError(f"unknown kind of test {kind!r}")
-    cls = SPLITS[kind]
-    readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
-    if set(test) != set(readers):
-        raise ValueError(f"a test of kind {kind!r} needs exactly {sorted(readers)}")
+    what = f"a test of kind {kind!r}"
+    split = fields_from_dict(SPLITS[kind], what, test, **rest)
     try:
-        values = {name: _READ[readers[name]](test[name]) for name in readers}
-        split = cls(**values, **rest)
         split.pack()
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"damaged test of kind {kind!r}: {error}") from None
+        raise ValueError(f"damaged {what[2:]}: {error}") from None
     return split
+
+
+def fields_from_dict(cls: Any, what: str, data: dict[str, Any], **rest: Any) -> Any:
+    """An object of a dataclass from its plain form; ValueError where it is damaged."""
+    readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
+    if set(data) != set(readers):
+        raise ValueError(f"{what} needs exactly {sorted(readers)}")
+    try:
+        values = {name: _READ[readers[name]](data[name]) for name in readers}
+        return cls(**values, **rest)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"damaged {what[2:]}: {error}") from None
 
 
 def _whole(value: Any) -> int:
@@ -391,6 +399,12 @@ def _number(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ValueError(f"{value!r} is no number")
     return float(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")
+    return value
 
 
 def _list_of(read: Any) -> Any:
@@ -406,6 +420,7 @@ def _list_of(read: Any) -> Any:
 _READ: dict[Any, Any] = {
     "int": _whole,
     "float": _number,
+    "str": _text,
     "tuple[int, ...]": _list_of(_whole),
     "tuple[float, ...]": _list_of(_number),
     "tuple[tuple[int, int], ...]": _list_of(_list_of(_whole)),

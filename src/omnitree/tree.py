@@ -4,7 +4,8 @@ Nodes are rows of parallel arrays. Siblings are adjacent and follow their parent
 b of a node is `first_child + b`. A node's tests (the main one, then its surrogates) are a
 range of the test arrays, and a test is a slice of one int pool and one double pool: an axis
 cut, a category map, a hyperplane and a linear machine are all stored alike and routed by
-one compiled rule (`_core/route.hpp`). Class counts are kept in every node.
+one compiled rule (`_core/route.hpp`). Class counts are kept in every node, and nodes may
+have linear models besides (`leaf_models.py`), which then answer in their stead.
 
 `to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
 exporter reads only that. `from_dict` checks all of it (`records.py`) before a tree is made.
@@ -22,6 +23,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from omnitree._core import route as kernel
+from omnitree.leaf_models import LeafModel, LeafModels
 from omnitree.records import (
     FORMAT,
     VERSION,
@@ -64,7 +66,10 @@ class Tree:
         The tests, packed.
     deviation : float64 array or None
         Standard deviation of each encoded column in the training rows, where some test
-        looks at several columns; only words about weights need it.
+        or model looks at several columns; only words about weights need it.
+    models : LeafModels or None
+        Linear models of nodes. That of a leaf answers for its rows instead of `value`;
+        that of a decision node would if the node were a leaf.
     """
 
     schema: Schema
@@ -83,6 +88,7 @@ class Tree:
     index: np.ndarray
     weight: np.ndarray
     deviation: np.ndarray | None = None
+    models: LeafModels | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -133,16 +139,24 @@ class Tree:
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k."""
+        """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k.
+
+        A leaf with a model has those of the model instead.
+        """
         inner = np.flatnonzero(self.kind != LEAF)
         plain = self.kind[inner] <= KINDS.index("subset")
         rich = sum(self.split(node).n_params for node in inner[~plain])
-        return int(self.n_leaves + 2 * np.count_nonzero(plain) + rich)
+        leaves = np.flatnonzero(self.kind == LEAF).tolist()
+        models = [self.model(leaf) for leaf in leaves]
+        rich += sum(1 if m is None else m.n_params for m in models)
+        return int(2 * np.count_nonzero(plain) + rich)
 
     @property
     def has_weights(self) -> bool:
-        """Whether some test looks at several columns."""
-        return bool((self.kind > KINDS.index("subset")).any())
+        """Whether some test looks at several columns, or there are models."""
+        return self.models is not None or bool(
+            (self.kind > KINDS.index("subset")).any()
+        )
 
     def node_kinds(self) -> dict[str, int]:
         """Number of decision nodes of each kind."""
@@ -167,6 +181,10 @@ class Tree:
             missing=int(self.missing[node]),
             surrogates=tuple(c.unpack(i, w) for c, i, w in others),
         )
+
+    def model(self, node: int) -> LeafModel | None:
+        """The linear model of a node, or None."""
+        return None if self.models is None else self.models[node]
 
     def _unpack(self, test: int) -> tuple[Any, list[int], list[float]]:
         return (
@@ -356,17 +374,36 @@ class Tree:
 
     def predict_labels(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
         """Index of the most probable class of each row, the first of equals."""
-        leaf = self._place(table, n_jobs)
-        if leaf.min() >= 0:
-            return self.labels[leaf]
-        return (self.leaf_shares(table, n_jobs) @ self.class_shares).argmax(axis=1)
+        if self.models is None:
+            leaf = self._place(table, n_jobs)
+            if leaf.min() >= 0:
+                return self.labels[leaf]
+        return self.predict_value(table, self.class_shares, n_jobs).argmax(axis=1)
 
     def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
-        """Mean of `per_node` (one row per node) over each row's leaves."""
+        """Mean of the answers over each row's leaves.
+
+        A leaf answers with its line of `per_node`, or by its model if it has one.
+        """
         leaf = self._place(table, n_jobs)
         if leaf.min() >= 0:
-            return per_node[leaf]
-        return self.leaf_shares(table, n_jobs) @ per_node
+            return self.node_answers(table, np.arange(len(leaf)), leaf, per_node)
+        shares = self.leaf_shares(table, n_jobs)
+        if self.models is None:
+            return shares @ per_node
+        rows = np.repeat(np.arange(len(leaf)), np.diff(shares.indptr))
+        answer = self.node_answers(table, rows, shares.indices, per_node)
+        answer *= shares.data[:, None]
+        return np.add.reduceat(answer, shares.indptr[:-1], axis=0)
+
+    def node_answers(
+        self, table: Table, rows: np.ndarray, nodes: np.ndarray, per_node: np.ndarray
+    ) -> np.ndarray:
+        """What `nodes`, as leaves, answer for `rows`: line i is nodes[i] for rows[i]."""
+        answer = per_node[nodes]
+        if self.models is not None:
+            self.models.answer(table, rows, nodes, answer)
+        return answer
 
     def recount(self, table: Table, y: np.ndarray, weight: np.ndarray) -> Tree:
         """The same tests with the class counts of other rows."""
@@ -442,6 +479,7 @@ class Tree:
             missing=np.where(inner, self.missing[kept], 0),
             merit=np.where(inner, self.merit[kept], 0.0),
             value=self.value[kept],
+            models=None if self.models is None else self.models.take(kept),
             test_start=_starts(n_tests),
             test_kind=self.test_kind[tests],
             index_ptr=_starts(n_index),
@@ -473,6 +511,9 @@ class Tree:
             "kind": KINDS[self.kind[node]],
             "value": self.value[node].tolist(),
         }
+        model = self.model(node)
+        if model is not None:
+            out["model"] = model.to_dict()
         if self.kind[node] == LEAF:
             return out
         split = self.split(node)
@@ -542,7 +583,8 @@ def tree_from_nodes(
         "index": [i for _, index, _ in packed for i in index],
         "weight": [w for _, _, weight in packed for w in weight],
     }
-    return Tree(schema=schema, classes=classes, **arrays)
+    models = LeafModels.of([n.model for n in nodes])
+    return Tree(schema=schema, classes=classes, models=models, **arrays)
 
 
 def _starts(counts: Any) -> np.ndarray:
