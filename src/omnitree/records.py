@@ -35,6 +35,12 @@ class NodeRecord:
     split: Split | None = None
     children: Sequence[int] = ()
     model: LeafModel | None = None  # what the node answers as a leaf
+    constant: float | None = (
+        None  # of a tree for numbers: what it answers without model
+    )
+    loss: float | None = (
+        None  # of a tree for numbers: of that answer, or of the model's
+    )
 
 
 def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -> None:
@@ -42,19 +48,25 @@ def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -
     _check_structure(nodes)
     for i, node in enumerate(nodes):
         value = np.asarray(node.value, dtype=np.float64)
-        _check(value.shape == (n_classes,), f"node {i}: one count a class is needed")
+        what = "one count a class" if n_classes else "one weight"
+        _check(value.shape == (n_classes or 1,), f"node {i}: {what} is needed")
         _check(
             bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts"
         )
+        if not n_classes:
+            _check(_is_number(node.constant), f"node {i}: constant must be a number")
+            sound = _is_number(node.loss) and node.loss >= 0  # type: ignore[operator]
+            _check(sound, f"node {i}: loss must be a number, not negative")
         if node.split is not None:
             _check_split(i, node, schema)
         if node.model is not None:
-            problem = _model_problem(node.model, schema, n_classes, "classification")
+            task = "classification" if n_classes else "regression"
+            problem = _model_problem(node.model, schema, n_classes or 1, task)
             _check(problem is None, f"node {i}: model: {problem}")
 
 
 def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
-    """Schema, classes and nodes of a tree written by `Tree.to_dict`."""
+    """Schema, classes (none: for numbers) and nodes of a tree of `Tree.to_dict`."""
     _check(isinstance(data, dict), "a tree must be a JSON object")
     _check(data.get("format") == FORMAT, f"not a tree: 'format' is not {FORMAT!r}")
     version = data.get("version")
@@ -62,8 +74,22 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
         version == VERSION,
         f"tree version {version!r} cannot be read; this omnitree reads {VERSION}",
     )
-    _check(data.get("task") == "classification", "unknown task of the tree")
+    task = data.get("task")
+    _check(isinstance(task, str) and task in LINK, "unknown task of the tree")
     schema = Schema.from_dict(data.get("schema"))
+    classes = _read_classes(data) if task == "classification" else ()
+    _check(bool(classes) or "classes" not in data, "a tree for numbers has no classes")
+    nodes = data.get("nodes")
+    _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
+    records = [_read_node(i, n) for i, n in enumerate(nodes)]
+    for i, (record, node) in enumerate(zip(records, nodes, strict=True)):
+        here = {"constant", "loss"} & set(node)
+        _check(not (here and classes), f"node {i}: constant and loss are for numbers")
+        record.constant, record.loss = node.get("constant"), node.get("loss")
+    return schema, classes, records
+
+
+def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
     classes = data.get("classes")
     _check(isinstance(classes, list) and len(classes) > 0, "no classes")
     _check(
@@ -72,9 +98,7 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
         "classes must be all strings or all numbers",
     )
     _check(len(set(classes)) == len(classes), "classes must be distinct labels")
-    nodes = data.get("nodes")
-    _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
-    return schema, tuple(classes), [_read_node(i, n) for i, n in enumerate(nodes)]
+    return tuple(classes)
 
 
 def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:

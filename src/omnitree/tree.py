@@ -5,7 +5,8 @@ b of a node is `first_child + b`. A node's tests (the main one, then its surroga
 range of the test arrays, and a test is a slice of one int pool and one double pool: an axis
 cut, a category map, a hyperplane and a linear machine are all stored alike and routed by
 one compiled rule (`_core/route.hpp`). Class counts are kept in every node, and nodes may
-have linear models besides (`leaf_models.py`), which then answer in their stead.
+have linear models besides (`leaf_models.py`), which then answer in their stead. A tree for
+numbers has no classes; of its nodes the weight, a constant and its loss are kept.
 
 `to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
 exporter reads only that. `from_dict` checks all of it (`records.py`) before a tree is made.
@@ -50,7 +51,7 @@ class Tree:
     schema : Schema
         Names, kinds and categories of the features.
     classes : tuple
-        Class labels, in the order of the columns of `value`.
+        Class labels, in the order of the columns of `value`; none in a tree for numbers.
     kind : uint8 array
         Kind of each node's main test (index in `omnitree.splits.KINDS`), 0 in a leaf.
     first_child, n_children, parent : int32 arrays
@@ -61,7 +62,8 @@ class Tree:
     merit : float64 array
         What the learner thought of the test.
     value : float64 array of shape (n_nodes, n_classes)
-        Weighted class counts of the training rows at every node.
+        Weighted class counts of the training rows at every node; in a tree for numbers
+        one column, their weight.
     test_start, test_kind, index_ptr, weight_ptr, index, weight
         The tests, packed.
     deviation : float64 array or None
@@ -70,6 +72,9 @@ class Tree:
     models : LeafModels or None
         Linear models of nodes. That of a leaf answers for its rows instead of `value`;
         that of a decision node would if the node were a leaf.
+    constant, loss : float64 arrays or None
+        In a tree for numbers: what each node answers as a leaf without a model, and the
+        loss of its answer (of the model's, if it has one) over the training rows here.
     """
 
     schema: Schema
@@ -89,6 +94,8 @@ class Tree:
     weight: np.ndarray
     deviation: np.ndarray | None = None
     models: LeafModels | None = None
+    constant: np.ndarray | None = None
+    loss: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -107,10 +114,20 @@ class Tree:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
+        about = (
+            "regression"
+            if self.constant is not None
+            else f"{len(self.classes)} classes"
+        )
         return (
             f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, "
-            f"{self.schema.n_features} features, {len(self.classes)} classes)"
+            f"{self.schema.n_features} features, {about})"
         )
+
+    @property
+    def task(self) -> str:
+        """What the tree answers: "classification" or "regression"."""
+        return "classification" if self.constant is None else "regression"
 
     # -- counts ---------------------------------------------------------------------
 
@@ -345,14 +362,27 @@ class Tree:
         return self.filled_value / self.filled_value.sum(axis=1, keepdims=True)
 
     @cached_property
+    def outputs(self) -> np.ndarray:
+        """Answer of every node without its model: class shares, or one number."""
+        if self.constant is None:
+            return self.class_shares
+        constant = self.constant.copy()
+        for node in np.flatnonzero(self.value[:, 0] <= 0):
+            if node:
+                constant[node] = constant[self.parent[node]]
+        return constant[:, None]
+
+    @cached_property
     def feature_importances(self) -> np.ndarray:
-        """Share of each feature in the total decrease of the Gini impurity.
+        """Share of each feature in the total decrease of the Gini impurity, or the loss.
 
         The decrease at a linear test goes to its features in equal parts.
         """
-        weight = self.value.sum(axis=1)
-        safe = np.maximum(weight, np.finfo(float).tiny)
-        impurity = weight - (self.value**2).sum(axis=1) / safe
+        impurity = self.loss
+        if impurity is None:
+            weight = self.value.sum(axis=1)
+            safe = np.maximum(weight, np.finfo(float).tiny)
+            impurity = weight - (self.value**2).sum(axis=1) / safe
         drop = impurity.copy()
         np.subtract.at(drop, self.parent[1:], impurity[1:])
         importance = np.zeros(self.schema.n_features)
@@ -480,6 +510,8 @@ class Tree:
             merit=np.where(inner, self.merit[kept], 0.0),
             value=self.value[kept],
             models=None if self.models is None else self.models.take(kept),
+            constant=None if self.constant is None else self.constant[kept],
+            loss=None if self.loss is None else self.loss[kept],
             test_start=_starts(n_tests),
             test_kind=self.test_kind[tests],
             index_ptr=_starts(n_index),
@@ -495,11 +527,12 @@ class Tree:
         out: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "task": "classification",
+            "task": self.task,
             "schema": self.schema.to_dict(),
-            "classes": list(self.classes),
-            "nodes": [self._node_dict(i) for i in range(self.n_nodes)],
         }
+        if self.constant is None:
+            out["classes"] = list(self.classes)
+        out["nodes"] = [self._node_dict(i) for i in range(self.n_nodes)]
         if self.deviation is not None:
             out["deviations"] = self.deviation.tolist()
         return out
@@ -511,6 +544,9 @@ class Tree:
             "kind": KINDS[self.kind[node]],
             "value": self.value[node].tolist(),
         }
+        if self.constant is not None and self.loss is not None:
+            out["constant"] = float(self.constant[node])
+            out["loss"] = float(self.loss[node])
         model = self.model(node)
         if model is not None:
             out["model"] = model.to_dict()
@@ -556,6 +592,8 @@ _DTYPES = {
     "index": np.int32,
     "weight": np.float64,
     "deviation": np.float64,
+    "constant": np.float64,
+    "loss": np.float64,
 }
 
 
@@ -584,6 +622,9 @@ def tree_from_nodes(
         "weight": [w for _, _, weight in packed for w in weight],
     }
     models = LeafModels.of([n.model for n in nodes])
+    if not classes:
+        arrays["constant"] = [n.constant for n in nodes]
+        arrays["loss"] = [n.loss for n in nodes]
     return Tree(schema=schema, classes=classes, models=models, **arrays)
 
 

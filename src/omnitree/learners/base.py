@@ -29,6 +29,10 @@ class SplitLearner(Part):
         """Return the best test for the rows of `node`, or None to leave it a leaf."""
         raise AssertionError(f"{type(self).__name__} has no fit")
 
+    def grows(self, node: Node) -> bool:
+        """Whether it grows the whole tree below this node in one call."""
+        return self.grows_trees
+
     def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
         """Grow the whole tree below `node`; `tick(fraction)` stops it by saying true."""
         raise AssertionError(f"{type(self).__name__} grows no trees")

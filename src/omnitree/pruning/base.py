@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.criterion import Criterion
 from omnitree.parts import Part
 from omnitree.table import Table
 from omnitree.tree import LEAF, Tree
@@ -20,10 +21,10 @@ from omnitree.tree import LEAF, Tree
 
 @dataclass(frozen=True)
 class Rows:
-    """Encoded rows with classes and weights."""
+    """Encoded rows with classes (int32) or a numeric target (float64), and weights."""
 
     table: Table
-    y: NDArray[np.int32]
+    y: NDArray
     weight: NDArray[np.float64]
 
     def take(self, rows: NDArray) -> Rows:
@@ -51,6 +52,8 @@ class Evidence:
         Grows a tree of the same kind on other rows.
     seed : int
     n_jobs : int or None
+    criterion : Criterion or None
+        Of a numeric target.
     """
 
     train: Rows
@@ -58,10 +61,13 @@ class Evidence:
     regrow: Callable[[Rows], Tree]
     seed: int = 0
     n_jobs: int | None = None
+    criterion: Criterion | None = None
 
 
 class Pruning(Part):
     """Decides which nodes become leaves."""
+
+    regresses = False  # whether it prunes trees for a numeric target, too
 
     @property
     def needs_share(self) -> float:
@@ -87,8 +93,19 @@ def held_out_rows(evidence: Evidence, method: str) -> Rows:
     return evidence.held_out
 
 
-def errors_as_leaves(tree: Tree, rows: Rows) -> np.ndarray:
-    """Errors on `rows` of every node, were it a leaf with the class it has from training."""
+def errors_as_leaves(
+    tree: Tree, rows: Rows, criterion: Criterion | None = None
+) -> np.ndarray:
+    """Errors on `rows` of every node, were it a leaf that answers as training says.
+
+    With a criterion: the loss.
+    """
+    if criterion is not None:
+        path = tree.decision_path(rows.table)
+        at = np.repeat(np.arange(len(rows.y)), np.diff(path.indptr))
+        answer = tree.node_answers(rows.table, at, path.indices, tree.outputs)[:, 0]
+        loss = criterion.losses(rows.y[at] - answer) * path.data * rows.weight[at]
+        return np.bincount(path.indices, loss, tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
     label = tree.filled_value.argmax(axis=1)
     return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]

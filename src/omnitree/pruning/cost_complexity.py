@@ -9,6 +9,7 @@ rows, pruned at the geometric means of neighbouring alphas and tested on the res
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -39,7 +40,12 @@ class CostComplexity(Pruning):
         Take the smallest tree within this many standard errors of the best.
     alpha : float or None, default=None
         Cut at this price of a leaf (in errors per row) instead of choosing one.
+
+    In a tree for a numeric target the loss takes the place of the errors, and a leaf with a
+    linear model has the price of its parameters.
     """
+
+    regresses = True
 
     def __init__(
         self,
@@ -66,19 +72,34 @@ class CostComplexity(Pruning):
         alphas = np.unique(np.concatenate([[0.0], links[inner]]))
         if self.folds:
             prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
-            wrong, n = self._cross_validate(prices / total, evidence)
+            wrong = self.cross_validate(prices / total, evidence)
+            n = evidence.train.weight.sum()
         else:
             rows = held_out_rows(evidence, "cost-complexity")
-            wrong, n = errors_at(tree, links, alphas, rows), rows.weight.sum()
-        best = wrong.min()
-        error = np.sqrt(best * max(1 - best / n, 0.0))
-        # Of equally good trees the smallest, that is the last.
-        chosen = np.flatnonzero(wrong <= best + self.se * error + 1e-9)[-1]
-        return links <= alphas[chosen]
+            n = rows.weight.sum()
+            wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
+        return links <= alphas[self._choose(wrong, n, evidence.criterion)]
 
-    def _cross_validate(self, prices: np.ndarray, evidence: Evidence):
+    def _choose(self, by_fold: np.ndarray, n: float, criterion: Any) -> int:
+        """Position of the alpha to take, from the errors (folds, alphas)."""
+        wrong = by_fold.sum(axis=0)
+        best = int(wrong.argmin())
+        if criterion is None:
+            error = np.sqrt(wrong[best] * max(1 - wrong[best] / n, 0.0))
+        else:
+            # The loss has no known spread: that of the folds tells.
+            error = by_fold[:, best].std() * np.sqrt(len(by_fold))
+        slack = 1e-9 if criterion is None else 1e-9 * wrong[best]
+        # Of equally good trees the smallest, that is the last.
+        return int(np.flatnonzero(wrong <= wrong[best] + self.se * error + slack)[-1])
+
+    def cross_validate(self, prices: np.ndarray, evidence: Evidence) -> np.ndarray:
+        """Errors (folds, prices) on the rows that a tree was not grown on."""
         rows = evidence.train
-        held = fold_weights(rows.table, rows.y, rows.weight, self.folds, evidence.seed)
+        groups = rows.y
+        if evidence.criterion is not None:
+            groups = np.zeros(len(rows.y), dtype=np.int32)
+        held = fold_weights(rows.table, groups, rows.weight, self.folds, evidence.seed)
 
         def one(k: int) -> np.ndarray:
             train = rows.weighing(rows.weight - held[:, k])
@@ -87,12 +108,13 @@ class CostComplexity(Pruning):
                 return np.zeros(len(prices))
             tree = evidence.regrow(train)
             scaled = prices * train.weight.sum()
-            return errors_at(tree, weakest_links(tree), scaled, test)
+            links = weakest_links(tree)
+            return errors_at(tree, links, scaled, test, evidence.criterion)
 
         wrong = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
             delayed(one)(k) for k in range(self.folds)
         )
-        return np.sum(wrong, axis=0), rows.weight.sum()
+        return np.array(wrong)
 
 
 def weakest_links(tree: Tree) -> np.ndarray:
@@ -100,14 +122,17 @@ def weakest_links(tree: Tree) -> np.ndarray:
 
     Never below that of a node's parent: what lies under a cut is gone.
     """
-    cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
+    cost, size = tree.loss, leaf_sizes(tree)
+    if cost is None:
+        cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
     below = subtree_sums(tree, cost)
-    leaves = subtree_sums(tree, np.ones(tree.n_nodes))
+    leaves = subtree_sums(tree, size)
     alpha = np.full(tree.n_nodes, np.inf)
     gone = np.zeros(tree.n_nodes, dtype=bool)
 
     def link(node: int) -> float:
-        return max((cost[node] - below[node]) / (leaves[node] - 1), 0.0)
+        more = max(leaves[node] - size[node], 1.0)
+        return max((cost[node] - below[node]) / more, 0.0)
 
     inner = np.flatnonzero(tree.kind != LEAF).tolist()
     heap = [(link(node), node) for node in inner]
@@ -126,7 +151,7 @@ def weakest_links(tree: Tree) -> np.ndarray:
                 alpha[at] = now
                 part = children(tree, at)
                 stack.extend(range(part.start, part.stop))
-        lost, saved = leaves[node] - 1, cost[node] - below[node]
+        lost, saved = leaves[node] - size[node], cost[node] - below[node]
         above = int(tree.parent[node])
         while above >= 0:
             leaves[above] -= lost
@@ -136,11 +161,23 @@ def weakest_links(tree: Tree) -> np.ndarray:
     return alpha
 
 
+def leaf_sizes(tree: Tree) -> np.ndarray:
+    """Price of every node as a leaf: 1, or the parameters of its linear model."""
+    size = np.ones(tree.n_nodes)
+    if tree.constant is not None and tree.models is not None:
+        size += np.diff(tree.models.index_ptr)
+    return size
+
+
 def errors_at(
-    tree: Tree, links: np.ndarray, alphas: np.ndarray, rows: Rows
+    tree: Tree,
+    links: np.ndarray,
+    alphas: np.ndarray,
+    rows: Rows,
+    criterion: Any = None,
 ) -> np.ndarray:
     """Errors on `rows` of the tree pruned at each of the ascending `alphas`."""
-    errors = errors_as_leaves(tree, rows)
+    errors = errors_as_leaves(tree, rows, criterion)
     now = subtree_sums(tree, errors)
     inner = np.flatnonzero(tree.kind != LEAF)
     # Parents last among equal links: a parent's cut then overrides its children's.

@@ -1,0 +1,141 @@
+"""What the leaves of a tree for a numeric target hold: a constant, or a linear model.
+
+`Ridge` fits a linear model with a ridge penalty to the rows of a node, by weighted least
+squares on the standardised columns. The penalty is the one with the least squared error
+when each row in turn is left out, which costs one factorisation for all penalties; an
+infinite penalty, the constant, is among them, so a leaf has a model only if it pays. A row
+of weight two counts as two rows, of which one is left out. Used by `TreeRegressor`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from omnitree.column_source import Standardised
+from omnitree.leaf_models import LeafModel
+from omnitree.parts import Part, Registry, number
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A linear model of some rows: standardised columns, around their means.
+
+    Attributes
+    ----------
+    weights : float array (p,)
+    mean : float array (p,)
+        Means of the columns among the rows; gaps count as these.
+    bias : float
+        Mean of the target.
+    loss : float
+        Squared error with each row left out in turn.
+    """
+
+    weights: Floats
+    mean: Floats
+    bias: float
+    loss: float
+
+    def model(self, source: Standardised) -> LeafModel:
+        """The model in the table's own units."""
+        unit = np.where(source.std > 0, source.std, 1.0)
+        weights = self.weights / unit
+        fill = self.mean * source.std + source.mean
+        return LeafModel.of(
+            [self.bias - weights @ fill], weights[None], fill, "identity"
+        )
+
+
+class Leaves(Part):
+    """What a leaf holds."""
+
+    def fit(self, source: Standardised, rows: NDArray, target: Floats, weight: Floats):
+        """The linear model of some rows, or None: a constant."""
+        return None
+
+
+class ConstantLeaves(Leaves):
+    """A constant: the mean of the rows, or their median for the absolute error."""
+
+
+class RidgeLeaves(Leaves):
+    """A linear model with a ridge penalty, where it beats a constant.
+
+    Parameters
+    ----------
+    penalties : tuple of float
+        Tried in turn, each times the number of rows; standardised columns make them
+        comparable.
+    search_penalty : float, default=0.01
+        Times the number of rows, while cuts are searched.
+    cuts : int, default=32
+        A test is searched among this many cuts of a projection, and then among those
+        next to the best.
+    """
+
+    def __init__(
+        self,
+        penalties=(1e-4, 1e-3, 1e-2, 0.1, 1.0),
+        search_penalty=1e-2,
+        cuts=32,
+    ):
+        self.penalties = penalties
+        self.search_penalty = search_penalty
+        self.cuts = cuts
+
+    def fit(self, source, rows, target, weight):
+        for penalty in self.penalties:
+            number("penalties", penalty)
+        total = float(weight.sum())
+        columns = source.take(rows, source.gap_means(rows, weight))
+        mean = weight @ columns / total
+        bias = float(weight @ target / total)
+        best = fit_ridge(
+            columns - mean, target - bias, weight, np.array(self.penalties) * total
+        )
+        return None if best is None else Fit(best[0], mean, bias, best[1])
+
+
+def fit_ridge(
+    x: Floats, t: Floats, weight: Floats, penalties: Floats
+) -> tuple[Floats, float] | None:
+    """Weights for the penalty with the least leave-one-out error, and that error.
+
+    `x` and `t` are around their means. None if no penalty beats the constant.
+    """
+    total = float(weight.sum())
+    n, p = x.shape
+    if total < 3 or not p:
+        return None
+    # An eigenvector's scores, and its part of the scatter; rows serve where they are few.
+    if n >= p:
+        values, vectors = linalg.eigh((x * weight[:, None]).T @ x)
+    else:
+        root = np.sqrt(weight)[:, None]
+        values, left = linalg.eigh((x * root) @ (x * root).T)
+        safe = np.sqrt(np.maximum(values, np.finfo(float).tiny))
+        vectors = (x * root).T @ left / safe
+    keep = values > 1e-10 * max(float(values[-1]), 1e-300)
+    values, vectors = values[keep], vectors[:, keep]
+    scores = x @ vectors
+    slope = scores.T @ (weight * t)
+    shrink = 1.0 / (values[:, None] + penalties)  # (r, penalties)
+    residual = t[:, None] - scores @ (shrink * slope[:, None])
+    leverage = scores**2 @ shrink + 1.0 / total
+    # A row that alone decides its own answer says nothing about the model.
+    left_out = residual / np.maximum(1.0 - leverage, 1e-3)
+    errors = weight @ left_out**2
+    constant = float(weight @ (t / (1.0 - 1.0 / total)) ** 2)
+    best = int(np.argmin(errors))
+    if not errors[best] < constant * (1 - 1e-9):
+        return None
+    return vectors @ (shrink[:, best] * slope), float(errors[best])
+
+
+LEAVES = Registry("leaves", Leaves, {"constant": ConstantLeaves, "ridge": RidgeLeaves})
