@@ -23,6 +23,8 @@ from omnitree.column_source import Standardised
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS, Univariate
+from omnitree.leaves import LEAVES
+from omnitree.leaves.base import Training
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number, unknown
@@ -42,6 +44,7 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
     tree_: Tree
     classes_: NDArray[Any]
     smoothing: Any = None
+    leaves: Any = "majority"
     feature_costs: Any = None
 
     def _parts(self) -> tuple[Any, Any, Any, Any]:
@@ -119,6 +122,11 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
             self.max_seconds,
         )
 
+        def training(part: Rows) -> Training:
+            return Training(
+                part.table, part.y, part.weight, len(classes), seed, limits.expired
+            )
+
         def regrow(part: Rows, verbose: int = 0) -> Tree:
             problem = Problem(
                 part.table,
@@ -131,13 +139,15 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
                 costs,
             )
             root = Node(problem, np.arange(len(part.y)), part.weight)
-            return grow(root, tuple(classes.tolist()), learner, verbose)
+            tree = grow(root, tuple(classes.tolist()), learner, verbose)
+            return leaves.fit(tree, training(part))
 
         train, held_out = rows, None
         if prune_set is not None:
             held_out = self._encode_rows(prune_set, table, classes)
         elif pruning is not None and pruning.needs_share:
             train, held_out = _hold_out(rows, pruning.needs_share, seed)
+        leaves = LEAVES.resolve(self.leaves).settled(training(train))
         tree = regrow(train, self.verbose)
         if pruning is not None:
             evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
@@ -465,8 +475,11 @@ class TreeClassifier(_BaseTreeClassifier):
         What is cut after growing.
     missing : str or MissingPolicy, default="mean"
         How rows with a gap go on: "mean", "fractional" or "surrogate".
+    leaves : str or Leaves, default="majority"
+        What a leaf answers: the class shares of its training rows, or a "logistic" model.
     smoothing : None, "laplace" or float, default=None
         Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
+        Models in leaves are not smoothed.
     class_weight : dict, "balanced" or None
         Weights of the classes, times `sample_weight`.
     feature_costs : array of shape (n_features,), dict or None
@@ -508,6 +521,7 @@ class TreeClassifier(_BaseTreeClassifier):
         stopping="pure",
         pruning=None,
         missing="mean",
+        leaves="majority",
         smoothing=None,
         class_weight=None,
         feature_costs=None,
@@ -522,6 +536,7 @@ class TreeClassifier(_BaseTreeClassifier):
         self.stopping = stopping
         self.pruning = pruning
         self.missing = missing
+        self.leaves = leaves
         self.smoothing = smoothing
         self.class_weight = class_weight
         self.feature_costs = feature_costs

@@ -9,6 +9,7 @@ rows, pruned at the geometric means of neighbouring alphas and tested on the res
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,6 +23,7 @@ from omnitree.pruning.base import (
     errors_as_leaves,
     held_out_rows,
     subtree_sums,
+    training_errors,
 )
 from omnitree.tree import LEAF, Tree
 
@@ -58,7 +60,7 @@ class CostComplexity(Pruning):
         return self.share if self.folds == 0 and self.alpha is None else 0.0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
-        links = weakest_links(tree)
+        links = weakest_links(tree, training_errors(tree, evidence))
         total = tree.value[0].sum()
         if self.alpha is not None:
             return links <= self.alpha * total * (1 + 1e-12)
@@ -87,7 +89,9 @@ class CostComplexity(Pruning):
                 return np.zeros(len(prices))
             tree = evidence.regrow(train)
             scaled = prices * train.weight.sum()
-            return errors_at(tree, weakest_links(tree), scaled, test)
+            fold = replace(evidence, train=train)
+            links = weakest_links(tree, training_errors(tree, fold))
+            return errors_at(tree, links, scaled, test)
 
         wrong = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
             delayed(one)(k) for k in range(self.folds)
@@ -95,19 +99,19 @@ class CostComplexity(Pruning):
         return np.sum(wrong, axis=0), rows.weight.sum()
 
 
-def weakest_links(tree: Tree) -> np.ndarray:
+def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     """Alpha, in errors, at which each node becomes a leaf; infinite in leaves.
 
-    Never below that of a node's parent: what lies under a cut is gone.
+    `cost` has the errors of each node as a leaf. Alpha is never below that of a node's
+    parent: what lies under a cut is gone.
     """
-    cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
     below = subtree_sums(tree, cost)
-    leaves = subtree_sums(tree, np.ones(tree.n_nodes))
+    leaves = subtree_sums(tree, distinct_leaves(tree))
     alpha = np.full(tree.n_nodes, np.inf)
     gone = np.zeros(tree.n_nodes, dtype=bool)
 
     def link(node: int) -> float:
-        return max((cost[node] - below[node]) / (leaves[node] - 1), 0.0)
+        return max((cost[node] - below[node]) / max(leaves[node] - 1, 1), 0.0)
 
     inner = np.flatnonzero(tree.kind != LEAF).tolist()
     heap = [(link(node), node) for node in inner]
@@ -134,6 +138,20 @@ def weakest_links(tree: Tree) -> np.ndarray:
             heapq.heappush(heap, (link(above), above))
             above = int(tree.parent[above])
     return alpha
+
+
+def distinct_leaves(tree: Tree) -> np.ndarray:
+    """1 for every leaf; of siblings with the model of their parent, for the first only."""
+    out = np.ones(tree.n_nodes)
+    if tree.models is None:
+        return out
+    counted = set()
+    for leaf in np.flatnonzero(tree.kind == LEAF).tolist():
+        above = int(tree.parent[leaf])
+        if above >= 0 and tree.model(leaf) == tree.model(above):
+            out[leaf] = above not in counted
+            counted.add(above)
+    return out
 
 
 def errors_at(

@@ -1,0 +1,13 @@
+"""What leaves answer, by name. A new kind is a file here and a line below."""
+
+from omnitree.leaves.base import Leaves, Majority
+from omnitree.leaves.logistic import LogisticLeaves
+from omnitree.parts import Registry
+
+LEAVES = Registry(
+    "leaves",
+    Leaves,
+    {"majority": Majority, "logistic": LogisticLeaves},
+)
+
+__all__ = ["LEAVES", "Leaves", "LogisticLeaves", "Majority"]
