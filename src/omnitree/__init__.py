@@ -23,6 +23,7 @@ if _TYPE_CHECKING:
     from omnitree import presets
     from omnitree.estimators import OmniTreeClassifier, TreeClassifier
     from omnitree.persistence import load, save
+    from omnitree.regressor import TreeRegressor
     from omnitree.sklearn_trees import from_sklearn
 
     __version__: str
@@ -30,6 +31,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "OmniTreeClassifier",
     "TreeClassifier",
+    "TreeRegressor",
     "from_sklearn",
     "load",
     "presets",
@@ -41,6 +43,7 @@ __all__ = [
 _HOMES = {
     "OmniTreeClassifier": "omnitree.estimators",
     "TreeClassifier": "omnitree.estimators",
+    "TreeRegressor": "omnitree.regressor",
     "from_sklearn": "omnitree.sklearn_trees",
     "load": "omnitree.persistence",
     "save": "omnitree.persistence",

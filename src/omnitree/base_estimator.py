@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from omnitree.column_source import Standardised
+from omnitree.criterion import Criterion
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS
+from omnitree.leaves import LEAVES
+from omnitree.leaves.base import Training
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number, unknown
@@ -30,12 +33,18 @@ from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
 from omnitree.tree import Tree
 
+if TYPE_CHECKING:
+    from omnitree.explain import Explanation
+
 
 class BaseTree(Showing, BaseEstimator):
     """Everything but the target and the choice of parts."""
 
     tree_: Tree
+    leaves: Any
     feature_costs: Any = None
+    _task = "classification"
+    _learners = LEARNERS
 
     def _parts(self) -> tuple[Any, Any, Any, Any]:
         """Learner, stopping rule, pruning and missing-value policy, as given."""
@@ -68,7 +77,7 @@ class BaseTree(Showing, BaseEstimator):
         self, parts: Any, rows: Rows, classes: tuple, held_out: Rows | None, costs: Any
     ) -> Tree:
         """The tree of some rows, all of positive weight."""
-        learner, stopping, pruning, policy = parts
+        learner, stopping, pruning, policy, leaves = parts
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         limits = Limits.of(
             stopping,
@@ -78,26 +87,44 @@ class BaseTree(Showing, BaseEstimator):
             self.max_seconds,
         )
 
+        criterion = self._criterion()
+        n_classes = len(classes) if criterion is None else 2
+
+        def training(part: Rows) -> Training:
+            return Training(
+                part.table,
+                part.y,
+                part.weight,
+                n_classes,
+                seed,
+                limits.expired,
+                criterion,
+            )
+
         def regrow(part: Rows, verbose: int = 0) -> Tree:
             problem = Problem(
                 part.table,
                 part.y,
                 part.weight,
-                len(classes),
+                n_classes,
                 policy,
                 limits,
                 seed,
                 costs,
+                criterion,
+                leaves,
             )
             root = Node(problem, np.arange(len(part.y)), part.weight)
-            return grow(root, classes, learner, verbose)
+            tree = grow(root, classes, learner, verbose)
+            return leaves.fit(tree, training(part))
 
         train = rows
         if held_out is None and pruning is not None and pruning.needs_share:
             train, held_out = hold_out(rows, pruning.needs_share, seed)
+        leaves = leaves.settled(training(train))
         tree = regrow(train, self.verbose)
         if pruning is not None:
-            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
+            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs, criterion)
             tree = pruning.prune(tree, evidence)
         if tree.has_weights:
             deviation = Standardised.of(train.table, train.weight).std
@@ -112,13 +139,26 @@ class BaseTree(Showing, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _resolved_parts(self) -> tuple[Any, Any, Pruning | None, Any]:
+    def _criterion(self) -> Criterion | None:
+        """Of a numeric target; None: there are classes."""
+        return None
+
+    def _resolved_parts(self) -> tuple[Any, Any, Pruning | None, Any, Any]:
+        """Learner, stopping rule, pruning, missing-value policy and leaves, as objects."""
         learner, stopping, pruning, policy = self._parts()
+        leaves = LEAVES.resolve(self.leaves)
+        if leaves.task != self._task:
+            able = [name for name, cls in LEAVES.items() if cls.task == self._task]
+            raise ValueError(
+                f"{type(leaves).__name__} are for {leaves.task}; for {self._task} there "
+                f"are: {', '.join(able)}"
+            )
         return (
-            LEARNERS.resolve(learner),
+            self._learners.resolve(learner),
             STOPPING.resolve(stopping),
             None if pruning is None else PRUNINGS.resolve(pruning),
             MISSING.resolve(policy),
+            leaves,
         )
 
     def _check_limits(self) -> None:
@@ -158,10 +198,10 @@ class BaseTree(Showing, BaseEstimator):
         if given is None:
             return None
         if not learner.uses_costs:
-            able = [name for name, cls in LEARNERS.items() if cls.uses_costs]
+            able = [name for name, cls in self._learners.items() if cls.uses_costs]
             raise ValueError(
                 f"{type(learner).__name__} does not look at feature_costs; these learners "
-                f"do: {', '.join(able)}"
+                f"do: {', '.join(able) or 'none'}"
             )
         names = list(table.schema.names)
         if isinstance(given, dict):
@@ -194,6 +234,74 @@ class BaseTree(Showing, BaseEstimator):
         """Matrix rows x nodes: the part of each row that passes through each node."""
         table = self._encode(X)
         return self.tree_.decision_path(table, self.n_jobs)
+
+    def _node_outputs(self) -> NDArray[np.float64]:
+        """What every node answers as a leaf without a model."""
+        return self.tree_.outputs
+
+    def _answer(self, outputs: NDArray[np.float64]) -> list[Any]:
+        """The answers of rows in the form that tells whether two are the same."""
+        raise AssertionError(f"{type(self).__name__} has no answer")
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the total decrease of the Gini impurity, or the loss."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.feature_importances
+
+    def _explain(self, row: Any, max_changes: int, **options: Any) -> Explanation:
+        from omnitree.explain import explain
+        from omnitree.export.model import Model
+
+        check_is_fitted(self, "tree_")
+        number("max_changes", max_changes, 1)
+        table = self._encode(one_row(row))
+        if table.n_rows != 1:
+            raise ValueError(f"explain takes one row, not {table.n_rows}")
+        outputs = self._node_outputs()
+
+        def predict(rows: list[list[float]]) -> list[Any]:
+            new = Table(np.array(rows, dtype=np.float64), self.tree_.schema)
+            return self._answer(self.tree_.predict_value(new, outputs))
+
+        model = Model(self.tree_.to_dict(), outputs.tolist())
+        cells = table.values[0].tolist()
+        return explain(model, cells, predict, max_changes, **options)
+
+    def export(self, format: str, **options: Any) -> str | bytes:
+        """The tree in another format, with the same answers as `predict`.
+
+        Parameters
+        ----------
+        format : str
+            - "python": source that defines ``predict(row)``, for a dict from column
+              names to cells; it gives the class and the list of probabilities, or the
+              number, and imports nothing.
+            - "c": source of one C99 function; its comment says how to call it.
+            - "sql": an expression over the columns that gives the answer; a gap is
+              NULL. With ``proba=True`` a list of such expressions, the probabilities, too.
+            - "onnx": bytes; standard operators only; needs ``omnitree[onnx]``.
+            - "pmml": PMML 4.4.
+            - "dot": for Graphviz.
+            - "rules": one rule a leaf, in words.
+            - "json": the tree as `Tree.to_dict` gives it.
+
+        Returns
+        -------
+        str, or bytes for "onnx"
+
+        Examples
+        --------
+        >>> from omnitree import TreeClassifier
+        >>> clf = TreeClassifier().fit([[1], [2], [3]], ["a", "a", "b"])
+        >>> print(clf.export("sql"))
+        CASE WHEN "x0" <= 2.5E0 OR "x0" IS NULL THEN 'a' ELSE 'b' END
+        """
+        from omnitree.export import export
+
+        check_is_fitted(self, "tree_")
+        outputs = self._node_outputs().tolist()
+        return export(self.tree_.to_dict(), format, outputs, **options)
 
 
 def scaled(weight: NDArray[np.float64]) -> NDArray[np.float64]:

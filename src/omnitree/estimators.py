@@ -18,9 +18,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.base_estimator import BaseTree, one_row, scaled
+from omnitree.base_estimator import BaseTree, scaled
 from omnitree.learners import Univariate
-from omnitree.parts import number
 from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
 from omnitree.table import Table, encode
 from omnitree.tree import Tree
@@ -34,6 +33,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
 
     classes_: NDArray[Any]
     smoothing: Any = None
+    leaves: Any = "majority"
 
     def fit(
         self,
@@ -164,7 +164,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = self._encode(X)
         if self.smoothing is None:
             return self.classes_.take(self.tree_.predict_labels(table, self.n_jobs))
-        proba = self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
+        proba = self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
         return self.classes_.take(proba.argmax(axis=1))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -173,9 +173,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         A row that a gap divides gets the mean over its leaves.
         """
         table = self._encode(X)
-        return self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
+        return self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
 
-    def _node_proba(self) -> NDArray[np.float64]:
+    def _node_outputs(self) -> NDArray[np.float64]:
         """Class probabilities of every node."""
         if self.smoothing is None:
             return self.tree_.class_shares
@@ -187,12 +187,6 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             extra = float(self.smoothing) * self.tree_.class_shares[0]
         smooth = counts + extra
         return smooth / smooth.sum(axis=1, keepdims=True)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the total decrease of the Gini impurity."""
-        check_is_fitted(self, "tree_")
-        return self.tree_.feature_importances
 
     def describe(self, standardised: bool = False, shares: bool = False) -> str:
         """The tree in words: tests in the user's names and units, class counts.
@@ -255,57 +249,10 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
               value 1.4, 0.35 from the other side
         It would be virginica with petal width (cm) = 1.751 (now 1.4)
         """
-        from omnitree.explain import explain
-        from omnitree.export.model import Model
+        return self._explain(row, max_changes)
 
-        check_is_fitted(self, "tree_")
-        number("max_changes", max_changes, 1)
-        table = self._encode(one_row(row))
-        if table.n_rows != 1:
-            raise ValueError(f"explain takes one row, not {table.n_rows}")
-        outputs = self._node_proba()
-
-        def predict(rows: list[list[float]]) -> list[int]:
-            new = Table(np.array(rows, dtype=np.float64), self.tree_.schema)
-            return self.tree_.predict_value(new, outputs).argmax(axis=1).tolist()
-
-        model = Model(self.tree_.to_dict(), outputs.tolist())
-        return explain(model, table.values[0].tolist(), predict, max_changes)
-
-    def export(self, format: str, **options: Any) -> str | bytes:
-        """The tree in another format, with the same answers as `predict`.
-
-        Parameters
-        ----------
-        format : str
-            - "python": source that defines ``predict(row)``, for a dict from column
-              names to cells; it gives the class and the list of probabilities and
-              imports nothing.
-            - "c": source of one C99 function; its comment says how to call it.
-            - "sql": an expression over the columns that gives the class; a gap is NULL.
-              With ``proba=True`` a list of such expressions, the probabilities, too.
-            - "onnx": bytes; standard operators only; needs ``omnitree[onnx]``.
-            - "pmml": PMML 4.4.
-            - "dot": for Graphviz.
-            - "rules": one rule a leaf, in words.
-            - "json": the tree as `Tree.to_dict` gives it.
-
-        Returns
-        -------
-        str, or bytes for "onnx"
-
-        Examples
-        --------
-        >>> from omnitree import TreeClassifier
-        >>> clf = TreeClassifier().fit([[1], [2], [3]], ["a", "a", "b"])
-        >>> print(clf.export("sql"))
-        CASE WHEN "x0" <= 2.5E0 OR "x0" IS NULL THEN 'a' ELSE 'b' END
-        """
-        from omnitree.export import export
-
-        check_is_fitted(self, "tree_")
-        outputs = self._node_proba().tolist()
-        return export(self.tree_.to_dict(), format, outputs, **options)
+    def _answer(self, outputs: NDArray[np.float64]) -> list[Any]:
+        return outputs.argmax(axis=1).tolist()
 
 
 class TreeClassifier(_BaseTreeClassifier):
@@ -321,8 +268,11 @@ class TreeClassifier(_BaseTreeClassifier):
         What is cut after growing.
     missing : str or MissingPolicy, default="mean"
         How rows with a gap go on: "mean", "fractional" or "surrogate".
+    leaves : str or Leaves, default="majority"
+        What a leaf answers: the class shares of its training rows, or a "logistic" model.
     smoothing : None, "laplace" or float, default=None
         Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
+        Models in leaves are not smoothed.
     class_weight : dict, "balanced" or None
         Weights of the classes, times `sample_weight`.
     feature_costs : array of shape (n_features,), dict or None
@@ -364,6 +314,7 @@ class TreeClassifier(_BaseTreeClassifier):
         stopping="pure",
         pruning=None,
         missing="mean",
+        leaves="majority",
         smoothing=None,
         class_weight=None,
         feature_costs=None,
@@ -378,6 +329,7 @@ class TreeClassifier(_BaseTreeClassifier):
         self.stopping = stopping
         self.pruning = pruning
         self.missing = missing
+        self.leaves = leaves
         self.smoothing = smoothing
         self.class_weight = class_weight
         self.feature_costs = feature_costs

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.column_source import Quadratic, Source, Standardised
 from omnitree.criterion import Criterion
-from omnitree.leaves import Leaves
 from omnitree.linear_rows import LinearRows, Moments, rest_of
 from omnitree.missing import MissingPolicy
 from omnitree.records import NodeRecord
@@ -38,7 +38,7 @@ class Problem:
     seed: int
     feature_costs: NDArray[np.float64] | None = None
     criterion: Criterion | None = None  # of a numeric target
-    leaves: Leaves | None = None  # what the leaves will hold, with a numeric target
+    leaves: Any = None  # what the leaves will hold (a part of `leaves/`)
 
     @cached_property
     def standardised(self) -> Standardised:
@@ -80,7 +80,7 @@ class Node:
 
     @cached_property
     def y(self) -> NDArray[np.int32]:
-        """Class of each row of the node; of a numeric target, whether it is above the mean."""
+        """Class of each row; of a numeric target, whether it is above the mean."""
         if self.problem.criterion is None:
             return self.problem.y[self.rows]
         mean = np.average(self.target, weights=self.weight)

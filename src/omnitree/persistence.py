@@ -24,6 +24,7 @@ from omnitree.features import SELECTIONS
 from omnitree.files import replace_file
 from omnitree.grouping import GROUPINGS
 from omnitree.learners import LEARNERS
+from omnitree.leaves import LEAVES
 from omnitree.merit import MERITS
 from omnitree.missing import MISSING
 from omnitree.parts import Part, Registry
@@ -45,6 +46,7 @@ REGISTRIES: dict[str, Registry] = {
         DISCRIMINANTS,
         SELECTIONS,
         THRESHOLDS,
+        LEAVES,
         MERITS,
         MISSING,
         PRUNINGS,

@@ -90,7 +90,7 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
 
 
 def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
-    classes = data.get("classes")
+    classes: Any = data.get("classes")
     _check(isinstance(classes, list) and len(classes) > 0, "no classes")
     _check(
         all(isinstance(c, str) for c in classes)

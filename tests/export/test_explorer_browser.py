@@ -343,7 +343,7 @@ def awkward_rows(clf, values, rng, n=50):
 def check_what_if(page, clf, rows):
     """The page gives the library's answers and probabilities, to the last bit."""
     table = Table(rows, clf.tree_.schema)
-    expected = clf.tree_.predict_value(table, clf._node_proba())
+    expected = clf.tree_.predict_value(table, clf._node_outputs())
     path = clf.tree_.decision_path(table)
     page.click("#unfold") if page.inner_text("#unfold") == "Unfold" else None
     page.click("#tab-whatif")

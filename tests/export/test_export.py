@@ -49,7 +49,7 @@ def decoded(values: np.ndarray, schema: Schema) -> list[list]:
 def check(clf, rows, table: Table, format: str, folder: Path, exact: bool = True):
     """Same class for every row, and the same probabilities."""
     labels, proba = run(format, clf, rows, folder)
-    expected = clf.tree_.predict_value(table, clf._node_proba())
+    expected = clf.tree_.predict_value(table, clf._node_outputs())
     best = expected.argmax(axis=1)
     assert labels == [clf.tree_.classes[k] for k in best]
     tolerance = 0 if exact and format != "pmml" else 1e-12

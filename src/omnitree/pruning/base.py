@@ -96,19 +96,32 @@ def held_out_rows(evidence: Evidence, method: str) -> Rows:
 def errors_as_leaves(
     tree: Tree, rows: Rows, criterion: Criterion | None = None
 ) -> np.ndarray:
-    """Errors on `rows` of every node, were it a leaf that answers as training says.
+    """Errors on `rows` of every node, were it a leaf with what it has from training.
 
     With a criterion: the loss.
     """
-    if criterion is not None:
-        path = tree.decision_path(rows.table)
-        at = np.repeat(np.arange(len(rows.y)), np.diff(path.indptr))
-        answer = tree.node_answers(rows.table, at, path.indices, tree.outputs)[:, 0]
-        loss = criterion.losses(rows.y[at] - answer) * path.data * rows.weight[at]
-        return np.bincount(path.indices, loss, tree.n_nodes)
+    if tree.models is not None or criterion is not None:
+        path = tree.decision_path(rows.table).tocoo()
+        answer = tree.node_answers(rows.table, path.row, path.col, tree.outputs)
+        y = rows.y[path.row]
+        if criterion is None:
+            wrong = answer.argmax(axis=1) != y
+        else:
+            wrong = criterion.losses(y - answer[:, 0])
+        part = path.data * rows.weight[path.row] * wrong
+        return np.bincount(path.col, part, minlength=tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
     label = tree.filled_value.argmax(axis=1)
     return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]
+
+
+def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
+    """Errors, or loss, of every node as a leaf on the rows it was grown on."""
+    if tree.loss is not None:
+        return tree.loss
+    if tree.models is not None:
+        return errors_as_leaves(tree, evidence.train)
+    return tree.value.sum(axis=1) - tree.value.max(axis=1)
 
 
 def bottom_up(tree: Tree):

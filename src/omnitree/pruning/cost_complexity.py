@@ -9,6 +9,7 @@ rows, pruned at the geometric means of neighbouring alphas and tested on the res
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from omnitree.pruning.base import (
     errors_as_leaves,
     held_out_rows,
     subtree_sums,
+    training_errors,
 )
 from omnitree.tree import LEAF, Tree
 
@@ -64,7 +66,7 @@ class CostComplexity(Pruning):
         return self.share if self.folds == 0 and self.alpha is None else 0.0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
-        links = weakest_links(tree)
+        links = weakest_links(tree, training_errors(tree, evidence))
         total = tree.value[0].sum()
         if self.alpha is not None:
             return links <= self.alpha * total * (1 + 1e-12)
@@ -108,7 +110,8 @@ class CostComplexity(Pruning):
                 return np.zeros(len(prices))
             tree = evidence.regrow(train)
             scaled = prices * train.weight.sum()
-            links = weakest_links(tree)
+            fold = replace(evidence, train=train)
+            links = weakest_links(tree, training_errors(tree, fold))
             return errors_at(tree, links, scaled, test, evidence.criterion)
 
         wrong = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
@@ -117,14 +120,13 @@ class CostComplexity(Pruning):
         return np.array(wrong)
 
 
-def weakest_links(tree: Tree) -> np.ndarray:
+def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     """Alpha, in errors, at which each node becomes a leaf; infinite in leaves.
 
-    Never below that of a node's parent: what lies under a cut is gone.
+    `cost` has the errors of each node as a leaf. Alpha is never below that of a node's
+    parent: what lies under a cut is gone.
     """
-    cost, size = tree.loss, leaf_sizes(tree)
-    if cost is None:
-        cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
+    size = leaf_sizes(tree)
     below = subtree_sums(tree, cost)
     leaves = subtree_sums(tree, size)
     alpha = np.full(tree.n_nodes, np.inf)
@@ -162,10 +164,22 @@ def weakest_links(tree: Tree) -> np.ndarray:
 
 
 def leaf_sizes(tree: Tree) -> np.ndarray:
-    """Price of every node as a leaf: 1, or the parameters of its linear model."""
+    """Price of every node as a leaf.
+
+    1; of siblings with the model of their parent, only for the first. In a tree for a
+    numeric target, the parameters of the model.
+    """
     size = np.ones(tree.n_nodes)
-    if tree.constant is not None and tree.models is not None:
-        size += np.diff(tree.models.index_ptr)
+    if tree.models is None:
+        return size
+    if tree.constant is not None:
+        return size + np.diff(tree.models.index_ptr)
+    counted = set()
+    for leaf in np.flatnonzero(tree.kind == LEAF).tolist():
+        above = int(tree.parent[leaf])
+        if above >= 0 and tree.model(leaf) == tree.model(above):
+            size[leaf] = above not in counted
+            counted.add(above)
     return size
 
 

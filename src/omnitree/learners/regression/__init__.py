@@ -1,4 +1,7 @@
-"""Split learners for a numeric target, by name. A new one is a file here and a line below."""
+"""Split learners for a numeric target, by name.
+
+A new one is a file here and a line below.
+"""
 
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.regression.linear import RegressionLinear

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from omnitree.direction import Fisher
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.regression.search import Cut, CutSearch
-from omnitree.leaves import fit_ridge
+from omnitree.leaves.ridge import fit_ridge
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.node import EXPANSIONS, Node
 from omnitree.parts import number, unknown
@@ -143,7 +143,7 @@ def _slope(x: Floats, t: Floats, weight: Floats) -> Floats:
     """Weights of a linear fit with a slight penalty."""
     total = float(weight.sum())
     found = fit_ridge(x, t, weight, np.array([1e-3, 1e-2, 0.1, 1.0]) * total)
-    return np.zeros(x.shape[1]) if found is None else found[0]
+    return np.zeros(x.shape[1]) if found is None else found
 
 
 def _slope_of(x: Floats, t: Floats, weight: Floats) -> Floats:

@@ -113,7 +113,7 @@ class CutSearch:
         gram[np.diag_indices_from(gram)] += penalty
         right = x.T @ (self.weight * t)
         explained = right @ np.linalg.solve(gram, right) if len(gram) else 0.0
-        return losses, float(max(self.weight @ t**2 - explained, 0.0))
+        return losses, max(float(self.weight @ t**2 - explained), 0.0)
 
     def _best_of_some(self, order: NDArray, z: Floats) -> Cut | None:
         assert self.ridge is not None

@@ -107,7 +107,7 @@ class RegressionUnivariate(SplitLearner):
             cut = search.best(np.where(known, cells, mean))
         else:
             cut = self._among_known(node, known, cells[known])
-        return cut and self._finish(node, feature, cells, cut, search.total)
+        return None if cut is None else self._finish(node, feature, cells, cut, search.total)
 
     def _among_known(self, node: Node, known, z) -> Cut | None:
         """The best cut of the rows without a gap, and what it gains there."""

@@ -9,63 +9,33 @@ of weight two counts as two rows, of which one is left out. Used by `TreeRegress
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from omnitree.column_source import Standardised
-from omnitree.leaf_models import LeafModel
-from omnitree.parts import Part, Registry, number
+from omnitree.criterion import SquaredError
+from omnitree.leaf_models import LeafModel, LeafModels
+from omnitree.leaves.base import Leaves, Training
+from omnitree.parts import number
+from omnitree.tree import Tree
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A linear model of some rows: standardised columns, around their means.
-
-    Attributes
-    ----------
-    weights : float array (p,)
-    mean : float array (p,)
-        Means of the columns among the rows; gaps count as these.
-    bias : float
-        Mean of the target.
-    loss : float
-        Squared error with each row left out in turn.
-    """
-
-    weights: Floats
-    mean: Floats
-    bias: float
-    loss: float
-
-    def model(self, source: Standardised) -> LeafModel:
-        """The model in the table's own units."""
-        unit = np.where(source.std > 0, source.std, 1.0)
-        weights = self.weights / unit
-        fill = self.mean * source.std + source.mean
-        return LeafModel.of(
-            [self.bias - weights @ fill], weights[None], fill, "identity"
-        )
-
-
-class Leaves(Part):
-    """What a leaf holds."""
-
-    def fit(self, source: Standardised, rows: NDArray, target: Floats, weight: Floats):
-        """The linear model of some rows, or None: a constant."""
-        return None
 
 
 class ConstantLeaves(Leaves):
     """A constant: the mean of the rows, or their median for the absolute error."""
 
+    task = "regression"
+
+    def fit(self, tree: Tree, training: Training) -> Tree:
+        return tree
+
 
 class RidgeLeaves(Leaves):
     """A linear model with a ridge penalty, where it beats a constant.
+
+    Only for the squared error.
 
     Parameters
     ----------
@@ -79,6 +49,8 @@ class RidgeLeaves(Leaves):
         next to the best.
     """
 
+    task = "regression"
+
     def __init__(
         self,
         penalties=(1e-4, 1e-3, 1e-2, 0.1, 1.0),
@@ -89,23 +61,53 @@ class RidgeLeaves(Leaves):
         self.search_penalty = search_penalty
         self.cuts = cuts
 
-    def fit(self, source, rows, target, weight):
+    def fit(self, tree: Tree, training: Training) -> Tree:
+        if type(training.criterion) is not SquaredError:
+            raise ValueError(
+                "ridge leaves make the squared error small; with another criterion use "
+                "leaves='constant'"
+            )
+        source = Standardised.of(training.table, training.weight)
+        path = tree.decision_path(training.table).tocsc()
+        models: list[LeafModel | None] = []
+        loss = np.array(tree.loss)
+        for node in range(tree.n_nodes):
+            part = slice(path.indptr[node], path.indptr[node + 1])
+            rows = path.indices[part].astype(np.int64)
+            weight = path.data[part] * training.weight[rows]
+            found = None
+            if not training.expired():
+                found = self.model(source, rows, training.y[rows], weight)
+            models.append(found and found[0])
+            if found:
+                loss[node] = found[1]
+        return tree.replace(models=LeafModels.of(models), loss=loss)
+
+    def model(
+        self, source: Standardised, rows: NDArray, target: Floats, weight: Floats
+    ) -> tuple[LeafModel, float] | None:
+        """The linear model of some rows and its loss; None: a constant is no worse."""
         for penalty in self.penalties:
             number("penalties", penalty)
         total = float(weight.sum())
+        if total < 3:
+            return None
         columns = source.take(rows, source.gap_means(rows, weight))
         mean = weight @ columns / total
         bias = float(weight @ target / total)
-        best = fit_ridge(
-            columns - mean, target - bias, weight, np.array(self.penalties) * total
-        )
-        return None if best is None else Fit(best[0], mean, bias, best[1])
+        columns -= mean
+        penalties = np.array(self.penalties) * total
+        found = fit_ridge(columns, target - bias, weight, penalties)
+        if found is None:
+            return None
+        loss = float(weight @ (target - bias - columns @ found) ** 2)
+        own = found / np.where(source.std > 0, source.std, 1.0)
+        fill = mean * source.std + source.mean
+        return LeafModel.of([bias - own @ fill], own[None], fill, "identity"), loss
 
 
-def fit_ridge(
-    x: Floats, t: Floats, weight: Floats, penalties: Floats
-) -> tuple[Floats, float] | None:
-    """Weights for the penalty with the least leave-one-out error, and that error.
+def fit_ridge(x: Floats, t: Floats, weight: Floats, penalties: Floats) -> Floats | None:
+    """Weights for the penalty with the least leave-one-out error.
 
     `x` and `t` are around their means. None if no penalty beats the constant.
     """
@@ -135,7 +137,4 @@ def fit_ridge(
     best = int(np.argmin(errors))
     if not errors[best] < constant * (1 - 1e-9):
         return None
-    return vectors @ (shrink[:, best] * slope), float(errors[best])
-
-
-LEAVES = Registry("leaves", Leaves, {"constant": ConstantLeaves, "ridge": RidgeLeaves})
+    return vectors @ (shrink[:, best] * slope)
