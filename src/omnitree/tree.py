@@ -13,7 +13,7 @@ exporter reads only that. `from_dict` checks all of it (`records.py`) before a t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,7 @@ from omnitree.records import (
     read_tree,
 )
 from omnitree.schema import Schema
-from omnitree.splits import KINDS, SPLITS, Split
+from omnitree.splits import KINDS, SPLITS, Considered, Split
 from omnitree.table import Table
 
 LEAF = 0
@@ -65,6 +65,8 @@ class Tree:
     deviation : float64 array or None
         Standard deviation of each encoded column in the training rows, where some test
         looks at several columns; only words about weights need it.
+    candidates : tuple or None
+        For every node the tests that its own was chosen from, where learners compete.
     """
 
     schema: Schema
@@ -83,6 +85,7 @@ class Tree:
     index: np.ndarray
     weight: np.ndarray
     deviation: np.ndarray | None = None
+    candidates: tuple[tuple[Considered, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -144,10 +147,23 @@ class Tree:
         """Whether some test looks at several columns."""
         return bool((self.kind > KINDS.index("subset")).any())
 
-    def node_kinds(self) -> dict[str, int]:
-        """Number of decision nodes of each kind."""
-        counts = np.bincount(self.kind, minlength=len(KINDS))
-        return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
+    def node_kinds(self, by_depth: bool = False) -> Any:
+        """Number of decision nodes of each kind.
+
+        Parameters
+        ----------
+        by_depth : bool, default=False
+            Count level by level.
+
+        Returns
+        -------
+        dict of str to int, or with `by_depth` a list of them, the root's first
+        """
+        if by_depth:
+            return [
+                _count_kinds(self.kind[self.depths == d]) for d in range(self.depth)
+            ]
+        return _count_kinds(self.kind)
 
     # -- tests ----------------------------------------------------------------------
 
@@ -166,6 +182,7 @@ class Tree:
             merit=float(self.merit[node]),
             missing=int(self.missing[node]),
             surrogates=tuple(c.unpack(i, w) for c, i, w in others),
+            candidates=() if self.candidates is None else self.candidates[node],
         )
 
     def _unpack(self, test: int) -> tuple[Any, list[int], list[float]]:
@@ -448,6 +465,11 @@ class Tree:
             weight_ptr=_starts(n_weight),
             index=self.index[_ranges(self.index_ptr[:-1][tests], n_index)],
             weight=self.weight[_ranges(self.weight_ptr[:-1][tests], n_weight)],
+            candidates=self.candidates
+            and tuple(
+                () if is_leaf else self.candidates[old]
+                for old, is_leaf in zip(kept, leaf, strict=True)
+            ),
         )
 
     # -- plain form -----------------------------------------------------------------
@@ -485,6 +507,8 @@ class Tree:
             out["surrogates"] = [
                 {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates
             ]
+        if split.candidates:
+            out["candidates"] = [asdict(c) for c in split.candidates]
         return out
 
     @classmethod
@@ -542,7 +566,14 @@ def tree_from_nodes(
         "index": [i for _, index, _ in packed for i in index],
         "weight": [w for _, _, weight in packed for w in weight],
     }
-    return Tree(schema=schema, classes=classes, **arrays)
+    chosen_from = tuple(s.candidates if s else () for s in split_of)
+    candidates = chosen_from if any(chosen_from) else None
+    return Tree(schema=schema, classes=classes, candidates=candidates, **arrays)
+
+
+def _count_kinds(kind: np.ndarray) -> dict[str, int]:
+    counts = np.bincount(kind, minlength=len(KINDS))
+    return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
 
 
 def _starts(counts: Any) -> np.ndarray:
