@@ -162,6 +162,7 @@ def _sum(view: LinearRows, at: NDArray[np.intp], weight: Floats) -> Moments:
     """Moments of some rows of a view."""
     sums = np.zeros((view.n_classes, view.n_columns))
     second = np.zeros((view.n_columns, view.n_columns))
+    weight = np.ascontiguousarray(weight)
     plain = bool((weight == 1).all())
     for start in range(0, len(at), BLOCK):
         part = at[start : start + BLOCK]

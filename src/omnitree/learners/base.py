@@ -28,6 +28,11 @@ class SplitLearner(Part):
     grows_trees = False
     uses_costs = False  # whether it weighs what features cost
 
+    @property
+    def label(self) -> str:
+        """A word for it among others."""
+        return type(self).__name__.lower()
+
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Return the best test for the rows of `node`, or None to leave it a leaf."""
         raise AssertionError(f"{type(self).__name__} has no fit")

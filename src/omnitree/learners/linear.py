@@ -116,6 +116,13 @@ class Linear(SplitLearner):
         self.threshold = threshold
         self.merit = merit
 
+    @property
+    def label(self) -> str:
+        direction = DIRECTIONS.resolve(self.direction)
+        if self.expansion == "linear":
+            return type(direction).__name__.lower()
+        return self.expansion
+
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best linear test for one node."""
         rows = node.view(self._expansion())

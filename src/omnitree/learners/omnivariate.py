@@ -105,7 +105,7 @@ class Omnivariate(SplitLearner):
         out: dict[str, SplitLearner] = {}
         for candidate in self.candidates:
             if isinstance(candidate, SplitLearner):
-                name, learner = type(candidate).__name__.lower(), candidate
+                name, learner = candidate.label, candidate
             elif candidate in PALETTE:
                 name, learner = candidate, PALETTE[candidate]
             else:
