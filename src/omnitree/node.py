@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from omnitree.column_source import Quadratic, Source, Standardised
 from omnitree.criterion import Criterion
+from omnitree.folds import row_hash
 from omnitree.linear_rows import LinearRows, Moments, rest_of
 from omnitree.missing import MissingPolicy
 from omnitree.records import NodeRecord
@@ -44,6 +45,11 @@ class Problem:
     def standardised(self) -> Standardised:
         """The encoded columns of the table, in units of their own deviations."""
         return Standardised.of(self.table, self.weight)
+
+    @cached_property
+    def row_hash(self) -> NDArray[np.uint64]:
+        """What the cells of each row hold, as a number; see `folds.py`."""
+        return row_hash(self.table, self.seed)
 
     @cached_property
     def _sources(self) -> dict[str, Source]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from omnitree.choice import CHOICES
 from omnitree.coefficients import COEFFICIENTS
 from omnitree.direction import DIRECTIONS
 from omnitree.discriminants import DISCRIMINANTS
@@ -40,6 +41,7 @@ REGISTRIES: dict[str, Registry] = {
     r.kind: r
     for r in (
         LEARNERS,
+        CHOICES,
         COEFFICIENTS,
         GROUPINGS,
         DIRECTIONS,

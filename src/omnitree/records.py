@@ -11,14 +11,20 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from omnitree.leaf_models import LeafModel
 from omnitree.schema import Schema
-from omnitree.splits import Split, fields_from_dict, split_from_dict
+from omnitree.splits import (
+    KINDS,
+    Considered,
+    Split,
+    fields_from_dict,
+    split_from_dict,
+)
 
 FORMAT = "omnitree-tree"
 VERSION = 1
@@ -149,6 +155,7 @@ def _read_node(i: int, node: Any) -> NodeRecord:
         merit=float(node["merit"]),
         missing=-1 if missing == "divide" else missing,
         surrogates=tuple(_read_test(i, s) for s in surrogates),
+        candidates=_read_candidates(i, node.get("candidates", [])),
     )
     return NodeRecord(parent, value, split, children, _read_model(i, node))
 
@@ -173,6 +180,32 @@ def _read_test(i: int, holder: Any, **rest: Any) -> Split:
         return split_from_dict(holder.get("kind"), holder["test"], **rest)
     except ValueError as error:
         raise ValueError(f"damaged tree: node {i}: {error}") from None
+
+
+def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
+    """The tests that a node's own was chosen from."""
+    names = {f.name for f in fields(Considered)}
+    _check(
+        isinstance(found, list)
+        and all(isinstance(c, dict) and set(c) == names for c in found),
+        f"node {i}: candidates must be a list of objects with {sorted(names)}",
+    )
+    for c in found:
+        _check(
+            isinstance(c["learner"], str)
+            and c["kind"] in ("none", *KINDS[1:])
+            and _is_int(c["parameters"])
+            and c["parameters"] >= 0
+            and isinstance(c["criterion"], str)
+            and (c["score"] is None or _is_number(c["score"]))
+            and isinstance(c["chosen"], bool),
+            f"node {i}: a damaged candidate",
+        )
+    _check(
+        not found or sum(c["chosen"] for c in found) == 1,
+        f"node {i}: one candidate must be the chosen one",
+    )
+    return tuple(Considered(**c) for c in found)
 
 
 def _is_int(value: Any) -> bool:

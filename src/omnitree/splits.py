@@ -65,6 +65,33 @@ class Constructed:
 
 
 @dataclass(frozen=True)
+class Considered:
+    """A candidate for a node's test and what the choice thought of it.
+
+    Attributes
+    ----------
+    learner : str
+        Who proposed it.
+    kind : str
+        Kind of its test; "none" where it found none.
+    parameters : int
+        Free parameters of the test.
+    criterion : str
+        What the score is ("AIC", "error").
+    score : float or None
+        Smaller is better; None where there is none.
+    chosen : bool
+    """
+
+    learner: str
+    kind: str
+    parameters: int
+    criterion: str
+    score: float | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class Split:
     """A fitted test with `n_children` branches.
 
@@ -79,6 +106,11 @@ class Split:
         Tests tried in turn where this one cannot tell.
     constructed : tuple of Constructed
         Features made at this node, for the nodes below; known only while the tree grows.
+    candidates : tuple of Considered
+        The tests among which this one was chosen, in order of complexity.
+    free : int
+        Free parameters, where principal components leave fewer than there are weights;
+        0: count the weights. Known only while the tree grows.
     """
 
     kind: ClassVar[str]
@@ -88,6 +120,10 @@ class Split:
     constructed: tuple[Constructed, ...] = field(
         default=(), kw_only=True, compare=False, repr=False
     )
+    candidates: tuple[Considered, ...] = field(
+        default=(), kw_only=True, compare=False, repr=False
+    )
+    free: int = field(default=0, kw_only=True, compare=False, repr=False)
 
     def pack(self) -> Packed:
         """Kind code, ints and doubles, as `_core/route.hpp` lays them out."""
@@ -106,6 +142,11 @@ class Split:
     def n_params(self) -> int:
         """Free parameters as AIC and BIC count them (univariate tests: 2)."""
         return 2
+
+    @property
+    def complexity(self) -> int:
+        """Free parameters: 2 of a univariate test, k + 1 of one over k dimensions."""
+        return self.free or self.n_params
 
     def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
         """Branch of each row, -1 where test and surrogates cannot tell."""

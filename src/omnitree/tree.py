@@ -15,7 +15,7 @@ exporter reads only that. `from_dict` checks all of it (`records.py`) before a t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ from omnitree.records import (
     read_tree,
 )
 from omnitree.schema import Schema
-from omnitree.splits import KINDS, SPLITS, Split
+from omnitree.splits import KINDS, SPLITS, Considered, Split
 from omnitree.table import Table
 
 LEAF = 0
@@ -75,6 +75,8 @@ class Tree:
     constant, loss : float64 arrays or None
         In a tree for numbers: what each node answers as a leaf without a model, and the
         loss of its answer (of the model's, if it has one) over the training rows here.
+    candidates : tuple or None
+        For every node the tests that its own was chosen from, where learners compete.
     """
 
     schema: Schema
@@ -96,6 +98,7 @@ class Tree:
     models: LeafModels | None = None
     constant: np.ndarray | None = None
     loss: np.ndarray | None = None
+    candidates: tuple[tuple[Considered, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -175,10 +178,23 @@ class Tree:
             (self.kind > KINDS.index("subset")).any()
         )
 
-    def node_kinds(self) -> dict[str, int]:
-        """Number of decision nodes of each kind."""
-        counts = np.bincount(self.kind, minlength=len(KINDS))
-        return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
+    def node_kinds(self, by_depth: bool = False) -> Any:
+        """Number of decision nodes of each kind.
+
+        Parameters
+        ----------
+        by_depth : bool, default=False
+            Count level by level.
+
+        Returns
+        -------
+        dict of str to int, or with `by_depth` a list of them, the root's first
+        """
+        if by_depth:
+            return [
+                _count_kinds(self.kind[self.depths == d]) for d in range(self.depth)
+            ]
+        return _count_kinds(self.kind)
 
     # -- tests ----------------------------------------------------------------------
 
@@ -197,6 +213,7 @@ class Tree:
             merit=float(self.merit[node]),
             missing=int(self.missing[node]),
             surrogates=tuple(c.unpack(i, w) for c, i, w in others),
+            candidates=() if self.candidates is None else self.candidates[node],
         )
 
     def model(self, node: int) -> LeafModel | None:
@@ -518,6 +535,11 @@ class Tree:
             weight_ptr=_starts(n_weight),
             index=self.index[_ranges(self.index_ptr[:-1][tests], n_index)],
             weight=self.weight[_ranges(self.weight_ptr[:-1][tests], n_weight)],
+            candidates=self.candidates
+            and tuple(
+                () if is_leaf else self.candidates[old]
+                for old, is_leaf in zip(kept, leaf, strict=True)
+            ),
         )
 
     # -- plain form -----------------------------------------------------------------
@@ -562,6 +584,8 @@ class Tree:
             out["surrogates"] = [
                 {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates
             ]
+        if split.candidates:
+            out["candidates"] = [asdict(c) for c in split.candidates]
         return out
 
     @classmethod
@@ -622,10 +646,17 @@ def tree_from_nodes(
         "weight": [w for _, _, weight in packed for w in weight],
     }
     models = LeafModels.of([n.model for n in nodes])
+    chosen_from = tuple(s.candidates if s else () for s in split_of)
+    arrays["candidates"] = chosen_from if any(chosen_from) else None
     if not classes:
         arrays["constant"] = [n.constant for n in nodes]
         arrays["loss"] = [n.loss for n in nodes]
     return Tree(schema=schema, classes=classes, models=models, **arrays)
+
+
+def _count_kinds(kind: np.ndarray) -> dict[str, int]:
+    counts = np.bincount(kind, minlength=len(KINDS))
+    return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
 
 
 def _starts(counts: Any) -> np.ndarray:

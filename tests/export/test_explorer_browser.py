@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -470,22 +468,15 @@ def test_hostile_title(browser, tmp_path, iris):
     watched.close()
 
 
-def test_candidates_are_shown(browser, tmp_path, iris):
-    """A tree that remembers why a node is of its kind says so (a field to come)."""
-    clf, _, _ = iris
-    page = clf.to_html(tmp_path / "tree.html").read_text()
-    start = page.index('id="data">') + len('id="data">')
-    end = page.index("</script>", start)
-    data = json.loads(page[start:end])
-    data["tree"]["nodes"][0]["candidates"] = [
-        {"kind": "axis", "score": 12.5},
-        {"kind": "linear", "score": 14.25},
-    ]
-    path = tmp_path / "with.html"
-    path.write_text(page[:start] + json.dumps(data) + page[end:])
-    watched = Watched(browser, path)
+def test_candidates_are_shown(browser, tmp_path):
+    """A tree that remembers why a node is of its kind says so."""
+    clf = presets.make("omni-bic", random_state=0).fit(*load_iris(return_X_y=True))
+    watched = Watched(browser, clf.to_html(tmp_path / "tree.html"))
     text = watched.page.inner_text("#node")
-    assert "linear" in text and "14.25" in text
+    assert "Why this kind of test" in text
+    assert all(word in text for word in ("analytic", "fisher", "quadratic", "BIC"))
+    chosen = watched.page.inner_text("#node .candidates .marked")
+    assert clf.tree_.split(0).kind in chosen
     watched.close()
 
 

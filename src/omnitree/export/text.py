@@ -55,9 +55,20 @@ def describe(
 def _branches(
     node: dict[str, Any], depth: int, tree: dict[str, Any], scale: Any
 ) -> Iterator[tuple[int, int, str]]:
+    why = _why(node)
     for b, child in enumerate(node["children"]):
         text = branch_text(node["kind"], node["test"], b, tree["schema"], scale)
-        yield child, depth, text
+        yield child, depth, text if b else text + why
+
+
+def _why(node: dict[str, Any]) -> str:
+    """Why the test is of its kind: the scores of all candidates, the chosen one's first."""
+    found = sorted(node.get("candidates", []), key=lambda c: not c["chosen"])
+    scored = [c for c in found if c["score"] is not None]
+    if len(scored) < 2:
+        return ""
+    scores = ", ".join(f"{c['learner']} {c['score']:.4g}" for c in scored)
+    return f"  [{scored[0]['criterion']}: {scores}]"
 
 
 def branch_text(

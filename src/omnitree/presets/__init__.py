@@ -25,7 +25,15 @@ from omnitree.presets.liu_white import random_attribute
 from omnitree.presets.lmdt import lmdt
 from omnitree.presets.neural import id_lp, id_mlp
 from omnitree.presets.oblique import cart_lc, oc1
-from omnitree.presets.omni import lin, qua, uni
+from omnitree.presets.omni import (
+    hybrid_5x2f,
+    lin,
+    omni_aic,
+    omni_bic,
+    omni_cv,
+    qua,
+    uni,
+)
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,
@@ -45,6 +53,10 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "uni": uni,
     "lin": lin,
     "qua": qua,
+    "omni-aic": omni_aic,
+    "omni-bic": omni_bic,
+    "omni-cv": omni_cv,
+    "hybrid-5x2f": hybrid_5x2f,
     "friedman": friedman,
     "fact": fact,
     "cruise": cruise,

@@ -3,6 +3,7 @@
 from omnitree.parts import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.cost_complexity import CostComplexity
+from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
@@ -19,6 +20,7 @@ PRUNINGS = Registry(
         "pessimistic": Pessimistic,
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
+        "criterion": Criterion,
         "significance": Significance,
         "unassigned_ties": UnassignedTies,
     },
@@ -27,6 +29,7 @@ PRUNINGS = Registry(
 __all__ = [
     "PRUNINGS",
     "CostComplexity",
+    "Criterion",
     "ErrorBased",
     "Evidence",
     "MultivariatePruning",

@@ -189,7 +189,7 @@ function candidateSection(node) {
   const text = (v) => (typeof v === "number" ? num(v) : v === undefined || v === null ? "" : String(v));
   return section("Why this kind of test", el("table", { class: "candidates" },
     el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col", text: name.replaceAll("_", " ") })))),
-    el("tbody", {}, found.map((c) => el("tr", { class: c.kind === node.kind ? "marked" : null },
+    el("tbody", {}, found.map((c) => el("tr", { class: c.chosen ? "marked" : null },
       names.map((name) => el("td", { text: text(c[name]) })))))));
 }
 
