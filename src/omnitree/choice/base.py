@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from omnitree.divisions import Divisions
 from omnitree.node import Node
@@ -20,6 +21,19 @@ from omnitree.parts import Part
 from omnitree.splits import Considered, Split
 
 Floats = NDArray[np.float64]
+
+
+def log_likelihood(counts: Floats) -> Floats:
+    """Of the classes in each branch of counts (..., branch, class), in nats.
+
+    Examples
+    --------
+    >>> round(float(log_likelihood(np.array([[3.0, 1.0], [0.0, 4.0]]))), 4)
+    -2.2493
+    """
+    within = xlogy(counts, counts).sum(axis=-1)
+    size = counts.sum(axis=-1)
+    return np.asarray((within - xlogy(size, size)).sum(axis=-1))
 
 
 class Learner(Protocol):
@@ -40,6 +54,14 @@ class Proposal:
     learner: Learner
     node: Node
     split: Split
+    numeric_likelihood: float | None = None  # of a numeric target, under the test
+
+    @property
+    def likelihood(self) -> float:
+        """Log likelihood of classes or target in the branches."""
+        if self.numeric_likelihood is not None:
+            return self.numeric_likelihood
+        return float(log_likelihood(self.counts))
 
     @cached_property
     def counts(self) -> Floats:

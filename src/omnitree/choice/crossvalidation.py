@@ -16,6 +16,7 @@ from scipy import special
 
 from omnitree.choice.base import Choice, Floats, Proposal, Verdict
 from omnitree.divisions import Divisions, sample
+from omnitree.node import Node
 from omnitree.parts import number, unknown
 
 RULES = ["ordered", "multitest"]
@@ -44,12 +45,12 @@ class _CrossValidated(Choice):
             ]
         )
         means = tuple(errors.mean(axis=1).tolist())
-        return Verdict(self._winner(errors, divisions.node.total), means)
+        return Verdict(self._winner(errors, divisions.node), means)
 
     def _divide(self, node, rng: np.random.Generator) -> Divisions:
         raise AssertionError(f"{type(self).__name__} does not divide")
 
-    def _winner(self, errors: Floats, total: float) -> int:
+    def _winner(self, errors: Floats, node: Node) -> int:
         """Position of the winner by the errors (m, D) on the divisions."""
         raise AssertionError(f"{type(self).__name__} has no winner")
 
@@ -78,7 +79,7 @@ class _FiveByTwo(_CrossValidated):
     def _divide(self, node, rng):
         return Divisions.five_by_two(node, rng)
 
-    def _winner(self, errors: Floats, total: float) -> int:
+    def _winner(self, errors: Floats, node: Node) -> int:
         level = number("level", self.level, most=1)
         if self.rule not in RULES:
             raise ValueError(unknown("rule", self.rule, RULES))
@@ -195,8 +196,12 @@ class OneStandardError(_CrossValidated):
     def _divide(self, node, rng):
         return Divisions.folds(node, int(number("folds", self.folds, 2, 32)), rng)
 
-    def _winner(self, errors: Floats, total: float) -> int:
+    def _winner(self, errors: Floats, node: Node) -> int:
         mean = errors.mean(axis=1)
-        best = mean.min()
-        error = np.sqrt(best * (1 - best) / total)
-        return int(np.argmax(mean <= best + number("se", self.se) * error + 1e-12))
+        best = int(mean.argmin())
+        if node.problem.criterion is None:
+            error = np.sqrt(mean[best] * (1 - mean[best]) / node.total)
+        else:  # a loss has no known spread: that of the folds tells
+            error = errors[best].std() / np.sqrt(errors.shape[1])
+        limit = mean[best] + number("se", self.se) * error
+        return int(np.argmax(mean <= limit + 1e-12 * max(1.0, limit)))

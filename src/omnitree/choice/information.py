@@ -10,25 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import xlogy
 
 from omnitree.choice.base import Choice, Floats, Proposal, Verdict
 from omnitree.parts import unknown
 
 LOGARITHMS = {"natural": 1.0, "binary": np.log(2)}
-
-
-def log_likelihood(counts: Floats) -> Floats:
-    """Of the classes in each branch of counts (..., branch, class), in nats.
-
-    Examples
-    --------
-    >>> round(float(log_likelihood(np.array([[3.0, 1.0], [0.0, 4.0]]))), 4)
-    -2.2493
-    """
-    within = xlogy(counts, counts).sum(axis=-1)
-    size = counts.sum(axis=-1)
-    return np.asarray((within - xlogy(size, size)).sum(axis=-1))
 
 
 class InformationCriterion(Choice):
@@ -54,7 +40,7 @@ class InformationCriterion(Choice):
         scores = [
             float(
                 self.value(
-                    log_likelihood(p.counts),
+                    np.asarray(p.likelihood),
                     np.asarray(float(p.split.complexity)),
                     p.counts.sum(),
                 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -65,6 +66,8 @@ class Omnivariate(SplitLearner):
     [('analytic', 74.3), ('fisher', 79.3), ('quadratic', 91.9)]
     """
 
+    palette: ClassVar[dict[str, SplitLearner]] = PALETTE
+
     def __init__(
         self,
         candidates: Sequence[str | SplitLearner] = ("analytic", "fisher", "quadratic"),
@@ -78,38 +81,46 @@ class Omnivariate(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The chosen test for one node; None where no candidate finds one."""
         choice: Choice = CHOICES.resolve(self.choice)
-        merit = MERITS.resolve(self.merit)
         named = self._named()
         streams = rng.spawn(len(named))
         found = []
         for (name, learner), own in zip(named.items(), streams, strict=True):
             split = learner.fit(node, own)
             if split is not None:
-                proposal = Proposal(name, learner, node, split)
+                proposal = self._proposal(name, learner, node, split)
                 if np.count_nonzero(proposal.counts.sum(axis=1)) > 1:
                     found.append(proposal)
         if not found:
             return None
         verdict = choice.choose(found, rng)
         best = found[verdict.winner]
-        split = replace(best.split, merit=float(merit(best.counts)))
+        split = replace(best.split, merit=self._worth(best))
         return remembered(split, list(named), found, verdict, choice.criterion)
+
+    def _proposal(
+        self, name: str, learner: SplitLearner, node: Node, split: Split
+    ) -> Proposal:
+        return Proposal(name, learner, node, split)
+
+    def _worth(self, chosen: Proposal) -> float:
+        """What the tree says the chosen test is worth."""
+        return float(MERITS.resolve(self.merit)(chosen.counts))
 
     def _named(self) -> dict[str, SplitLearner]:
         """The candidates by name; those of one name are numbered."""
         if isinstance(self.candidates, str) or not len(self.candidates):
             raise ValueError(
                 "candidates must be a list of learners or of names; names are "
-                f"{', '.join(PALETTE)}"
+                f"{', '.join(self.palette)}"
             )
         out: dict[str, SplitLearner] = {}
         for candidate in self.candidates:
             if isinstance(candidate, SplitLearner):
                 name, learner = candidate.label, candidate
-            elif candidate in PALETTE:
-                name, learner = candidate, PALETTE[candidate]
+            elif candidate in self.palette:
+                name, learner = candidate, self.palette[candidate]
             else:
-                raise ValueError(unknown("candidate", candidate, list(PALETTE)))
+                raise ValueError(unknown("candidate", candidate, list(self.palette)))
             same = sum(known.split(" ")[0] == name for known in out)
             out[f"{name} {same + 1}" if same else name] = learner
         return out

@@ -66,10 +66,17 @@ class CostComplexity(Pruning):
         return self.share if self.folds == 0 and self.alpha is None else 0.0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
+        return self.decide(tree, evidence)[0]
+
+    def decide(self, tree: Tree, evidence: Evidence) -> tuple[np.ndarray, float]:
+        """Where to cut, and the errors of the tree that is left, by the same evidence.
+
+        Without evidence, that is with a given alpha, the errors are NaN.
+        """
         links = weakest_links(tree, training_errors(tree, evidence))
         total = tree.value[0].sum()
         if self.alpha is not None:
-            return links <= self.alpha * total * (1 + 1e-12)
+            return links <= self.alpha * total * (1 + 1e-12), np.nan
         inner = tree.kind != LEAF
         alphas = np.unique(np.concatenate([[0.0], links[inner]]))
         if self.folds:
@@ -80,7 +87,8 @@ class CostComplexity(Pruning):
             rows = held_out_rows(evidence, "cost-complexity")
             n = rows.weight.sum()
             wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
-        return links <= alphas[self._choose(wrong, n, evidence.criterion)]
+        chosen = self._choose(wrong, n, evidence.criterion)
+        return links <= alphas[chosen], float(wrong[:, chosen].sum())
 
     def _choose(self, by_fold: np.ndarray, n: float, criterion: Any) -> int:
         """Position of the alpha to take, from the errors (folds, alphas)."""
@@ -90,6 +98,8 @@ class CostComplexity(Pruning):
             error = np.sqrt(wrong[best] * max(1 - wrong[best] / n, 0.0))
         else:
             # The loss has no known spread: that of the folds tells.
+            if self.se and len(by_fold) == 1:
+                raise ValueError("se needs folds where the target is numeric")
             error = by_fold[:, best].std() * np.sqrt(len(by_fold))
         slack = 1e-9 if criterion is None else 1e-9 * wrong[best]
         # Of equally good trees the smallest, that is the last.

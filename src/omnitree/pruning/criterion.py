@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree.choice import CHOICES, InformationCriterion
-from omnitree.choice.information import log_likelihood
+from omnitree.choice.base import log_likelihood
 from omnitree.parts import number, unknown
 from omnitree.pruning.base import Evidence, Pruning, bottom_up, children
 from omnitree.tree import LEAF, Tree

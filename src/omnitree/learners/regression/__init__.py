@@ -5,6 +5,7 @@ A new one is a file here and a line below.
 
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.regression.linear import RegressionLinear
+from omnitree.learners.regression.omnivariate import RegressionOmnivariate
 from omnitree.learners.regression.univariate import RegressionUnivariate
 from omnitree.parts import Registry
 
@@ -14,11 +15,13 @@ REGRESSION_LEARNERS = Registry(
     {
         "univariate": RegressionUnivariate,
         "linear": RegressionLinear,
+        "omnivariate": RegressionOmnivariate,
     },
 )
 
 __all__ = [
     "REGRESSION_LEARNERS",
     "RegressionLinear",
+    "RegressionOmnivariate",
     "RegressionUnivariate",
 ]

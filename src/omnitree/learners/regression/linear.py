@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.direction import Fisher
+from omnitree.divisions import Divisions
 from omnitree.learners.base import SplitLearner
-from omnitree.learners.regression.search import Cut, CutSearch
+from omnitree.learners.regression.search import Cut, CutSearch, trial_losses
 from omnitree.leaves.ridge import fit_ridge
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.node import EXPANSIONS, Node
@@ -78,6 +79,10 @@ class RegressionLinear(SplitLearner):
         rows, weights, cut = found
         threshold = cut.threshold + rows.mean @ weights
         return rows.split(weights, threshold, max(cut.gain, 0.0) / search.total)
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every division, trained on the other part."""
+        return trial_losses(self, divisions, rng)
 
     def _discriminant(self, node: Node, search: CutSearch):
         rows = node.view(self.expansion)

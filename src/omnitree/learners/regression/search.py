@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core import targets as kernel
+from omnitree.divisions import Divisions
+from omnitree.leaf_models import LeafModels
+from omnitree.learners.base import SplitLearner
 from omnitree.leaves import RidgeLeaves
 from omnitree.node import Node
 from omnitree.parts import number
@@ -155,3 +158,46 @@ def _middle(z: Floats, order: NDArray, after: int) -> float:
     a, b = z[order[after]], z[order[after + 1]]
     middle = a + (b - a) / 2
     return float(middle if middle < b else a)
+
+
+def trial_losses(
+    learner: SplitLearner, divisions: Divisions, rng: np.random.Generator
+) -> Floats:
+    """Mean loss on the test part of every division, trained on the other part."""
+    node = divisions.node
+    table, criterion = node.problem.table, node.problem.criterion
+    assert criterion is not None
+    out = np.empty(len(divisions))
+    for d, own in enumerate(rng.spawn(len(divisions))):
+        test, part = divisions.testing(d), divisions.part(d)
+        rows = node.rows[test]
+        answer = np.full(len(test), criterion.constant(part.target, part.weight))
+        split = None if part.stays_leaf() else learner.fit(part, own)
+        branches: tuple = (np.full(len(part.rows), -1), np.full(len(test), -1))
+        if split is not None:
+            found = (split.route(table, part.rows), split.route(table, rows))
+            branches = tuple(np.where(b < 0, split.missing, b) for b in found)
+        for b in range(-1, 0 if split is None else split.n_children):
+            here, there = branches[0] == b, branches[1] == b
+            if here.any() and there.any():
+                answer[there] = _answers(part, here, rows[there])
+        held = divisions.held[test, d]
+        loss = held @ criterion.losses(node.target[test] - answer)
+        out[d] = loss / max(held.sum(), np.finfo(float).tiny)
+    return out
+
+
+def _answers(node: Node, here: NDArray, rows: NDArray) -> Floats:
+    """What a leaf made of some rows of a node answers for other rows."""
+    problem = node.problem
+    target, weight = node.target[here], node.weight[here]
+    if isinstance(problem.leaves, RidgeLeaves):
+        source = problem.standardised
+        found = problem.leaves.model(source, node.rows[here], target, weight)
+        if found is not None:
+            out = np.empty((len(rows), 1))
+            at = np.zeros(len(rows), dtype=np.int32)
+            LeafModels.of([found[0]]).answer(problem.table, rows, at, out)  # type: ignore[union-attr]
+            return out[:, 0]
+    assert problem.criterion is not None
+    return np.full(len(rows), problem.criterion.constant(target, weight))

@@ -9,14 +9,15 @@ index, then to the lowest cut.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from omnitree._core import general, presort
 from omnitree.criterion import SquaredError
-from omnitree.learners.base import SplitLearner, Tick
-from omnitree.learners.regression.search import Cut, CutSearch
+from omnitree.divisions import Divisions
+from omnitree.learners.base import Floats, SplitLearner, Tick
+from omnitree.learners.regression.search import Cut, CutSearch, trial_losses
 from omnitree.learners.univariate import axis_tree
 from omnitree.leaves import ConstantLeaves
 from omnitree.missing import Fractional, Mean, Surrogate
@@ -48,21 +49,21 @@ class RegressionUnivariate(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
         number("min_branch", self.min_branch)
-        n_categories = node.problem.table.schema.n_categories
         search = CutSearch(node, self.min_branch)
-        best: Split | None = None
-        for feature, m in enumerate(n_categories):
-            found = (
-                self._subset(node, search, feature, int(m))
-                if m
-                else self._axis(node, search, feature)
-            )
-            tolerance = 1e-9 * search.loss / search.total
-            if found is not None and (
-                best is None or found.merit > best.merit + tolerance
-            ):
+        best: Found | None = None
+        for feature, m in enumerate(node.problem.table.schema.n_categories):
+            find = self._subset if m else self._axis
+            found = find(node, search, feature)
+            tolerance = 1e-9 * search.loss
+            if found and (best is None or found.cut.gain > best.cut.gain + tolerance):
                 best = found
-        return None if best is None else _with_surrogates(node, best)
+        if best is None:
+            return None
+        return _with_surrogates(node, best.split(node, search.total))
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every division, trained on the other part."""
+        return trial_losses(self, divisions, rng)
 
     def grows(self, node: Node) -> bool:
         """Whether the kernel for complete numbers can do it."""
@@ -95,77 +96,93 @@ class RegressionUnivariate(SplitLearner):
         loss[stats[:, 3] == stats[:, 4]] = 0.0
         return tree.replace(constant=sums / weight + mean, loss=loss)
 
-    def _axis(self, node: Node, search: CutSearch, feature: int) -> Split | None:
+    def _axis(self, node: Node, search: CutSearch, feature: int) -> Found | None:
         cells = node.problem.table.values[node.rows, feature]
         known = ~np.isnan(cells)
         if not known.any():
             return None
-        if known.all():
-            cut = search.best(cells)
-        elif isinstance(node.problem.missing, Mean):
-            mean = np.average(cells[known], weights=node.weight[known])
-            cut = search.best(np.where(known, cells, mean))
-        else:
-            cut = self._among_known(node, known, cells[known])
-        return None if cut is None else self._finish(node, feature, cells, cut, search.total)
+        z = cells
+        if not known.all() and isinstance(node.problem.missing, Mean):
+            z = np.where(
+                known, cells, np.average(cells[known], weights=node.weight[known])
+            )
+        cut = self._cut(node, search, z)
+        return None if cut is None else Found(feature, cut, cells)
 
-    def _among_known(self, node: Node, known, z) -> Cut | None:
-        """The best cut of the rows without a gap, and what it gains there."""
-        return CutSearch(node, self.min_branch, np.flatnonzero(known)).best(z)
-
-    def _finish(self, node, feature, cells, cut: Cut, total: float) -> Split:
-        """The test, with the branch that rows with gaps take."""
+    def _subset(self, node: Node, search: CutSearch, feature: int) -> Found | None:
+        """Cut the symbols in the order of their mean targets."""
+        cells = node.problem.table.values[node.rows, feature]
         known = ~np.isnan(cells)
-        weight = node.weight[known]
-        above = cells[known] > cut.threshold
-        policy = node.problem.missing
+        m = int(node.problem.table.schema.n_categories[feature])
+        codes = np.where(known, cells, 0.0).astype(np.intp)
+        size = np.bincount(codes[known], node.weight[known], m)
+        if np.count_nonzero(size) < 2:
+            return None
+        if isinstance(node.problem.missing, Mean):
+            codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
+            size = np.bincount(codes, node.weight, m)
+        sums = np.bincount(codes[known], (node.weight * node.target)[known], m)
+        mean = np.where(size > 0, sums / np.maximum(size, 1e-300), np.inf)
+        place = np.empty(m)
+        place[np.argsort(mean, kind="stable")] = np.arange(m)
+        cut = self._cut(node, search, np.where(known, place[codes], np.nan))
+        if cut is None:
+            return None
+        return Found(feature, cut, cells, np.where(size > 0, place, np.nan), size)
+
+    def _cut(self, node: Node, search: CutSearch, z: Floats) -> Cut | None:
+        """The best cut of a projection; rows with a gap in it do not count."""
+        known = ~np.isnan(z)
+        if known.all():
+            return search.best(z)
+        return CutSearch(node, self.min_branch, np.flatnonzero(known)).best(z[known])
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best cut of a feature.
+
+    Attributes
+    ----------
+    feature : int
+    cut : Cut
+        Of the numbers, or of the places of symbols.
+    cells : float array
+        Of the rows of the node.
+    place, size : float arrays, for symbols
+        Where each symbol stands in the order (NaN: not here), and its weight.
+    """
+
+    feature: int
+    cut: Cut
+    cells: Floats
+    place: Floats | None = None
+    size: Floats | None = None
+
+    def split(self, node: Node, total: float) -> Split:
+        """The test, with the branch that rows with a gap take."""
+        policy, merit = node.problem.missing, max(self.cut.gain, 0.0) / total
+        known = ~np.isnan(self.cells)
+        cells, weight = self.cells[known], node.weight[known]
+        if self.place is None or self.size is None:
+            above = cells > self.cut.threshold
+            usual = np.average(cells, weights=weight) > self.cut.threshold
+        else:
+            side = self.place > self.cut.threshold
+            above = side[cells.astype(np.intp)]
+            usual = side[self.size.argmax()]
+        missing = int(usual)
         if isinstance(policy, Fractional):
             missing = -1
         elif isinstance(policy, Surrogate):
             missing = int(2 * weight[above].sum() > weight.sum())
-        else:
-            mean = np.average(cells[known], weights=weight)
-            missing = int(mean > cut.threshold)
-        return AxisSplit(
-            feature, cut.threshold, merit=max(cut.gain, 0.0) / total, missing=missing
-        )
-
-    def _subset(
-        self, node: Node, search: CutSearch, feature: int, m: int
-    ) -> Split | None:
-        cells = node.problem.table.values[node.rows, feature]
-        known = ~np.isnan(cells)
-        codes = cells[known].astype(np.intp)
-        weight = node.weight[known]
-        size = np.bincount(codes, weight, m)
-        policy = node.problem.missing
-        if np.count_nonzero(size) < 2:
-            return None
-        if isinstance(policy, Mean) and not known.all():
-            codes = np.full(len(cells), size.argmax(), dtype=np.intp)
-            codes[known] = cells[known].astype(np.intp)
-            known = np.ones(len(cells), dtype=bool)
-            weight = node.weight
-            size = np.bincount(codes, weight, m)
-        sums = np.bincount(codes, weight * node.target[known], m)
-        mean = np.where(size > 0, sums / np.maximum(size, 1e-300), np.inf)
-        place = np.empty(m)
-        place[np.argsort(mean, kind="stable")] = np.arange(m)
-        z = place[codes]
-        cut = search.best(z) if known.all() else self._among_known(node, known, z)
-        if cut is None:
-            return None
-        side = (place > cut.threshold).astype(int)
-        branch = np.where(size > 0, side, -1)
-        if isinstance(policy, Fractional):
-            missing = -1
-        elif isinstance(policy, Surrogate):
-            missing = int(2 * size[side == 1].sum() > size.sum())
-        else:
-            missing = int(side[size.argmax()])
-        merit = max(cut.gain, 0.0) / search.total
+        if self.place is None:
+            return AxisSplit(
+                self.feature, self.cut.threshold, merit=merit, missing=missing
+            )
+        branch = np.where(np.isnan(self.place), -1, side)
         return SubsetSplit(
-            feature, tuple(branch.tolist()), merit=merit, missing=missing
+            self.feature, tuple(branch.tolist()), merit=merit, missing=missing
         )
 
 
