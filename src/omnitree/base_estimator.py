@@ -77,8 +77,26 @@ class BaseTree(Showing, BaseEstimator):
         self, parts: Any, rows: Rows, classes: tuple, held_out: Rows | None, costs: Any
     ) -> Tree:
         """The tree of some rows, all of positive weight."""
+        pruning = parts[2]
+        tree, evidence = self._grow(parts, rows, classes, held_out, costs, self._seed())
+        if pruning is not None:
+            tree = pruning.prune(tree, evidence)
+        return with_deviations(tree, evidence.train)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _grow(
+        self,
+        parts: Any,
+        rows: Rows,
+        classes: tuple,
+        held_out: Rows | None,
+        costs: Any,
+        seed: int,
+    ) -> tuple[Tree, Evidence]:
+        """The tree of some rows as grown, and what its pruning may look at."""
         learner, stopping, pruning, policy, leaves = parts
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         limits = Limits.of(
             stopping,
             float(rows.weight.sum()),
@@ -86,7 +104,6 @@ class BaseTree(Showing, BaseEstimator):
             self.max_leaves,
             self.max_seconds,
         )
-
         criterion = self._criterion()
         n_classes = len(classes) if criterion is None else 2
 
@@ -123,13 +140,8 @@ class BaseTree(Showing, BaseEstimator):
             train, held_out = hold_out(rows, pruning.needs_share, seed)
         leaves = leaves.settled(training(train))
         tree = regrow(train, self.verbose)
-        if pruning is not None:
-            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs, criterion)
-            tree = pruning.prune(tree, evidence)
-        if tree.has_weights:
-            deviation = Standardised.of(train.table, train.weight).std
-            tree = tree.replace(deviation=deviation)
-        return tree
+        evidence = Evidence(train, held_out, regrow, seed, self.n_jobs, criterion)
+        return tree, evidence
 
     def _set_tree(self, tree: Tree) -> None:
         self.tree_ = tree
@@ -302,6 +314,13 @@ class BaseTree(Showing, BaseEstimator):
         check_is_fitted(self, "tree_")
         outputs = self._node_outputs().tolist()
         return export(self.tree_.to_dict(), format, outputs, **options)
+
+
+def with_deviations(tree: Tree, rows: Rows) -> Tree:
+    """The tree with the deviations of its columns, where words about weights need them."""
+    if not tree.has_weights:
+        return tree
+    return tree.replace(deviation=Standardised.of(rows.table, rows.weight).std)
 
 
 def scaled(weight: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,10 +14,22 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.base_estimator import BaseTree, scaled
-from omnitree.criterion import CRITERIA, Criterion
-from omnitree.learners.regression import REGRESSION_LEARNERS
-from omnitree.pruning import PRUNINGS, Rows
+from omnitree.base_estimator import BaseTree, scaled, with_deviations
+from omnitree.criterion import CRITERIA, Criterion, SquaredError
+from omnitree.folds import fold_weights
+from omnitree.learners.base import SplitLearner
+from omnitree.learners.regression import (
+    REGRESSION_LEARNERS,
+    RegressionOmnivariate,
+    RegressionUnivariate,
+)
+from omnitree.leaves import ConstantLeaves, Leaves, RidgeLeaves
+from omnitree.leaves.base import Training
+from omnitree.leaves.ridge import recounted
+from omnitree.missing import Surrogate
+from omnitree.parts import number
+from omnitree.pruning import PRUNINGS, CostComplexity, Rows
+from omnitree.stopping import Stopping
 from omnitree.table import encode
 
 if TYPE_CHECKING:
@@ -230,6 +242,118 @@ class TreeRegressor(BaseTreeRegressor):
 
     def _parts(self):
         return self.learner, self.stopping, self.pruning, self.missing
+
+
+class OmniTreeRegressor(BaseTreeRegressor):
+    """The front door: a small tree for a numeric target, with nothing to choose.
+
+    Several kinds of tree are grown and pruned: with constants in the leaves and tests on
+    one feature; with constants and tests chosen at each node by BIC among univariate,
+    sparse linear, linear and quadratic ones; and with linear models in the leaves and tests
+    chosen by BIC between univariate ones and folds of two linear models (`REGRESSION_KINDS`
+    of this module). Cost-complexity pruning by five folds says how large each should be, and
+    the same folds say which of them has the least loss: that one it is. Leaves with a linear
+    model have one only if leaving each row out says so. The absolute error has constants
+    only.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default="squared_error"
+        "squared_error" or "absolute_error".
+    max_rows : int, default=20000
+        Of more rows, a sample of so many finds and prunes the tests; the leaves are then
+        fitted to all rows.
+    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
+        As for `TreeRegressor`; `max_seconds` is for each tree that is grown.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    kind_ : str
+        Which kind of tree was chosen.
+    losses_ : dict
+        Cross-validated mean loss of each kind.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from omnitree import OmniTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> reg = OmniTreeRegressor(random_state=0).fit(X, y)
+    >>> reg.tree_.n_leaves < 10
+    True
+    """
+
+    def __init__(
+        self,
+        criterion="squared_error",
+        max_rows=20_000,
+        max_depth=None,
+        max_leaves=None,
+        max_seconds=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.criterion = criterion
+        self.max_rows = max_rows
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _resolved_parts(self):
+        return None, None, CostComplexity(folds=5), None, None
+
+    def _grow_and_prune(self, parts, rows, classes, held_out, costs):
+        number("max_rows", self.max_rows, 10)
+        seed, criterion = self._seed(), self._criterion()
+        total, some = float(rows.weight.sum()), rows
+        if total > self.max_rows:
+            groups = np.zeros(len(rows.y), dtype=np.int32)
+            folds = total / self.max_rows
+            held = fold_weights(rows.table, groups, rows.weight, folds, seed)
+            some = rows.weighing(held[:, 0])
+        found = {}
+        for name, (learner, stopping, leaves) in REGRESSION_KINDS.items():
+            if isinstance(leaves, RidgeLeaves) and type(criterion) is not SquaredError:
+                continue
+            own = (learner, stopping, parts[2], Surrogate(), leaves)
+            tree, evidence = self._grow(own, some, (), held_out, None, seed)
+            cut, loss = parts[2].decide(tree, evidence)
+            found[name] = (loss, tree.collapse(cut), leaves)
+        self.losses_ = {
+            name: loss / float(some.weight.sum()) for name, (loss, *_) in found.items()
+        }
+        self.kind_ = min(found, key=lambda name: self.losses_[name])
+        _, tree, leaves = found[self.kind_]
+        if some is not rows:
+            training = Training(
+                rows.table, rows.y, rows.weight, 2, seed, criterion=criterion
+            )
+            tree = leaves.fit(recounted(tree, training), training)
+        return with_deviations(tree, rows)
+
+
+REGRESSION_KINDS: dict[str, tuple[SplitLearner, Stopping, Leaves]] = {
+    "constant, univariate": (
+        RegressionUnivariate(min_branch=5),
+        Stopping(min_rows=10),
+        ConstantLeaves(),
+    ),
+    "constant, omnivariate": (
+        RegressionOmnivariate(min_branch=5),
+        Stopping(min_rows=10),
+        ConstantLeaves(),
+    ),
+    "ridge, omnivariate": (
+        RegressionOmnivariate(("univariate", "hinge"), min_branch=10),
+        Stopping(min_rows=20),
+        RidgeLeaves(),
+    ),
+}
 
 
 def check_target(y: ArrayLike, n_rows: int) -> NDArray[np.float64]:

@@ -32,6 +32,25 @@ class ConstantLeaves(Leaves):
         return tree
 
 
+def recounted(tree: Tree, training: Training) -> Tree:
+    """The same tests with the weights, constants and losses of other rows, no models."""
+    criterion = training.criterion
+    assert criterion is not None
+    path = tree.decision_path(training.table).tocsc()
+    value = np.zeros((tree.n_nodes, 1))
+    constant, loss = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        part = slice(path.indptr[node], path.indptr[node + 1])
+        rows = path.indices[part]
+        if len(rows):
+            weight = path.data[part] * training.weight[rows]
+            target = training.y[rows]
+            value[node] = weight.sum()
+            constant[node] = criterion.constant(target, weight)
+            loss[node] = weight @ criterion.losses(target - constant[node])
+    return tree.replace(value=value, constant=constant, loss=loss, models=None)
+
+
 class RidgeLeaves(Leaves):
     """A linear model with a ridge penalty, where it beats a constant.
 

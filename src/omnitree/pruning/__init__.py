@@ -5,6 +5,7 @@ from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.information import InformationPruning
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
@@ -20,6 +21,7 @@ PRUNINGS = Registry(
         "pessimistic": Pessimistic,
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
+        "information": InformationPruning,
         "criterion": Criterion,
         "significance": Significance,
         "unassigned_ties": UnassignedTies,
@@ -32,6 +34,7 @@ __all__ = [
     "Criterion",
     "ErrorBased",
     "Evidence",
+    "InformationPruning",
     "MultivariatePruning",
     "Pessimistic",
     "Pruning",

@@ -115,7 +115,7 @@ class RegressionUnivariate(SplitLearner):
         known = ~np.isnan(cells)
         m = int(node.problem.table.schema.n_categories[feature])
         codes = np.where(known, cells, 0.0).astype(np.intp)
-        size = np.bincount(codes[known], node.weight[known], m)
+        size: Floats = np.bincount(codes[known], node.weight[known], m)
         if np.count_nonzero(size) < 2:
             return None
         if isinstance(node.problem.missing, Mean):
