@@ -58,8 +58,9 @@ def test_absolute(seed):
         assert_same(below(z, order, found), expected, size)
 
 
+@pytest.mark.parametrize("most", [1, 3, 32])
 @pytest.mark.parametrize("seed", range(10))
-def test_ridge(seed):
+def test_ridge(seed, most):
     rng = np.random.default_rng(seed)
     for _ in range(20):
         z, target, weight, least = random_rows(rng)
@@ -68,21 +69,22 @@ def test_ridge(seed):
         if p > 1 and rng.random() < 0.3:
             x[:, 1] = x[:, 0]
         order = np.argsort(z, kind="stable")
-        positions = np.arange(len(z) - 1)
-        loss = np.empty(len(positions))
-        kernel.ridge(order, z, target, weight, least, x, 0.5, positions, loss)
-        expected = {
+        gain, after = np.empty(1), np.empty(1, dtype=np.int64)
+        whole = kernel.ridge(
+            x, target, weight, 0.5, least, most, order[None], z[None], gain, after
+        )
+        expected = naive.ridge_loss(x, target, weight, 0.5)
+        np.testing.assert_allclose(whole, expected, rtol=1e-7, atol=1e-9)
+        losses = {
             a: sum(naive.ridge_loss(x[s], target[s], weight[s], 0.5) for s in (i, ~i))
             for a, i in naive.cuts(z, weight, least)
         }
-        found = {
-            z[order[i]]: v
-            for i, v in zip(positions, loss, strict=True)
-            if np.isfinite(v)
-        }
-        assert found.keys() == expected.keys()
-        for a in expected:
-            np.testing.assert_allclose(found[a], expected[a], rtol=1e-7, atol=1e-9)
+        assert (after[0] < 0) == (not losses)
+        if losses:
+            loss = losses[z[order[after[0]]]]
+            np.testing.assert_allclose(whole - gain[0], loss, rtol=1e-7, atol=1e-9)
+            if len(losses) <= 2 * most:
+                assert loss <= min(losses.values()) + 1e-8 * (1 + whole)
 
 
 def naive_tree(X, target, weight, min_rows, min_branch, max_depth):

@@ -3,7 +3,7 @@
 // Squared error: with S the sum of weight times target left of the cut, around the mean, the decrease is
 // S^2 (1/left + 1/right). Absolute error: the loss of a side around its median, kept in a Fenwick tree over the
 // ranks of the targets, O(log n) a row. Ridge: the loss of a linear model on each side, from sums of products
-// that move from right to left; O(p^2) a row and O(p^3) at each of a few cuts.
+// that move from right to left; O(p^2) a row and O(p^3) at each of some cuts.
 // Rows come in the order of the projection; ties are told by its values. A later cut must win by more than a
 // tolerance. Used by targets.pyx.
 #pragma once
@@ -133,6 +133,8 @@ class Products {
         for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] -= other.sums_[i];
     }
 
+    void clear() { std::fill(sums_.begin(), sums_.end(), 0.0); }
+
     double weight() const { return sums_[0]; }
 
     // Least of squared error plus ridge times squared weights, the bias free.
@@ -173,22 +175,90 @@ class Products {
     double at(int64_t i, int64_t j) const { return sums_[i * (i + 1) / 2 + j]; }
 };
 
-// Loss with a ridge model on each side of the cuts after `positions` (ascending); `x` has a line of p columns for
-// each row. Positions that do not part the rows get infinity.
-inline void ridge(const Rows& r, const double* x, int64_t p, double penalty, const int64_t* positions, int64_t q,
-                  double* loss) {
-    Products all(p), left(p);
-    for (int64_t i = 0; i < r.n; ++i) all.add(x + i * p, r.target[i], r.weight[i]);
-    std::vector<double> scratch;
-    int64_t i = 0;
-    for (int64_t c = 0; c < q; ++c) {
-        for (; i <= positions[c]; ++i) left.add(x + r.order[i] * p, r.target[r.order[i]], r.weight[r.order[i]]);
-        Products right = all;
-        right.subtract(left);
-        loss[c] = r.parts(positions[c], left.weight(), right.weight())
-                      ? left.loss(penalty, scratch) + right.loss(penalty, scratch)
-                      : std::numeric_limits<double>::infinity();
+// Cuts with a ridge model on either side, for one projection after another of the same rows.
+class RidgeSearch {
+  public:
+    // `x` has a line of p columns for each row, best around their means.
+    RidgeSearch(const double* x, int64_t p, const double* target, const double* weight, int64_t n, double penalty,
+                double min_branch)
+        : x_(x), p_(p), target_(target), weight_(weight), n_(n), penalty_(penalty), min_branch_(min_branch), all_(p),
+          left_(p), right_(p) {
+        for (int64_t i = 0; i < n; ++i) all_.add(x + i * p, target[i], weight[i]);
+        whole = all_.loss(penalty, scratch_);
     }
-}
+
+    double whole = 0;  // loss without a cut
+
+    // The best of about `most` cuts at quantiles of z, then of about as many next to it; of all, if there are not
+    // more than twice as many. Gain of the cut, and the position that it follows in the order.
+    Cut best(const int64_t* order, const double* z, int64_t most) {
+        ends_.clear(), below_.clear();
+        double left = 0;
+        const double total = all_.weight();
+        for (int64_t i = 0; i + 1 < n_; ++i) {
+            left += weight_[order[i]];
+            if (!(z[order[i]] < z[order[i + 1]])) continue;
+            if (left < min_branch_ - SLACK || total - left < min_branch_ - SLACK) continue;
+            ends_.push_back(i);
+            below_.push_back(left);
+        }
+        Cut best;
+        const int64_t many = static_cast<int64_t>(ends_.size());
+        if (!many) return best;
+        some_.clear();
+        if (many <= 2 * most) {
+            for (int64_t e = 0; e < many; ++e) some_.push_back(e);
+            least(order, best);
+            return best;
+        }
+        for (int64_t k = 0; k < most; ++k) {
+            const double share = most > 1 ? static_cast<double>(k) / (most - 1) : 0.5;
+            const double level = below_[0] + (below_[many - 1] - below_[0]) * share;
+            add(std::lower_bound(below_.begin(), below_.end(), level - SLACK) - below_.begin());
+        }
+        const int64_t at = least(order, best);
+        const int64_t low = some_[std::max<int64_t>(at - 1, 0)];
+        const int64_t high = some_[std::min<int64_t>(at + 1, static_cast<int64_t>(some_.size()) - 1)];
+        const int64_t step = std::max<int64_t>(1, (high - low + 1) / most);
+        some_.clear();
+        for (int64_t e = low; e <= high; e += step) add(e);
+        least(order, best);
+        return best;
+    }
+
+  private:
+    const double* x_;
+    int64_t p_;
+    const double *target_, *weight_;
+    int64_t n_;
+    double penalty_, min_branch_;
+    Products all_, left_, right_;
+    std::vector<int64_t> ends_, some_;  // positions of cuts, and those that are tried
+    std::vector<double> below_, scratch_;
+
+    void add(int64_t e) {
+        if (e < static_cast<int64_t>(ends_.size()) && (some_.empty() || some_.back() < e)) some_.push_back(e);
+    }
+
+    // Try the cuts of `some_`, keep what is better than `best`; returns which of them was the best.
+    int64_t least(const int64_t* order, Cut& best) {
+        left_.clear();
+        int64_t i = 0, at = 0;
+        double top = -std::numeric_limits<double>::infinity();
+        const double tolerance = 1e-9 * whole;
+        for (std::size_t c = 0; c < some_.size(); ++c) {
+            for (; i <= ends_[some_[c]]; ++i) {
+                const int64_t row = order[i];
+                left_.add(x_ + row * p_, target_[row], weight_[row]);
+            }
+            right_ = all_;
+            right_.subtract(left_);
+            const double gain = whole - left_.loss(penalty_, scratch_) - right_.loss(penalty_, scratch_);
+            if (gain > top + tolerance) top = gain, at = static_cast<int64_t>(c);
+            if (gain > best.gain + tolerance) best.gain = gain, best.after = ends_[some_[c]];
+        }
+        return at;
+    }
+};
 
 }  // namespace targets

@@ -24,8 +24,11 @@ cdef extern from "targets.hpp" namespace "targets" nogil:
     Cut cut_squared "targets::squared" (const Rows&)
     Cut cut_absolute "targets::absolute" (
         const Rows&, const int64_t*, const double*, int64_t)
-    void cut_ridge "targets::ridge" (
-        const Rows&, const double*, int64_t, double, const int64_t*, int64_t, double*)
+    cdef cppclass RidgeSearch:
+        RidgeSearch(const double*, int64_t, const double*, const double*, int64_t, double,
+                    double) except +
+        double whole
+        Cut best(const int64_t*, const double*, int64_t) except +
 
 
 cdef Rows _rows(const int64_t[::1] order, const double[::1] z, const double[::1] target,
@@ -64,17 +67,26 @@ def absolute(const int64_t[::1] order, const double[::1] z, const double[::1] ta
     return best.gain, best.after
 
 
-def ridge(const int64_t[::1] order, const double[::1] z, const double[::1] target,
-          const double[::1] weight, double min_branch, const double[:, ::1] x,
-          double penalty, const int64_t[::1] positions, double[::1] loss):
-    """Write the least penalised squared error with a linear model on each side of a cut.
+def ridge(const double[:, ::1] x, const double[::1] target, const double[::1] weight,
+          double penalty, double min_branch, int64_t most, const int64_t[:, ::1] order,
+          const double[:, ::1] z, double[::1] gain, int64_t[::1] after):
+    """Best cuts of projections with a linear model on either side.
 
-    Line i of `x` has the columns of row i, best around their means. Cuts follow the
-    ascending `positions` of the order; one that does not part the rows gets infinity.
+    Line i of `x` has the columns of row i, best around their means; line j of `z` is a
+    projection and line j of `order` sorts it. Of each, write by how much the penalised
+    squared error falls (minus infinity: no cut) and the position that the cut follows.
+    Returns the loss without a cut.
     """
-    cdef Rows r = _rows(order, z, target, weight, min_branch)
-    cdef int64_t p = x.shape[1], q = positions.shape[0]
+    cdef int64_t p = x.shape[1], j
     cdef const double* cells = &x[0, 0] if p else NULL
-    if q:
+    cdef RidgeSearch* search = new RidgeSearch(
+        cells, p, &target[0], &weight[0], x.shape[0], penalty, min_branch)
+    cdef Cut best
+    try:
         with nogil:
-            cut_ridge(r, cells, p, penalty, &positions[0], q, &loss[0])
+            for j in range(z.shape[0]):
+                best = search.best(&order[j, 0], &z[j, 0], most)
+                gain[j], after[j] = best.gain, best.after
+        return search.whole
+    finally:
+        del search

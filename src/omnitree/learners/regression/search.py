@@ -63,7 +63,8 @@ class CutSearch:
     def loss(self) -> float:
         """Loss of the rows as one leaf."""
         if self.ridge is not None:
-            return self._ridge_losses(np.arange(len(self.rows)), np.zeros(0), [])[1]
+            none = np.empty((0, len(self.rows)))
+            return self._ridge_cuts(none.astype(np.int64), none)[1]
         criterion = self.node.problem.criterion
         assert criterion is not None
         constant = criterion.constant(self.target, self.weight)
@@ -77,14 +78,20 @@ class CutSearch:
 
     def best(self, z: Floats) -> Cut | None:
         """The best cut of a projection `z` of the rows."""
+        return self.best_of(z[None])[0]
+
+    def best_of(self, z: Floats) -> list[Cut | None]:
+        """The best cut of each line of `z`, a projection of the rows."""
         z = np.ascontiguousarray(z)
-        order = np.argsort(z, kind="stable").astype(np.int64)
-        if not len(order) or not z[order[0]] < z[order[-1]]:
-            return None
+        order = np.argsort(z, axis=1, kind="stable")
         if self.ridge is not None:
-            return self._best_of_some(order, z)
-        gain, after = self._scan(order, z)
-        return None if after < 0 else Cut(_middle(z, order, after), float(gain))
+            found, self.__dict__["loss"] = self._ridge_cuts(order, z)
+        else:
+            found = [self._scan(o, line) for o, line in zip(order, z, strict=True)]
+        return [
+            None if after < 0 else Cut(_middle(line, o, after), float(gain))
+            for line, o, (gain, after) in zip(z, order, found, strict=True)
+        ]
 
     # -- linear models ---------------------------------------------------------------
 
@@ -97,60 +104,25 @@ class CutSearch:
         varies = (columns != 0).any(axis=0)
         return np.ascontiguousarray(columns[:, varies])
 
-    @cached_property
-    def _centred(self) -> Floats:
-        return self.target - self.weight @ self.target / self.total
-
-    def _ridge_losses(self, order, z, positions) -> tuple[Floats, float]:
-        """Loss at each position, and without a cut."""
+    def _ridge_cuts(
+        self, order: NDArray, z: Floats
+    ) -> tuple[list[tuple[float, int]], float]:
+        """Gain and position of the best cut of each projection; the loss without one."""
         assert self.ridge is not None
-        penalty = number("search_penalty", self.ridge.search_penalty) * self.total
-        x, t = self.columns, self._centred
-        losses = np.empty(len(positions))
-        if len(positions):
-            at = np.asarray(positions, dtype=np.int64)
-            least = max(self.min_branch, 2.0)
-            kernel.ridge(order, z, t, self.weight, least, x, penalty, at, losses)
-            return losses, np.nan
-        gram = (x * self.weight[:, None]).T @ x
-        gram[np.diag_indices_from(gram)] += penalty
-        right = x.T @ (self.weight * t)
-        explained = right @ np.linalg.solve(gram, right) if len(gram) else 0.0
-        return losses, max(float(self.weight @ t**2 - explained), 0.0)
-
-    def _best_of_some(self, order: NDArray, z: Floats) -> Cut | None:
-        assert self.ridge is not None
-        most = int(number("cuts", self.ridge.cuts, 1))
-        sorted_z = z[order]
-        ends = np.flatnonzero(sorted_z[:-1] < sorted_z[1:])
-        below = np.cumsum(self.weight[order])[ends]
-        fits = (below >= self.min_branch - 1e-9) & (
-            below <= self.total - self.min_branch + 1e-9
+        gain, after = np.empty(len(z)), np.empty(len(z), dtype=np.int64)
+        whole = kernel.ridge(
+            self.columns,
+            self.target - self.weight @ self.target / self.total,
+            self.weight,
+            number("search_penalty", self.ridge.search_penalty) * self.total,
+            max(self.min_branch, 2.0),
+            int(number("cuts", self.ridge.cuts, 1)),
+            order,
+            z,
+            gain,
+            after,
         )
-        ends, below = ends[fits], below[fits]
-        if not len(ends):
-            return None
-        some = np.arange(len(ends))
-        if len(ends) > 2 * most:
-            levels = np.linspace(below[0], below[-1], most)
-            some = np.unique(np.searchsorted(below, levels - 1e-9))
-        at = self._least(order, z, ends[some])
-        if len(ends) > 2 * most:
-            low = some[max(at[0] - 1, 0)]
-            high = some[min(at[0] + 1, len(some) - 1)]
-            near = np.arange(low, high + 1)
-            step = max(1, len(near) // most)
-            some = np.unique(np.append(near[::step], some[at[0]]))
-            at = self._least(order, z, ends[some])
-        if not np.isfinite(at[1]):
-            return None
-        return Cut(_middle(z, order, ends[some[at[0]]]), self.loss - at[1])
-
-    def _least(self, order, z, positions) -> tuple[int, float]:
-        losses, _ = self._ridge_losses(order, z, positions)
-        # Rounding must not decide between equals: the first of them.
-        first = int(np.argmax(losses <= losses.min() + 1e-9 * (self.loss + 1e-300)))
-        return first, float(losses[first])
+        return list(zip(gain.tolist(), after.tolist(), strict=True)), whole
 
 
 def _middle(z: Floats, order: NDArray, after: int) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omnitree._core import general, presort
 from omnitree.criterion import SquaredError
@@ -51,12 +52,18 @@ class RegressionUnivariate(SplitLearner):
         number("min_branch", self.min_branch)
         search = CutSearch(node, self.min_branch)
         best: Found | None = None
-        for feature, m in enumerate(node.problem.table.schema.n_categories):
-            find = self._subset if m else self._axis
-            found = find(node, search, feature)
-            tolerance = 1e-9 * search.loss
-            if found and (best is None or found.cut.gain > best.cut.gain + tolerance):
-                best = found
+        features = self._features(node)
+        whole = [f for f in features if not np.isnan(f.z).any()]
+        cuts: dict[int, Cut | None] = {}
+        if whole:
+            found = search.best_of(np.array([f.z for f in whole]))
+            cuts = {f.feature: cut for f, cut in zip(whole, found, strict=True)}
+        for f in features:
+            cut = cuts[f.feature] if f.feature in cuts else self._among_known(node, f.z)
+            if cut is None:
+                continue
+            if best is None or cut.gain > best.cut.gain + 1e-9 * search.loss:
+                best = Found(f, cut)
         if best is None:
             return None
         return _with_surrogates(node, best.split(node, search.total))
@@ -96,93 +103,109 @@ class RegressionUnivariate(SplitLearner):
         loss[stats[:, 3] == stats[:, 4]] = 0.0
         return tree.replace(constant=sums / weight + mean, loss=loss)
 
-    def _axis(self, node: Node, search: CutSearch, feature: int) -> Found | None:
-        cells = node.problem.table.values[node.rows, feature]
-        known = ~np.isnan(cells)
-        if not known.any():
-            return None
-        z = cells
-        if not known.all() and isinstance(node.problem.missing, Mean):
-            z = np.where(
-                known, cells, np.average(cells[known], weights=node.weight[known])
-            )
-        cut = self._cut(node, search, z)
-        return None if cut is None else Found(feature, cut, cells)
+    def _features(self, node: Node) -> list[Projection]:
+        """The features that vary at a node, as projections of its rows."""
+        found = []
+        for feature, m in enumerate(node.problem.table.schema.n_categories):
+            cells = node.problem.table.values[node.rows, feature]
+            known = ~np.isnan(cells)
+            if known.any():
+                made = _symbols if m else _numbers
+                found.append(made(node, feature, cells, known))
+        return [f for f in found if f.varies]
 
-    def _subset(self, node: Node, search: CutSearch, feature: int) -> Found | None:
-        """Cut the symbols in the order of their mean targets."""
-        cells = node.problem.table.values[node.rows, feature]
-        known = ~np.isnan(cells)
-        m = int(node.problem.table.schema.n_categories[feature])
-        codes = np.where(known, cells, 0.0).astype(np.intp)
-        size: Floats = np.bincount(codes[known], node.weight[known], m)
-        if np.count_nonzero(size) < 2:
-            return None
-        if isinstance(node.problem.missing, Mean):
-            codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
-            size = np.bincount(codes, node.weight, m)
-        sums = np.bincount(codes[known], (node.weight * node.target)[known], m)
-        mean = np.where(size > 0, sums / np.maximum(size, 1e-300), np.inf)
-        place = np.empty(m)
-        place[np.argsort(mean, kind="stable")] = np.arange(m)
-        cut = self._cut(node, search, np.where(known, place[codes], np.nan))
-        if cut is None:
-            return None
-        return Found(feature, cut, cells, np.where(size > 0, place, np.nan), size)
-
-    def _cut(self, node: Node, search: CutSearch, z: Floats) -> Cut | None:
-        """The best cut of a projection; rows with a gap in it do not count."""
-        known = ~np.isnan(z)
-        if known.all():
-            return search.best(z)
-        return CutSearch(node, self.min_branch, np.flatnonzero(known)).best(z[known])
+    def _among_known(self, node: Node, z: Floats) -> Cut | None:
+        """The best cut of the rows without a gap, and what it gains there."""
+        known = np.flatnonzero(~np.isnan(z))
+        return CutSearch(node, self.min_branch, known).best(z[known])
 
 
 @dataclass(frozen=True)
-class Found:
-    """The best cut of a feature.
+class Projection:
+    """A feature as a projection of the rows of a node.
 
     Attributes
     ----------
     feature : int
-    cut : Cut
-        Of the numbers, or of the places of symbols.
     cells : float array
         Of the rows of the node.
+    z : float array
+        What is cut: the cells, or the places of symbols; gaps filled, or NaN.
     place, size : float arrays, for symbols
         Where each symbol stands in the order (NaN: not here), and its weight.
     """
 
     feature: int
-    cut: Cut
     cells: Floats
+    z: Floats
     place: Floats | None = None
     size: Floats | None = None
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is anything to cut."""
+        # Comparisons with NaN are false: it is left out of both.
+        return bool(np.fmin.reduce(self.z) < np.fmax.reduce(self.z))
+
+
+def _numbers(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
+    z = cells
+    if not known.all() and isinstance(node.problem.missing, Mean):
+        mean = np.average(cells[known], weights=node.weight[known])
+        z = np.where(known, cells, mean)
+    return Projection(feature, cells, z)
+
+
+def _symbols(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
+    """The symbols in the order of their mean targets."""
+    m = int(node.problem.table.schema.n_categories[feature])
+    codes = np.where(known, cells, 0.0).astype(np.intp)
+
+    def sums(values: Floats) -> Floats:
+        return np.bincount(codes[known], values[known], m).astype(np.float64)
+
+    size = sums(node.weight)
+    if isinstance(node.problem.missing, Mean):
+        codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
+        size = sums(node.weight)
+    mean = sums(node.weight * node.target) / np.maximum(size, 1e-300)
+    place = np.empty(m)
+    place[np.argsort(np.where(size > 0, mean, np.inf), kind="stable")] = np.arange(m)
+    z = np.where(known, place[codes], np.nan)
+    return Projection(feature, cells, z, np.where(size > 0, place, np.nan), size)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best cut of a feature."""
+
+    of: Projection
+    cut: Cut
 
     def split(self, node: Node, total: float) -> Split:
         """The test, with the branch that rows with a gap take."""
         policy, merit = node.problem.missing, max(self.cut.gain, 0.0) / total
-        known = ~np.isnan(self.cells)
-        cells, weight = self.cells[known], node.weight[known]
-        if self.place is None or self.size is None:
+        place, feature = self.of.place, self.of.feature
+        known = ~np.isnan(self.of.cells)
+        cells, weight = self.of.cells[known], node.weight[known]
+        if place is None or self.of.size is None:
             above = cells > self.cut.threshold
             usual = np.average(cells, weights=weight) > self.cut.threshold
         else:
-            side = self.place > self.cut.threshold
+            side = place > self.cut.threshold
             above = side[cells.astype(np.intp)]
-            usual = side[self.size.argmax()]
+            usual = side[self.of.size.argmax()]
         missing = int(usual)
         if isinstance(policy, Fractional):
             missing = -1
         elif isinstance(policy, Surrogate):
             missing = int(2 * weight[above].sum() > weight.sum())
-        if self.place is None:
-            return AxisSplit(
-                self.feature, self.cut.threshold, merit=merit, missing=missing
-            )
-        branch = np.where(np.isnan(self.place), -1, side)
+        if place is None:
+            cut = self.cut.threshold
+            return AxisSplit(feature, cut, merit=merit, missing=missing)
+        branch = np.where(np.isnan(place), -1, side)
         return SubsetSplit(
-            self.feature, tuple(branch.tolist()), merit=merit, missing=missing
+            feature, tuple(branch.tolist()), merit=merit, missing=missing
         )
 
 
