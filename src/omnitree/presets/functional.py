@@ -12,9 +12,7 @@ from omnitree.stopping import Stopping
 
 
 def lmt(**changes: Any) -> TreeClassifier:
-    """Logistic model tree (Landwehr, Hall & Frank 2005).
-
-    """
+    """Logistic model tree (Landwehr, Hall & Frank 2005)."""
     parts = {
         "learner": Univariate(
             merit="gain_ratio",

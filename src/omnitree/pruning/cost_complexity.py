@@ -148,7 +148,7 @@ def distinct_leaves(tree: Tree) -> np.ndarray:
     counted = set()
     for leaf in np.flatnonzero(tree.kind == LEAF).tolist():
         above = int(tree.parent[leaf])
-        if above >= 0 and tree.model(leaf) == tree.model(above):
+        if above >= 0 and tree.models.same(leaf, above):
             out[leaf] = above not in counted
             counted.add(above)
     return out
