@@ -38,7 +38,7 @@ inline void responses(const double* f, const int32_t* y, const double* row_weigh
       p[0] = 1 / (1 + std::exp(own[1] - own[0]));
     } else {
       for (int64_t c = 0; c < k; ++c) p[c] = own[c];
-      softmax(p, k);
+      softmax(p, k, [](double v) { return std::exp(v); });
     }
     for (int64_t c = 0; c < classes; ++c) {
       const bool mine = y[i] == c;
