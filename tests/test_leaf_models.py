@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.trees import SCHEMA, random_rows, random_tree
 
-from omnitree.leaf_models import LeafModel
+from omnitree.leaf_models import LeafModel, LeafModels
 from omnitree.table import Table
 from omnitree.tree import LEAF, Tree
 
@@ -98,6 +98,19 @@ def test_parameters_of_models_count():
     assert (
         LeafModel((0, 1), (0.0, 0.0), (1.0,), ((1.0, 2.0),), "identity").n_params == 3
     )
+
+
+def test_softmax_of_far_apart_sums():
+    tree = random_tree(np.random.default_rng(0), ("axis",), n_inner=0)
+    table = Table(np.zeros((1, SCHEMA.n_features)), SCHEMA)
+    for apart in [*np.linspace(0, 720, 200), 1e3, 1e300]:
+        model = LeafModel((), (), (0.0, -apart, -apart / 2), ((), (), ()))
+        there = tree.replace(models=LeafModels.of([model]))
+        got = there.predict_value(table, tree.class_shares)[0]
+        want = [1.0, math.exp(-apart), math.exp(-apart / 2)]
+        np.testing.assert_allclose(
+            got, np.array(want) / sum(want), rtol=1e-14, atol=1e-300
+        )
 
 
 def hurt(change):

@@ -104,24 +104,39 @@ class LeafModels:
         link = next((m.link for m in models if m is not None), None)
         if link is None:
             return None
-        index: list[int] = []
-        weight: list[float] = []
-        index_ptr, weight_ptr = [0], [0]
-        for model in models:
-            if model is not None:
-                index += model.columns
-                weight += [*model.fill, *model.bias]
-                weight += [
-                    w for column in zip(*model.weights, strict=True) for w in column
-                ]
-            index_ptr.append(len(index))
-            weight_ptr.append(len(weight))
+        index = [() if m is None else m.columns for m in models]
+        weight = [
+            np.empty(0)
+            if m is None
+            else np.concatenate([m.fill, m.bias, np.transpose(m.weights).ravel()])
+            for m in models
+        ]
+        return cls._joined(link, index, weight)
+
+    @classmethod
+    def dense(
+        cls, bias: np.ndarray, weights: np.ndarray, fill: np.ndarray, link: str
+    ) -> LeafModels:
+        """Pack models for all nodes with a weight for every column.
+
+        `bias` is (nodes, K), `weights` (nodes, K, p), `fill` (p,); columns without any
+        weight in a node are left out of its model.
+        """
+        index, weight = [], []
+        for b, w in zip(bias, weights, strict=True):
+            used = np.flatnonzero(w.any(axis=0))
+            index.append(used)
+            weight.append(np.concatenate([fill[used], b, w.T[used].ravel()]))
+        return cls._joined(link, index, weight)
+
+    @classmethod
+    def _joined(cls, link: str, index: list[Any], weight: list[Any]) -> LeafModels:
         return cls(
             link,
-            np.array(index_ptr, dtype=np.int64),
-            np.array(weight_ptr, dtype=np.int64),
-            np.array(index, dtype=np.int32),
-            np.array(weight, dtype=np.float64),
+            starts([len(part) for part in index]),
+            starts([len(part) for part in weight]),
+            np.concatenate([np.asarray(part, dtype=np.int32) for part in index]),
+            np.concatenate(weight),
         )
 
     def __post_init__(self) -> None:
@@ -152,8 +167,30 @@ class LeafModels:
         return np.diff(self.weight_ptr) > 0
 
     def take(self, kept: np.ndarray) -> LeafModels | None:
-        """The models of some nodes, in this order."""
-        return LeafModels.of([self[int(node)] for node in kept])
+        """The models of some nodes, in this order; None if there are none."""
+        if not self.there[kept].any():
+            return None
+        n_index, n_weight = (
+            np.diff(self.index_ptr)[kept],
+            np.diff(self.weight_ptr)[kept],
+        )
+        return LeafModels(
+            self.link,
+            starts(n_index),
+            starts(n_weight),
+            self.index[ranges(self.index_ptr[:-1][kept], n_index)],
+            self.weight[ranges(self.weight_ptr[:-1][kept], n_weight)],
+        )
+
+    def same(self, a: int, b: int) -> bool:
+        """Whether two nodes have the same model."""
+        return all(
+            np.array_equal(pool[ptr[a] : ptr[a + 1]], pool[ptr[b] : ptr[b + 1]])
+            for ptr, pool in (
+                (self.index_ptr, self.index),
+                (self.weight_ptr, self.weight),
+            )
+        )
 
     def answer(
         self, table: Table, rows: np.ndarray, nodes: np.ndarray, out: np.ndarray
@@ -174,3 +211,15 @@ class LeafModels:
             np.ascontiguousarray(nodes, dtype=np.int32),
             out,
         )
+
+
+def starts(counts: Any) -> np.ndarray:
+    """Begin of each slice, and the end of the last, from their lengths."""
+    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))])
+
+
+def ranges(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """All integers of the ranges [begin, begin + length), one after another."""
+    start = starts(length)
+    step = np.repeat(np.asarray(begin) - start[:-1], length)
+    return np.arange(start[-1]) + step

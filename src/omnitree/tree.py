@@ -24,7 +24,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from omnitree._core import route as kernel
-from omnitree.leaf_models import LeafModel, LeafModels
+from omnitree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.records import (
     FORMAT,
     VERSION,
@@ -515,7 +515,7 @@ class Tree:
         """A tree of the nodes `kept`, those marked `leaf` without their tests."""
         inner = ~leaf
         n_tests = np.where(inner, np.diff(self.test_start)[kept], 0)
-        tests = _ranges(self.test_start[:-1][kept], n_tests)
+        tests = ranges(self.test_start[:-1][kept], n_tests)
         n_index = np.diff(self.index_ptr)[tests]
         n_weight = np.diff(self.weight_ptr)[tests]
         return self.replace(
@@ -529,12 +529,12 @@ class Tree:
             models=None if self.models is None else self.models.take(kept),
             constant=None if self.constant is None else self.constant[kept],
             loss=None if self.loss is None else self.loss[kept],
-            test_start=_starts(n_tests),
+            test_start=starts(n_tests),
             test_kind=self.test_kind[tests],
-            index_ptr=_starts(n_index),
-            weight_ptr=_starts(n_weight),
-            index=self.index[_ranges(self.index_ptr[:-1][tests], n_index)],
-            weight=self.weight[_ranges(self.weight_ptr[:-1][tests], n_weight)],
+            index_ptr=starts(n_index),
+            weight_ptr=starts(n_weight),
+            index=self.index[ranges(self.index_ptr[:-1][tests], n_index)],
+            weight=self.weight[ranges(self.weight_ptr[:-1][tests], n_weight)],
             candidates=self.candidates
             and tuple(
                 () if is_leaf else self.candidates[old]
@@ -638,10 +638,10 @@ def tree_from_nodes(
         "missing": [s.missing if s else 0 for s in split_of],
         "merit": [s.merit if s else 0.0 for s in split_of],
         "value": [n.value for n in nodes],
-        "test_start": _starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
+        "test_start": starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
         "test_kind": [kind for kind, _, _ in packed],
-        "index_ptr": _starts([len(index) for _, index, _ in packed]),
-        "weight_ptr": _starts([len(weight) for _, _, weight in packed]),
+        "index_ptr": starts([len(index) for _, index, _ in packed]),
+        "weight_ptr": starts([len(weight) for _, _, weight in packed]),
         "index": [i for _, index, _ in packed for i in index],
         "weight": [w for _, _, weight in packed for w in weight],
     }
@@ -657,15 +657,3 @@ def tree_from_nodes(
 def _count_kinds(kind: np.ndarray) -> dict[str, int]:
     counts = np.bincount(kind, minlength=len(KINDS))
     return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
-
-
-def _starts(counts: Any) -> np.ndarray:
-    """Begin of each slice, and the end of the last, from their lengths."""
-    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))])
-
-
-def _ranges(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """All integers of the ranges [begin, begin + length), one after another."""
-    start = _starts(length)
-    step = np.repeat(np.asarray(begin) - start[:-1], length)
-    return np.arange(start[-1]) + step

@@ -360,8 +360,9 @@ def check_what_if(page, clf, rows):
         ("c4.5", True, {"pruning": None}),
         ("c4.5", False, {"smoothing": "laplace"}),
         ("ldt", False, {"pruning": None}),
+        ("lmt", True, {"pruning": None}),
     ],
-    ids=["cart", "c4.5", "c4.5-laplace", "ldt"],
+    ids=["cart", "c4.5", "c4.5-laplace", "ldt", "lmt"],
 )
 def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
     sample = random_sample(rng, n=150, d=6, k=3, gaps=0.1)
@@ -377,12 +378,15 @@ def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
     check_what_if(open_page(clf, *given), clf, rows)
 
 
-@pytest.mark.parametrize("kind", ["linear", "quadratic", "machine", "network", "all"])
+@pytest.mark.parametrize(
+    "kind", ["linear", "quadratic", "machine", "network", "all", "models"]
+)
 def test_what_if_on_every_kind(kind, open_page, rng):
     every = ("axis", "multiway", "subset", "linear", "quadratic", "machine", "network")
-    kinds = every if kind == "all" else (kind,)
+    kinds = every if kind in ("all", "models") else (kind,)
     clf = TreeClassifier()
-    clf._set_fitted(random_tree(rng, kinds, n_inner=12), np.array(["a", "b", "c"]))
+    tree = random_tree(rng, kinds, n_inner=12, models=0.8 * (kind == "models"))
+    clf._set_fitted(tree, np.array(["a", "b", "c"]))
     page = open_page(
         clf, frame_of(random_rows(rng, 80)), rng.choice(["a", "b", "c"], 80)
     )

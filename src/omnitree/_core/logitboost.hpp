@@ -15,7 +15,7 @@ namespace omnitree {
 
 constexpr double MAX_RESPONSE = 3.0;
 // What is left of a column that is constant in these rows is rounding.
-constexpr double LEAST_VARIANCE = 1e-10;
+constexpr double LEAST_VARIANCE = 1e-12;
 // Of columns that explain the responses alike, up to rounding, the first is taken.
 constexpr double CLEARLY_BETTER = 1e-10;
 
@@ -38,7 +38,7 @@ inline void responses(const double* f, const int32_t* y, const double* row_weigh
       p[0] = 1 / (1 + std::exp(own[1] - own[0]));
     } else {
       for (int64_t c = 0; c < k; ++c) p[c] = own[c];
-      softmax(p, k);
+      softmax(p, k, [](double v) { return std::exp(v); });
     }
     for (int64_t c = 0; c < classes; ++c) {
       const bool mine = y[i] == c;
@@ -55,13 +55,14 @@ inline void responses(const double* f, const int32_t* y, const double* row_weigh
   }
 }
 
-// The regression that explains the responses of one class best; false if no column can.
+// The regression that explains the responses of one class best. If no column can, the class
+// gets its mean response, and the answer is false.
 inline bool best_regression(const double* sum_x, const double* sum_xx, const double* sum_xu,
                             int64_t p, double total_w, double total_u, Regression& out) {
-  if (!(total_w > 0)) return false;
   double best = 0;
   bool found = false;
-  const double mean_u = total_u / total_w;
+  const double mean_u = total_w > 0 ? total_u / total_w : 0;
+  out = {0, 0, mean_u};
   for (int64_t j = 0; j < p; ++j) {
     const double variance = sum_xx[j] - sum_x[j] * sum_x[j] / total_w;
     if (!(variance > LEAST_VARIANCE * sum_xx[j])) continue;

@@ -28,22 +28,23 @@ cdef bint _step(const double[:, ::1] x, const double[:, ::1] squares, const int3
                 const double[::1] weight, double[:, ::1] f, double[:, ::1] lines,
                 double[:, ::1] sums, double[:, ::1] totals, double[::1] room,
                 Regression* found) noexcept nogil:
-    """Find the regressions that the sums `f` ask for; false if there is none.
+    """Find the regressions that the sums `f` ask for; false if no class has any.
 
     Scratch, with c classes to regress: `lines` (2 c, rows), `sums` (3 c, columns), `totals`
     (2, c), `room` (classes).
     """
     cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], c
     cdef int classes = <int> regressed(k)
+    cdef bint any_found = False
     responses(&f[0, 0], &y[0], &weight[0], n, k, &room[0], &lines[0, 0], &lines[classes, 0],
               &totals[0, 0], &totals[1, 0])
     _product(x, lines, 2 * classes, &sums[0, 0])
     _product(squares, lines, classes, &sums[2 * classes, 0])
     for c in range(classes):
-        if not best_regression(&sums[c, 0], &sums[2 * classes + c, 0], &sums[classes + c, 0],
-                               p, totals[0, c], totals[1, c], found[c]):
-            return False
-    return True
+        if best_regression(&sums[c, 0], &sums[2 * classes + c, 0], &sums[classes + c, 0], p,
+                           totals[0, c], totals[1, c], found[c]):
+            any_found = True
+    return any_found
 
 
 cdef void _product(const double[:, ::1] x, const double[:, ::1] lines, int m,

@@ -9,7 +9,7 @@ from omnitree._core.views cimport Columns, Values, view_columns, view_values
 cdef extern from "models.hpp" namespace "omnitree" nogil:
     void model_sums(const int32_t*, int64_t, const double*, int64_t, const Values&,
                     const Columns&, int64_t, double*)
-    void softmax(double*, int64_t)
+    void to_probabilities "omnitree::probabilities" (double*, int64_t)
 
 
 def answers(const int64_t[::1] index_ptr, const int64_t[::1] weight_ptr,
@@ -39,4 +39,4 @@ def answers(const int64_t[::1] index_ptr, const int64_t[::1] weight_ptr,
             model_sums(columns + index_ptr[node], m, &weight[at], k, v, c, rows[i],
                        &out[i, 0])
             if probabilities:
-                softmax(&out[i, 0], k)
+                to_probabilities(&out[i, 0], k)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from omnitree._core import logitboost as kernel
 from omnitree.column_source import Standardised
-from omnitree.leaf_models import LeafModel
+from omnitree.leaf_models import LeafModels
 from omnitree.table import Table
 
 Floats = NDArray[np.float64]
@@ -61,11 +61,13 @@ class Columns:
         x = source.take(np.arange(table.n_rows), at[source.with_gaps])
         return cls(x, source.mean, source.std, fill)
 
-    def leaf_model(self, model: Boosted) -> LeafModel:
-        """The model in the table's own units."""
+    def leaf_models(self, models: list[Boosted]) -> LeafModels:
+        """The models of all nodes, in the table's own units."""
         varies = self.std > 0
-        weights = np.where(varies, model.weights, 0.0) / np.where(varies, self.std, 1.0)
-        return LeafModel.of(model.bias - weights @ self.mean, weights, self.fill)
+        weights = np.stack([m.weights for m in models])
+        weights = np.where(varies, weights, 0.0) / np.where(varies, self.std, 1.0)
+        bias = np.stack([m.bias for m in models]) - weights @ self.mean
+        return LeafModels.dense(bias, weights, self.fill, "softmax")
 
 
 @dataclass(frozen=True)

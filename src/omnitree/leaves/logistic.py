@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from omnitree.coefficients.threads import one_thread
 from omnitree.folds import fold_weights
-from omnitree.leaf_models import LeafModel, LeafModels
 from omnitree.leaves.base import Leaves, Training
 from omnitree.leaves.boosting import Boosted, Columns, steps_by_folds
 from omnitree.parts import number
@@ -66,7 +65,6 @@ class LogisticLeaves(Leaves):
         columns = Columns.of(training.table, training.weight)
         path = tree.decision_path(training.table).tocsc()
         found: list[Boosted] = []
-        packed: list[LeafModel] = []
         done = np.zeros(tree.n_nodes, dtype=bool)  # no error is left, here or above
         with one_thread():
             for node in range(tree.n_nodes):  # parents come before children
@@ -75,18 +73,16 @@ class LogisticLeaves(Leaves):
                     model = Boosted.start(training.n_classes, columns.x.shape[1])
                 else:
                     model, done[node] = found[above], done[above]
-                begin, end = path.indptr[node], path.indptr[node + 1]
-                weight = path.data[begin:end] * training.weight[path.indices[begin:end]]
-                if not done[node] and weight.sum() >= self.min_rows - 1e-9:
-                    if not training.expired():
-                        rows = path.indices[begin:end].astype(np.int64)
-                        model, done[node] = self._refine(
-                            model, columns, training, rows, weight
-                        )
+                part = slice(path.indptr[node], path.indptr[node + 1])
+                rows = path.indices[part].astype(np.int64)
+                weight = path.data[part] * training.weight[rows]
+                small = weight.sum() < self.min_rows - 1e-9
+                if not (done[node] or small or training.expired()):
+                    model, done[node] = self._refine(
+                        model, columns, training, rows, weight
+                    )
                 found.append(model)
-                same = above >= 0 and model is found[above]
-                packed.append(packed[above] if same else columns.leaf_model(model))
-        return tree.replace(models=LeafModels.of(packed)).collapse(done)
+        return tree.replace(models=columns.leaf_models(found)).collapse(done)
 
     def _refine(
         self,

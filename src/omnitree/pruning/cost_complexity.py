@@ -187,7 +187,7 @@ def leaf_sizes(tree: Tree) -> np.ndarray:
     counted = set()
     for leaf in np.flatnonzero(tree.kind == LEAF).tolist():
         above = int(tree.parent[leaf])
-        if above >= 0 and tree.model(leaf) == tree.model(above):
+        if above >= 0 and tree.models.same(leaf, above):
             size[leaf] = above not in counted
             counted.add(above)
     return size
