@@ -54,18 +54,13 @@ class Whitened:
             return None
         inverse = np.where(varies, 1 / np.where(varies, std, 1.0), 0.0)
         z = centred * inverse
-        n, p = z.shape
-        if p <= n:
-            e, v = linalg.eigh(z.T @ (z * (weight / total)[:, None]))
-        else:
-            root = np.sqrt(weight / total)
-            e, u = linalg.eigh((z * root[:, None]) @ (z * root[:, None]).T)
+        shared = z * np.sqrt(weight / total)[:, None]
+        by_rows = len(z) < z.shape[1]
+        e, v = linalg.eigh(shared @ shared.T if by_rows else shared.T @ shared)
         keep = e > FLAT * e[-1]
-        e = e[keep]
-        if p <= n:
-            v = v[:, keep]
-        else:
-            v = (z * root[:, None]).T @ (u[:, keep] / np.sqrt(e))
+        e, v = e[keep], v[:, keep]
+        if by_rows:
+            v = shared.T @ (v / np.sqrt(e))
         return cls(z @ v, e, v * inverse[:, None], mean)
 
     def fit(

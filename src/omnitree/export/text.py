@@ -9,6 +9,8 @@ from omnitree.export.model import UNIVARIATE, one_line
 
 # Terms up to which a machine's branch is shown as a rule of inequalities.
 SMALL_RULE = 8
+# Terms of a leaf's model that are shown, the largest ones.
+MODEL_TERMS = 5
 
 
 def describe(
@@ -30,7 +32,8 @@ def describe(
     leaves = sum(n["kind"] == "leaf" for n in nodes)
     if nodes[0]["kind"] == "leaf":
         leaf = _leaf(nodes[0], nodes, classes, shares)
-        return f"1 leaf, {len(classes)} classes\nalways{one_line(leaf)}"
+        lines = [f"1 leaf, {len(classes)} classes", f"always{one_line(leaf)}"]
+        return "\n".join(lines + model_lines(nodes[0], tree, "|   "))
     lines = [f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"]
     scale = tree.get("deviations") if standardised else None
     if scale:
@@ -47,6 +50,7 @@ def describe(
         is_leaf = node["kind"] == "leaf"
         end = _leaf(node, nodes, classes, shares) if is_leaf else ""
         lines.append("|   " * depth + one_line(test + end))
+        lines += model_lines(node, tree, "|   " * (depth + 1)) if is_leaf else []
         if not is_leaf:
             stack.extend(reversed(list(_branches(node, depth + 1, tree, scale))))
     return "\n".join(lines)
@@ -55,9 +59,48 @@ def describe(
 def _branches(
     node: dict[str, Any], depth: int, tree: dict[str, Any], scale: Any
 ) -> Iterator[tuple[int, int, str]]:
+    why = _why(node)
     for b, child in enumerate(node["children"]):
         text = branch_text(node["kind"], node["test"], b, tree["schema"], scale)
-        yield child, depth, text
+        yield child, depth, text if b else text + why
+
+
+def _why(node: dict[str, Any]) -> str:
+    """Why the test is of its kind: the scores of all candidates, the chosen one's first."""
+    found = sorted(node.get("candidates", []), key=lambda c: not c["chosen"])
+    scored = [c for c in found if c["score"] is not None]
+    if len(scored) < 2:
+        return ""
+    scores = ", ".join(f"{c['learner']} {c['score']:.4g}" for c in scored)
+    return f"  [{scored[0]['criterion']}: {scores}]"
+
+
+def model_lines(node: dict[str, Any], tree: dict[str, Any], pad: str) -> list[str]:
+    """The sums of a leaf's model, one line a class, with their largest terms.
+
+    Terms are ordered by weight times the column's deviation, where the tree has these.
+    """
+    model, scale = node.get("model"), tree.get("deviations")
+    if model is None:
+        return []
+    features = tree["schema"]["features"]
+    names = [column_name(c, features) for c in model["columns"]]
+    size = [scale[c] if scale else 1.0 for c in model["columns"]]
+    lines = []
+    for label, bias, weights in zip(
+        tree["classes"], model["bias"], model["weights"], strict=True
+    ):
+        by_size = sorted(
+            (j for j, w in enumerate(weights) if w),
+            key=lambda j: -abs(weights[j] * size[j]),
+        )
+        shown = sorted(by_size[:MODEL_TERMS])
+        sum_ = _sum([weights[j] for j in shown], [names[j] for j in shown])
+        rest = len(by_size) - len(shown)
+        more = f" + {rest} more" if rest else ""
+        text = f"{label}: {bias:.4g} {sum_ and '+ ' * (sum_[0] != '-') + sum_}{more}"
+        lines.append(pad + one_line(text.rstrip()))
+    return lines
 
 
 def branch_text(
@@ -160,6 +203,8 @@ def _leaf(
     shares: bool,
 ) -> str:
     total = sum(node["value"])
+    if "model" in node:
+        return f": by its model ({total:.6g})"
     while not sum(node["value"]):  # no training row came: the nearest ancestor decides
         node = nodes[node["parent"]]
     counts = node["value"]

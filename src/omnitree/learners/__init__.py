@@ -11,6 +11,7 @@ from omnitree.learners.linear import Linear
 from omnitree.learners.multivariate import Multivariate
 from omnitree.learners.network import Network
 from omnitree.learners.oc1 import OC1
+from omnitree.learners.omnivariate import Omnivariate
 from omnitree.learners.softmax import Softmax
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
@@ -30,6 +31,7 @@ LEARNERS = Registry(
         "network": Network,
         "cart_lc": CartLC,
         "oc1": OC1,
+        "omnivariate": Omnivariate,
         "softmax": Softmax,
     },
 )
@@ -46,6 +48,7 @@ __all__ = [
     "Linear",
     "Multivariate",
     "Network",
+    "Omnivariate",
     "Softmax",
     "SplitLearner",
     "Univariate",

@@ -4,7 +4,9 @@ from omnitree.parts import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity
+from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.information import InformationPruning
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
@@ -20,6 +22,8 @@ PRUNINGS = Registry(
         "pessimistic": Pessimistic,
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
+        "information": InformationPruning,
+        "criterion": Criterion,
         "significance": Significance,
         "unassigned_ties": UnassignedTies,
         "contest": Contest,
@@ -30,8 +34,10 @@ __all__ = [
     "PRUNINGS",
     "Contest",
     "CostComplexity",
+    "Criterion",
     "ErrorBased",
     "Evidence",
+    "InformationPruning",
     "MultivariatePruning",
     "Pessimistic",
     "Pruning",

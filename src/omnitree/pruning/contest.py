@@ -2,10 +2,11 @@
 
 A univariate tree is cut back by cross-validated cost-complexity, which tells for every row
 whether it was misclassified while held out. Then, from the root down, each node asks its
-rivals: one test over many columns, a branch for each class, cross-validated on the node's own
-rows. Where a rival makes fewer held-out errors than the subtree it takes its place; else the
+rivals: one test over many columns, a branch for each class, cross-validated on the node's
+own rows. Where a rival makes fewer held-out errors than the subtree it takes its place; else the
 node keeps its test and its children ask again. So simple regions get simple tests, and a
-linear or quadratic machine stands only where evidence asks for it. Used by the preset `omni`.
+linear or quadratic machine stands only where evidence asks for it. Used by the preset
+`omni`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,21 @@ import numpy as np
 from omnitree.folds import fold_weights
 from omnitree.learners import LEARNERS, Softmax
 from omnitree.learners.softmax import Trial
-from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number
-from omnitree.pruning.base import Evidence, Pruning, Rows, children, subtree_sums
+from omnitree.pruning.base import (
+    Evidence,
+    Pruning,
+    Rows,
+    children,
+    subtree_sums,
+    training_errors,
+)
 from omnitree.pruning.cost_complexity import errors_at, fold_trees, weakest_links
 from omnitree.splits import Split
 from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
+
+RIVALS = (Softmax(), Softmax("quadratic"))
 
 
 class Contest(Pruning):
@@ -46,7 +55,7 @@ class Contest(Pruning):
 
     def __init__(
         self,
-        rivals=(Softmax(), Softmax("quadratic")),
+        rivals=RIVALS,
         folds=10,
         se=0.0,
         margin=0.5,
@@ -64,20 +73,13 @@ class Contest(Pruning):
         """The tree after the contest."""
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
         margin = number("margin", self.margin, 0)
-        rows = evidence.train
+        rows, problem = evidence.train, evidence.problem
+        if problem is None:
+            raise ValueError("the contest fits new tests and belongs into fit")
         tree, wrong = self._cut_back(tree, evidence)
-        problem = Problem(
-            rows.table,
-            rows.y,
-            rows.weight,
-            len(tree.classes),
-            MISSING.resolve("mean"),
-            evidence.limits,
-            evidence.seed,
-        )
         path = tree.decision_path(rows.table).tocsc()
         leaves = subtree_sums(tree, np.ones(tree.n_nodes))
-        limits, n_leaves = evidence.limits, tree.n_leaves
+        limits, n_leaves = problem.limits, tree.n_leaves
         winners: dict[int, Split] = {}
         queue = [0]
         for at in queue:
@@ -100,13 +102,13 @@ class Contest(Pruning):
 
     def _cut_back(self, tree: Tree, evidence: Evidence) -> tuple[Tree, np.ndarray]:
         """The pruned tree, and the weight of each row that was wrong while held out."""
-        links = weakest_links(tree)
+        links = weakest_links(tree, training_errors(tree, evidence))
         total = tree.value[0].sum()
         alphas = np.unique(np.concatenate([[0.0], links[tree.kind != LEAF]]))
         prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf) / total
         parts = fold_trees(evidence, self.folds)
         errors = np.sum(
-            [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts],
+            [errors_at(t.tree, t.links, prices * t.total, t.test, None) for t in parts],
             axis=0,
         )
         best = errors.min()
