@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from omnitree.column_source import Standardised
 from omnitree.criterion import Criterion
 from omnitree.folds import fold_weights
 from omnitree.grow import grow
@@ -80,7 +81,7 @@ class BaseTree(Showing, BaseEstimator):
         tree, evidence = self._grow(parts, rows, classes, held_out, costs, self._seed())
         if pruning is not None:
             tree = pruning.prune(tree, evidence)
-        return with_deviations(tree, evidence)
+        return with_deviations(tree, evidence.train, evidence.problem)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -323,11 +324,16 @@ class BaseTree(Showing, BaseEstimator):
         return export(self.tree_.to_dict(), format, outputs, **options)
 
 
-def with_deviations(tree: Tree, evidence: Evidence) -> Tree:
-    """The tree with the deviations of its columns, where words about weights need them."""
-    if not tree.has_weights or evidence.problem is None:
+def with_deviations(tree: Tree, rows: Rows, problem: Problem | None = None) -> Tree:
+    """The tree with the deviations of its columns, where words about weights need them.
+
+    `problem` is that of the same rows, if it is at hand.
+    """
+    if not tree.has_weights:
         return tree
-    return tree.replace(deviation=evidence.problem.standardised.std)
+    known = None if problem is None else problem.standardised
+    known = known or Standardised.of(rows.table, rows.weight)
+    return tree.replace(deviation=known.std)
 
 
 def scaled(weight: NDArray[np.float64]) -> NDArray[np.float64]:

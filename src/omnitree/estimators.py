@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from omnitree.base_estimator import BaseTree, scaled
 from omnitree.learners import Univariate
-from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
+from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
 from omnitree.table import Table, encode
 from omnitree.tree import Tree
 
@@ -345,11 +345,13 @@ class TreeClassifier(_BaseTreeClassifier):
 
 
 class OmniTreeClassifier(_BaseTreeClassifier):
-    """The front door: a small tree with nothing to choose.
+    """The front door: a small, accurate tree with nothing to choose.
 
-    Until omnivariate nodes exist this is a univariate tree as the preset `cart` grows it
-    (Gini, subsets of symbols, surrogates for gaps), pruned by cross-validated
-    cost-complexity with the one-standard-error rule, which favours small trees.
+    A univariate tree as CART grows it (Gini, subsets of symbols, surrogates for gaps) is cut
+    back by cross-validation. Then, from the root down, one test over all features, linear
+    or quadratic, with a branch for each class, takes the place of every subtree that it
+    beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is the same).
+    Each such node remembers what its candidates were worth, and `describe` says it.
 
     Parameters
     ----------
@@ -385,7 +387,7 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         self.verbose = verbose
 
     def _parts(self):
-        return Univariate(), "pure", CostComplexity(se=1.0), "surrogate"
+        return Univariate(), "pure", Contest(), "surrogate"
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from omnitree.coefficients.threads import one_thread
+from omnitree.column_source import Quadratic
 from omnitree.discriminants.base import Functions
 from omnitree.discriminants.softmax import Whitened
 from omnitree.folds import fold_weights
@@ -26,6 +27,8 @@ from omnitree.splits import Split
 from omnitree.table import Table
 
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
+# Of rows and columns: to find the directions of so many takes minutes.
+TOO_MANY = 3000
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Trial:
     loss : float
         Mean of minus the logarithm of the held-out probability of the true class.
     penalty : float
+    expansion : str
     """
 
     rows: LinearRows
@@ -48,6 +52,21 @@ class Trial:
     wrong: Floats
     loss: float
     penalty: float
+    expansion: str
+
+    @property
+    def kind(self) -> str:
+        """Kind of the test."""
+        two = len(self.classes) == 2
+        if self.expansion == "linear":
+            return "linear" if two else "machine"
+        return "quadratic" if two else "quadratic_machine"
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of the test."""
+        k = 1 if len(self.classes) == 2 else len(self.classes)
+        return k * (self.rows.n_columns + 1)
 
     @property
     def error(self) -> float:
@@ -79,9 +98,9 @@ class Trial:
         source, fill = self.rows.source, self.rows.fill
         if len(used) == 2:
             return source.split(weights[1] - weights[0], bias[0] - bias[1], fill, merit)
-        functions = Functions(self.classes[used], weights, bias)
-        if hasattr(source, "machine"):
+        if isinstance(source, Quadratic):
             return source.machine(weights, bias, fill, merit)
+        functions = Functions(self.classes[used], weights, bias)
         return functions.machine(self.rows, merit)
 
 
@@ -96,9 +115,8 @@ class Softmax(SplitLearner):
         Tried from the largest down, until the held-out likelihood gets worse.
     folds : int, default=5
         Of the cross-validation that chooses the penalty.
-    max_columns : int, default=1000
-        A node with more columns and more rows than this gets no test: to solve for so many
-        weights takes too long.
+    max_columns : int, optional
+        Nodes with more columns, products included, get no test.
 
     Examples
     --------
@@ -112,7 +130,7 @@ class Softmax(SplitLearner):
     """
 
     def __init__(
-        self, expansion="linear", penalties=PENALTIES, folds=5, max_columns=1000
+        self, expansion="linear", penalties=PENALTIES, folds=5, max_columns=None
     ):
         self.expansion = expansion
         self.penalties = penalties
@@ -132,7 +150,8 @@ class Softmax(SplitLearner):
         number("penalties", penalties[-1], 1e-12)
         rows = node.view(self.expansion)
         n, p, k = len(rows.rows), rows.n_columns, len(rows.present)
-        if k < 2 or min(n, p) > number("max_columns", self.max_columns, 1):
+        most = np.inf if self.max_columns is None else self.max_columns
+        if k < 2 or p > number("max_columns", most, 1) or min(n, p) > TOO_MANY:
             return None
         with one_thread():
             whitened = Whitened.of(rows.columns, rows.weight)
@@ -144,7 +163,9 @@ class Softmax(SplitLearner):
             )
             held = fold_weights(table, y, rows.weight, self.folds, node.problem.seed)
             wrong, loss, penalty = self._validate(whitened, y, rows, held, penalties)
-        return Trial(rows, whitened, rows.present, y, wrong, loss, penalty)
+        return Trial(
+            rows, whitened, rows.present, y, wrong, loss, penalty, self.expansion
+        )
 
     def _validate(
         self,

@@ -28,6 +28,7 @@ from omnitree.presets.oblique import cart_lc, oc1
 from omnitree.presets.omni import (
     hybrid_5x2f,
     lin,
+    omni,
     omni_aic,
     omni_bic,
     omni_cv,
@@ -57,6 +58,7 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "omni-bic": omni_bic,
     "omni-cv": omni_cv,
     "hybrid-5x2f": hybrid_5x2f,
+    "omni": omni,
     "friedman": friedman,
     "fact": fact,
     "cruise": cruise,

@@ -130,8 +130,10 @@ class FoldTree:
         return self.tree.collapse(self.links <= price * self.total * (1 + 1e-12))
 
 
-def fold_trees(evidence: Evidence, folds: int) -> list[FoldTree]:
-    """A tree for each fold that leaves rows on both sides."""
+def fold_trees(
+    evidence: Evidence, folds: int, most: int | None = None
+) -> list[FoldTree]:
+    """A tree for each of the folds, or the first few, that leave rows on both sides."""
     rows = evidence.train
     groups = rows.y
     if evidence.criterion is not None:
@@ -151,7 +153,7 @@ def fold_trees(evidence: Evidence, folds: int) -> list[FoldTree]:
         return FoldTree(tree, links, float(train.weight.sum()), test, at)
 
     trees = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
-        delayed(one)(k) for k in range(folds)
+        delayed(one)(k) for k in range(folds if most is None else most)
     )
     return [tree for tree in trees if tree is not None]
 
