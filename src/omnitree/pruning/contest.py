@@ -55,7 +55,7 @@ class Contest(Pruning):
         Of the cross-validation of the tree.
     se : float, default=0.0
         The tree is the smallest within this many standard errors of the best.
-    margin : float, default=0.5
+    margin : float, default=0.0
         A rival must have fewer held-out errors than the subtree by this many standard
         errors of the difference.
     step : float, default=1.0
@@ -72,7 +72,7 @@ class Contest(Pruning):
         rivals=RIVALS,
         folds=10,
         se=0.0,
-        margin=0.5,
+        margin=0.0,
         step=1.0,
         min_rows=30,
         max_rows=20_000,
