@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,11 @@ class Problem:
 
     @cached_property
     def _sources(self) -> dict[str, Source]:
+        return {}
+
+    @cached_property
+    def shared(self) -> dict[Any, Any]:
+        """What a learner keeps for the other nodes of this growth."""
         return {}
 
     def source(self, expansion: str) -> Source:

@@ -22,8 +22,8 @@ from omnitree.tree import Tree
 class LogisticLeaves(Leaves):
     """A leaf answers by a logistic model, LogitBoost on its rows from its parent's model.
 
-    A node whose model makes no error on its training rows becomes a leaf: no subtree can
-    do better there.
+    Nothing is left to gain below a node whose model makes no error on its training rows:
+    all nodes there keep its model.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class LogisticLeaves(Leaves):
                         model, columns, training, rows, weight
                     )
                 found.append(model)
-        return tree.replace(models=columns.leaf_models(found)).collapse(done)
+        return tree.replace(models=columns.leaf_models(found))
 
     def _refine(
         self,

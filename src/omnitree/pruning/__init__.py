@@ -4,6 +4,7 @@ from omnitree.parts import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.functional import FunctionalPruning
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
@@ -20,6 +21,7 @@ PRUNINGS = Registry(
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
         "significance": Significance,
+        "functional": FunctionalPruning,
         "unassigned_ties": UnassignedTies,
     },
 )
@@ -29,6 +31,7 @@ __all__ = [
     "CostComplexity",
     "ErrorBased",
     "Evidence",
+    "FunctionalPruning",
     "MultivariatePruning",
     "Pessimistic",
     "Pruning",
