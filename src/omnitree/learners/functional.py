@@ -87,17 +87,16 @@ class Functional(SplitLearner):
             else:
                 sums = model.sums(x)
         models[node.path] = model
-        # Rounded, so that rows that are equal have equal values.
-        unit = np.maximum(sums.std(axis=0), np.finfo(float).tiny) * DIGITS
-        sums = np.round(sums / unit) * unit
         packed = columns.leaf_models([model])[0]
-        return tuple(
-            Constructed(
-                LinearSplit(
-                    packed.columns, packed.weights[k], packed.fill, -packed.bias[k]
-                ),
-                np.ascontiguousarray(sums[:, k]),
-            )
-            for k in range(1 if n_classes == 2 else n_classes)
-            if packed.columns
-        )
+        made = []
+        for k in range(1 if n_classes == 2 else n_classes):
+            values = np.ascontiguousarray(sums[:, k])
+            spread = values.std()
+            if spread <= 1e-12 * np.abs(values).max():
+                continue
+            # Rounded, so that rows that are equal have equal values.
+            values = np.round(values / (spread * DIGITS)) * (spread * DIGITS)
+            weights, cut = packed.weights[k], -packed.bias[k]
+            test = LinearSplit(packed.columns, weights, packed.fill, cut)
+            made.append(Constructed(test, values))
+        return tuple(made)
