@@ -56,6 +56,9 @@ PAIRS = {
     "oc1 unpruned": ("oc1", {"pruning": None}, "OC1-unpruned", 1),
     "cart-lc": ("cart-lc", {}, "CART-LC", 1),
     "lmt": ("lmt", {}, "LMT", 3),
+    "ft": ("ft", {}, "FT", 1),
+    "ft inner": ("ft", {"where": "inner"}, "FTInner", 1),
+    "ft leaves": ("ft", {"where": "leaves"}, "FTLeaves", 1),
 }
 
 
