@@ -90,11 +90,12 @@ def held_out_rows(evidence: Evidence, method: str) -> Rows:
 def errors_as_leaves(tree: Tree, rows: Rows) -> np.ndarray:
     """Errors on `rows` of every node, were it a leaf with what it has from training."""
     if tree.models is not None:
-        path = tree.decision_path(rows.table).tocoo()
-        answer = tree.node_answers(rows.table, path.row, path.col, tree.class_shares)
-        wrong = answer.argmax(axis=1) != rows.y[path.row]
-        part = path.data * rows.weight[path.row] * wrong
-        return np.bincount(path.col, part, minlength=tree.n_nodes)
+        start, row, part = tree.passing(rows.table)
+        node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
+        answer = tree.node_answers(rows.table, row, node, tree.class_shares)
+        wrong = answer.argmax(axis=1) != rows.y[row]
+        errors = part * rows.weight[row] * wrong
+        return np.bincount(node, errors, minlength=tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
     label = tree.filled_value.argmax(axis=1)
     return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]
