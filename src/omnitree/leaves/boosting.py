@@ -25,10 +25,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """The encoded columns of a table in units of their deviations, gaps filled.
+    """The encoded columns of a table in units of their deviations.
 
-    A gap is filled with the column's mean; the columns of a symbol with what its most
-    frequent value has there.
+    A gap is filled with the column's mean; of symbols too, since a symbol that training
+    never showed is a gap as well, and is rarely the most frequent one.
 
     Attributes
     ----------
@@ -46,19 +46,8 @@ class Columns:
     def of(cls, table: Table, weight: Floats) -> Columns:
         """The columns of a training table."""
         source = Standardised.of(table, weight)
-        fill = source.mean.copy()
-        feature, symbol = table.schema.linear_columns()
-        for f in np.unique(feature[symbol >= 0]):
-            cells = table.values[:, f]
-            known = ~np.isnan(cells)
-            codes = cells[known].astype(np.int64)
-            size = np.bincount(codes, weight[known], minlength=1)
-            own = np.flatnonzero(feature == f)
-            fill[own] = np.where(symbol[own] == size.argmax(), 1.0, -1.0)
-        varies = source.std > 0
-        at = np.where(varies, fill - source.mean, 0.0)
-        at[varies] /= source.std[varies]
-        x = source.take(np.arange(table.n_rows), at[source.with_gaps])
+        x = source.take(np.arange(table.n_rows), np.zeros(len(source.with_gaps)))
+        fill = source.mean
         return cls(x, source.mean, source.std, fill)
 
     def leaf_models(self, models: list[Boosted]) -> LeafModels:
