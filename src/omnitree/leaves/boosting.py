@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from omnitree._core import logitboost as kernel
 from omnitree.column_source import Standardised
 from omnitree.leaf_models import LeafModels
+from omnitree.missing import fill_values
 from omnitree.table import Table
 
 Floats = NDArray[np.float64]
@@ -27,8 +28,9 @@ Floats = NDArray[np.float64]
 class Columns:
     """The encoded columns of a table in units of their deviations.
 
-    A gap is filled with the column's mean; of symbols too, since a symbol that training
-    never showed is a gap as well, and is rarely the most frequent one.
+    A gap is filled with the column's mean, or the most frequent symbol. Symbols that had
+    no gap in training have the mean as well: what looks like a gap there is a new symbol,
+    and unlike the most frequent one.
 
     Attributes
     ----------
@@ -46,8 +48,13 @@ class Columns:
     def of(cls, table: Table, weight: Floats) -> Columns:
         """The columns of a training table."""
         source = Standardised.of(table, weight)
-        x = source.take(np.arange(table.n_rows), np.zeros(len(source.with_gaps)))
-        fill = source.mean
+        feature, symbol = table.schema.linear_columns()
+        usual = fill_values(table, weight)[feature]
+        signs = np.where(symbol == usual, 1.0, -1.0)
+        gaps = table.gaps_by_feature[feature] > 0
+        fill = np.where((symbol >= 0) & gaps, signs, source.mean)
+        at = (fill - source.mean) / np.where(source.std > 0, source.std, 1.0)
+        x = source.take(np.arange(table.n_rows), at[source.with_gaps])
         return cls(x, source.mean, source.std, fill)
 
     def leaf_models(self, models: list[Boosted]) -> LeafModels:

@@ -35,15 +35,15 @@ def lmt(steps: int | None = None, **changes: Any) -> TreeClassifier:
     fewer than 5 rows keeps it. The number of steps is that with fewest errors in a 5-fold
     cross-validation at the root, 200 at most, and the same everywhere (``steps`` fixes
     it). Threshold: exhaustive, as in `c4.5`. Gaps: filled with the mean or most frequent
-    symbol of the training set before growing; in models, with the mean of the column.
+    symbol of the training set before growing, and so in models.
     Pruning: cost-complexity with 5 folds, zero standard errors, by the errors of the
     models; siblings that keep their parent's model count as one leaf.
 
     Assumptions, where it differs from the authors' program (Weka's LMT): folds are drawn
     otherwise; a class that no column explains at a node gets its mean response, where the
     program stops; below a node whose model makes no error no models are fitted, since
-    pruning would cut there anyway; the program's models fill gaps in symbols with the most
-    frequent one, and know all symbols of the data file, seen or not.
+    pruning would cut there anyway; a symbol that training never showed is a gap, where the
+    program knows all symbols of the data file.
     """
     parts = {
         "learner": _univariate(2),
