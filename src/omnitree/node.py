@@ -55,6 +55,11 @@ class Problem:
     def _sources(self) -> dict[str, Source]:
         return {}
 
+    @cached_property
+    def shared(self) -> dict[Any, Any]:
+        """What a learner keeps for the other nodes of this growth."""
+        return {}
+
     def source(self, expansion: str) -> Source:
         """Columns for linear tests, made when a learner first asks."""
         if expansion not in self._sources:

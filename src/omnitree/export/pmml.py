@@ -74,6 +74,8 @@ class _Writer:
         ET.indent(root, " ")
         text = ET.tostring(root, encoding="unicode", xml_declaration=False)
         _check_characters(text)
+        # Readers of XML take a bare carriage return for a new line.
+        text = text.replace("\r", "&#13;")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
     def _schema(self) -> ET.Element:

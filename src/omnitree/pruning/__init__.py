@@ -5,6 +5,7 @@ from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.functional import FunctionalPruning
 from omnitree.pruning.information import InformationPruning
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
@@ -24,6 +25,7 @@ PRUNINGS = Registry(
         "information": InformationPruning,
         "criterion": Criterion,
         "significance": Significance,
+        "functional": FunctionalPruning,
         "unassigned_ties": UnassignedTies,
     },
 )
@@ -34,6 +36,7 @@ __all__ = [
     "Criterion",
     "ErrorBased",
     "Evidence",
+    "FunctionalPruning",
     "InformationPruning",
     "MultivariatePruning",
     "Pessimistic",

@@ -9,7 +9,7 @@
 | `share` | each node's part of its parent's weight, for rows that a gap divides |
 | `answer` | of each leaf the class probabilities, smoothing included; null beside a model |
 | `ranges` | of each feature that is a number its least and greatest value, or null |
-| `sample` | null, or rows: `n_rows`, `index`, `values`, `labels`, `target`, by node `views` |
+| `sample` | null, or `n_rows`, `index`, `values`, `labels`, `target`, by node `views` |
 
 A view of a node (`views[id]`) has `charts`: histograms of what the test looks at, by class,
 and for a test on several features `spread`, the standard deviation of each column there.
