@@ -312,9 +312,8 @@ class OmniTreeRegressor(BaseTreeRegressor):
         seed, criterion = self._seed(), self._criterion()
         total, some = float(rows.weight.sum()), rows
         if total > self.max_rows:
-            groups = np.zeros(len(rows.y), dtype=np.int32)
             folds = total / self.max_rows
-            held = fold_weights(rows.table, groups, rows.weight, folds, seed)
+            held = fold_weights(rows.table, rows.groups, rows.weight, folds, seed)
             some = rows.weighing(held[:, 0])
         found = {}
         kinds = REGRESSION_KINDS[type(criterion) is SquaredError]

@@ -108,10 +108,9 @@ class CostComplexity(Pruning):
     def cross_validate(self, prices: np.ndarray, evidence: Evidence) -> np.ndarray:
         """Errors (folds, prices) on the rows that a tree was not grown on."""
         rows = evidence.train
-        groups = rows.y
-        if evidence.criterion is not None:
-            groups = np.zeros(len(rows.y), dtype=np.int32)
-        held = fold_weights(rows.table, groups, rows.weight, self.folds, evidence.seed)
+        held = fold_weights(
+            rows.table, rows.groups, rows.weight, self.folds, evidence.seed
+        )
 
         def one(k: int) -> np.ndarray:
             train = rows.weighing(rows.weight - held[:, k])

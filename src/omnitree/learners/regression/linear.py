@@ -26,6 +26,8 @@ from omnitree.splits import Split
 GROUPS = ("mean", "residual", "hinge")
 SIDES = np.array([[True, False]])
 TURNS = 5
+# Part of a projection's range below which two values are the same.
+TIED = 1e-9
 
 
 class RegressionLinear(SplitLearner):
@@ -134,8 +136,22 @@ def _cut_along(
 ) -> tuple[LinearRows, Floats, Cut] | None:
     if not np.abs(weights).max(initial=0.0) > 0:
         return None
-    cut = search.best(rows.project(weights[:, None])[:, 0])
+    cut = search.best(without_rounding(rows.project(weights[:, None])[:, 0]))
     return None if cut is None else (rows, weights, cut)
+
+
+def without_rounding(z: Floats) -> Floats:
+    """A projection whose values are equal where only rounding sets them apart.
+
+    So that no cut falls between two copies of a row, or between rows that a direction
+    with as many weights as rows puts on one point.
+    """
+    order = np.argsort(z, kind="stable")
+    steps = np.diff(z[order])
+    new = np.concatenate([[True], steps > TIED * (z[order[-1]] - z[order[0]])])
+    out = np.empty_like(z)
+    out[order] = z[order][new][np.cumsum(new) - 1]
+    return out
 
 
 def _centred(rows: LinearRows, node: Node) -> tuple[Floats, Floats]:
