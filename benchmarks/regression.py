@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from omnitree import OmniTreeRegressor, TreeRegressor
 from omnitree.experiments.statistics import corrected_t
-from omnitree.learners.regression import RegressionOmnivariate
+from omnitree.learners.regression import RegressionOmnivariate, RegressionUnivariate
 from omnitree.pruning import CostComplexity
 from omnitree.stopping import Stopping
 
@@ -86,7 +86,7 @@ def methods(seed: int) -> dict:
     small = {"stopping": Stopping(min_rows=10), "random_state": seed}
     ridge = {"stopping": Stopping(min_rows=20), "leaves": "ridge", "random_state": seed}
     five = CostComplexity(folds=5)
-    kinds = ("univariate", "sparse", "linear", "quadratic")
+    kinds = ("univariate", "sparse", "linear")
     return {
         "CART, pruned (scikit-learn)": PrunedCart(seed),
         "OmniTreeRegressor": OmniTreeRegressor(random_state=seed),
@@ -95,14 +95,7 @@ def methods(seed: int) -> dict:
             RegressionOmnivariate(kinds, "bic", min_branch=5), pruning=five, **small
         ),
         "univariate, ridge, BIC pruning": TreeRegressor(
-            RegressionOmnivariate(("univariate",), min_branch=10),
-            pruning="information",
-            **ridge,
-        ),
-        "omnivariate by BIC, ridge": TreeRegressor(
-            RegressionOmnivariate((*kinds[:2], "hinge", kinds[3]), min_branch=10),
-            pruning=five,
-            **ridge,
+            RegressionUnivariate(min_branch=10), pruning="information", **ridge
         ),
     }
 
