@@ -4,8 +4,8 @@ Halves of 5x2 cross-validation, and folds. Rows are dealt by what they hold (`fo
 that neither their order nor whether a row stands there twice or with weight two matters.
 The moments of all training parts come from one pass over the rows: rows that belong to the
 same parts form a cell (five pairs of halves make 32 of them), a cell's moments are summed
-once, and a training part has those of the node less those of the cells it is tested on.
-Used by the choices and by the learners that have a fast way to be tried.
+once, and those of a training part are the sum over its cells. Used by the choices and by the
+learners that have a fast way to be tried.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from omnitree._core import discriminant as kernel
 from omnitree.folds import deal, mix
-from omnitree.linear_rows import BLOCK, Floats, LinearRows, Moments, rest_of
+from omnitree.linear_rows import BLOCK, Floats, LinearRows, Moments
 from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
@@ -43,7 +43,11 @@ class Divisions:
     @classmethod
     def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
         """Five times two halves: ten divisions, each half tested by the other."""
-        return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]))
+        halves = halved(node, 5, rng)
+        if halves is None:
+            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]))
+        sides = np.stack([~halves, halves], axis=1).reshape(10, -1)
+        return cls(node, (sides * node.weight).T)
 
     @classmethod
     def folds(cls, node: Node, n_folds: int, rng: np.random.Generator) -> Divisions:
@@ -56,16 +60,30 @@ class Divisions:
     @cached_property
     def kept(self) -> Floats:
         """Weight of each row in the training part of each division, (n, D)."""
-        left = self.node.weight[:, None] - self.held
-        return np.where(left > 1e-12, left, 0.0)
+        left = self.node.weight - self.held.T
+        return np.where(left > 1e-12, left, 0.0).T
+
+    @cached_property
+    def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Rows of the node, by position, that each division trains on and tests."""
+        trained, tested = self.kept.T > 0, self.held.T > 0
+        return [
+            (np.flatnonzero(a), np.flatnonzero(b))
+            for a, b in zip(trained, tested, strict=True)
+        ]
 
     def training(self, d: int) -> NDArray[np.intp]:
         """Rows of the node, by position, that division `d` trains on."""
-        return np.flatnonzero(self.kept[:, d])
+        return self.parts[d][0]
 
     def testing(self, d: int) -> NDArray[np.intp]:
         """Rows of the node, by position, that division `d` tests."""
-        return np.flatnonzero(self.held[:, d])
+        return self.parts[d][1]
+
+    def tested(self, d: int) -> tuple[NDArray[np.int32], Floats]:
+        """Classes and weights of the rows that division `d` tests."""
+        at = self.testing(d)
+        return self.node.y[at], self.held[at, d]
 
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
@@ -95,16 +113,10 @@ class Divisions:
         few = len(view.rows) <= 4 * max(p, len(self))
         if view.source.has_gaps or few or 8 * len(self) * p * p > ROOM:
             return None
-        tested = self._tested(view)
-        parts = [rest_of(view.moments, [part]) for part in tested]
-        return None if None in parts else parts  # type: ignore[return-value]
-
-    def _tested(self, view: LinearRows) -> list[Moments]:
-        """Moments of the test part of every division."""
-        k, p = view.n_classes, view.n_columns
+        k = view.n_classes
         out = [Moments(np.zeros((k, p)), np.zeros((p, p))) for _ in range(len(self))]
-        inside = self.held > 0
-        whole = ((self.held == 0) | (self.kept == 0)).all(axis=1)
+        inside = self.kept > 0
+        whole = ((self.held == 0) | ~inside).all(axis=1)
         cell = inside @ (1 << np.arange(len(self)))
         order = np.flatnonzero(whole)[np.argsort(cell[whole], kind="stable")]
         ends = np.flatnonzero(np.diff(cell[order], append=-1)) + 1
@@ -114,8 +126,8 @@ class Divisions:
                 _add(out[d], found)
         divided = np.flatnonzero(~whole)  # rows that are in both parts
         if len(divided):
-            for part, held in zip(out, self.held[divided].T, strict=True):
-                _add(part, _sum(view, divided, held))
+            for part, kept in zip(out, self.kept[divided].T, strict=True):
+                _add(part, _sum(view, divided, kept))
         return out
 
     def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
@@ -129,17 +141,64 @@ class Divisions:
             most of its training rows have.
         """
         n_classes, y = self.node.problem.n_classes, self.node.y
-        train, test = self.training(d), self.testing(d)
-        weight = self.kept[train, d]
-        # One more branch, the last, for rows that go nowhere or where no row went.
+        train, test = self.parts[d]
+        # One more branch, the last, for rows that go nowhere.
         n = int(max(trained.max(initial=0), tested.max(initial=0))) + 2
-        cells = np.where(trained < 0, n - 1, trained) * n_classes + y[train]
-        counts = np.bincount(cells, weight, n * n_classes).reshape(n, n_classes)
-        counts[-1] = counts.sum(axis=0)
-        counts[counts.sum(axis=1) == 0] = counts[-1]
-        wrong = counts.argmax(axis=1)[tested] != y[test]
-        held = self.held[test, d]
-        return float(held @ wrong / max(held.sum(), np.finfo(float).tiny))
+        counts = []
+        for branch, at, weight in (
+            (trained, train, self.kept[train, d]),
+            (tested, test, self.held[test, d]),
+        ):
+            cells = np.where(branch < 0, n - 1, branch) * n_classes + y[at]
+            flat = np.bincount(cells, weight, n * n_classes).astype(np.float64)
+            counts.append(flat.reshape(n, n_classes))
+        counts[0][-1] = counts[0].sum(axis=0)  # they have the class of all rows
+        return wrong_share(*counts)
+
+
+def wrong_share(trained: Floats, tested: Floats) -> float:
+    """Share of tested rows with a wrong class, by counts (branches, K) of both parts.
+
+    A branch has the class of most of its training rows; one without any has that of the
+    last branch.
+
+    Examples
+    --------
+    >>> wrong_share(np.array([[5, 1], [0, 3]]), np.array([[3, 1], [1, 3]]))
+    0.25
+    """
+    label = trained.argmax(axis=1)
+    label[trained.sum(axis=1) == 0] = label[-1]
+    total = tested.sum()
+    right = tested[np.arange(len(tested)), label].sum()
+    return float((total - right) / max(total, np.finfo(float).tiny))
+
+
+def halved(node: Node, repeats: int, rng: np.random.Generator) -> NDArray | None:
+    """Which half each row is in, (repeats, n); None where rows weigh more than one.
+
+    The rows of a class, in the order of their hashes, are paired, each time otherwise, and
+    the two of a pair part at random. One sort serves all repeats. Equal rows count as one
+    of weight two, which has to be divided (`folds.deal`).
+    """
+    n, seed = len(node.rows), np.uint64(rng.integers(2**62))
+    if not (node.weight == 1).all() or node.problem.n_classes > 256:
+        return None
+    key = mix(node.problem.row_hash[node.rows] ^ seed) >> np.uint64(8)
+    order = np.argsort(node.y.astype(np.uint64) << np.uint64(56) | key)
+    y, key = node.y[order], key[order]
+    first = np.flatnonzero(np.diff(y, prepend=-1))
+    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
+        return None
+    place = np.arange(n) - np.repeat(first, np.diff(first, append=n))
+    out = np.empty((repeats, n), dtype=bool)
+    for r in range(repeats):
+        upper = (place >> r & 1).astype(bool)
+        # The hash of the pair's lower row decides; a row without a partner is alone.
+        lower = np.arange(n) - np.where(upper, 1 << r, 0)
+        coin = key[lower] >> np.uint64(r) & np.uint64(1)
+        out[r, order] = upper ^ coin.astype(bool)
+    return out
 
 
 def sample(node: Node, most: int, rng: np.random.Generator) -> Node:

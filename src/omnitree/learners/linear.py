@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from omnitree.direction import DIRECTIONS, Fisher
 from omnitree.direction.fisher import Projections
-from omnitree.divisions import Divisions
+from omnitree.divisions import Divisions, wrong_share
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
@@ -155,16 +155,22 @@ class Linear(SplitLearner):
         start = np.cumsum([0, *(basis.shape[1] for basis in bases)])
         scores = divisions.node.view(self._expansion()).products(np.hstack(bases))
         errors = np.empty(len(asked))
-        for d, (one, a, b) in enumerate(zip(asked, start, start[1:], strict=False)):
-            own = scores[:, a:b] - one.rows.mean @ bases[d]
-            train, test = divisions.training(d), divisions.testing(d)
-            one.projections.__dict__["scores"] = np.ascontiguousarray(own[train])
+        for d, one in enumerate(asked):
+            train, test = divisions.parts[d]
+            own = scores[:, start[d] : start[d + 1]]
+            origin = one.rows.mean @ bases[d]
+            one.projections.__dict__["scores"] = own[train] - origin
             found = self._find(one)
-            branches = np.full(len(own), -1)
-            if found is not None:
-                mix = one.projections.mix(found.left[None])[0]
-                branches = (own @ mix > found.cut).astype(np.intp)
-            errors[d] = divisions.error(d, branches[train], branches[test])
+            if found is None:
+                errors[d] = divisions.error(
+                    d, np.full(len(train), -1), np.full(len(test), -1)
+                )
+                continue
+            projected = one.projections.project(found.left[None])
+            cuts = np.array([found.cut])
+            trained = projected.counts(cuts)[0]
+            beside = own[test] - origin, *divisions.tested(d)
+            errors[d] = wrong_share(trained, projected.counts_of(*beside, cuts)[0])
         return errors
 
     def _expansion(self) -> str:
