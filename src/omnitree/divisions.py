@@ -88,7 +88,7 @@ class Divisions:
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
         at, node = self.training(d), self.node
-        return Node(node.problem, node.rows[at], self.kept[at, d], (*node.path, d))
+        return Node(node.problem, node.rows[at], self.kept[at, d], node.path)
 
     def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
         """The rows of a training part as linear tests see them, with known moments."""
