@@ -353,6 +353,23 @@ class Tree:
         path.sort_indices()
         return path
 
+    def passing(self, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows that pass through each node: (start, row, part).
+
+        Those of node i are row[start[i]:start[i + 1]], ascending, and the parts of them
+        that pass; as `decision_path` by columns.
+        """
+        leaf = self._place(table)
+        if leaf.min() < 0:
+            path = self.decision_path(table).tocsc()
+            return path.indptr, path.indices.astype(np.int64), path.data
+        above, n_above = self._ancestors, self.depths[leaf].astype(np.int64) + 1
+        node = above.indices[ranges(above.indptr[leaf], n_above)]
+        order = np.argsort(node, kind="stable")
+        row = np.repeat(np.arange(len(leaf)), n_above)[order]
+        start = starts(np.bincount(node, minlength=self.n_nodes))
+        return start, row, np.ones(len(row))
+
     @cached_property
     def _ancestors(self) -> sparse.csr_array:
         """Matrix nodes x nodes: 1 where the column is the row's node or above it."""

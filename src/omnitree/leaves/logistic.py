@@ -63,7 +63,7 @@ class LogisticLeaves(Leaves):
 
     def fit(self, tree: Tree, training: Training) -> Tree:
         columns = Columns.of(training.table, training.weight)
-        path = tree.decision_path(training.table).tocsc()
+        first, row, share = tree.passing(training.table)
         start = Boosted.start(training.n_classes, columns.x.shape[1])
         found: list[Boosted] = []
         done = np.zeros(tree.n_nodes, dtype=bool)  # no error is left, here or above
@@ -72,9 +72,8 @@ class LogisticLeaves(Leaves):
                 above = int(tree.parent[node])
                 model = found[above] if above >= 0 else start
                 done[node] = above >= 0 and done[above]
-                part = slice(path.indptr[node], path.indptr[node + 1])
-                rows = path.indices[part].astype(np.int64)
-                weight = path.data[part] * training.weight[rows]
+                part = slice(first[node], first[node + 1])
+                rows, weight = row[part], share[part] * training.weight[row[part]]
                 small = weight.sum() < self.min_rows - 1e-9
                 if not (done[node] or small or training.expired()):
                     model, done[node] = self._refine(

@@ -142,8 +142,8 @@ def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     gone = np.zeros(tree.n_nodes, dtype=bool)
 
     def link(node: int) -> float:
-        more = max(leaves[node] - size[node], 1.0)
-        return max((cost[node] - below[node]) / more, 0.0)
+        # Below 0 where models err more often than their parent's: these go first.
+        return (cost[node] - below[node]) / max(leaves[node] - size[node], 1.0)
 
     inner = np.flatnonzero(tree.kind != LEAF).tolist()
     heap = [(link(node), node) for node in inner]
@@ -151,7 +151,7 @@ def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     now = 0.0
     while heap:
         value, node = heapq.heappop(heap)
-        if gone[node] or abs(value - link(node)) > 1e-12 * (1 + value):
+        if gone[node] or abs(value - link(node)) > 1e-12 * (1 + abs(value)):
             continue  # cut with an ancestor, or out of date
         now = max(now, value)
         stack = [node]
