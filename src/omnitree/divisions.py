@@ -80,11 +80,6 @@ class Divisions:
         """Rows of the node, by position, that division `d` tests."""
         return self.parts[d][1]
 
-    def tested(self, d: int) -> tuple[NDArray[np.int32], Floats]:
-        """Classes and weights of the rows that division `d` tests."""
-        at = self.testing(d)
-        return self.node.y[at], self.held[at, d]
-
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
         at, node = self.training(d), self.node
@@ -109,26 +104,42 @@ class Divisions:
         and where a part has hardly more rows than columns.
         """
         view = self.node.view(expansion)
-        p = view.n_columns
+        p, k = view.n_columns, view.n_classes
         few = len(view.rows) <= 4 * max(p, len(self))
-        if view.source.has_gaps or few or 8 * len(self) * p * p > ROOM:
+        # A row belongs to training parts as a whole or, where it was divided, in part.
+        trained = self.kept.T > 0
+        whole = ~(trained & (self.held.T > 0)).any(axis=0)
+        code = np.zeros(len(view.rows), dtype=np.int16 if len(self) < 15 else np.int64)
+        for d, inside in enumerate(trained):
+            code |= inside.astype(code.dtype) << d
+        order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
+        ends = np.flatnonzero(np.diff(code[order], append=-1)) + 1
+        cells = len(ends) if len(order) else 0
+        if view.source.has_gaps or few or 8 * (cells + len(self)) * p * p > ROOM:
             return None
-        k = view.n_classes
-        out = [Moments(np.zeros((k, p)), np.zeros((p, p))) for _ in range(len(self))]
-        inside = self.kept > 0
-        whole = ((self.held == 0) | ~inside).all(axis=1)
-        cell = inside @ (1 << np.arange(len(self)))
-        order = np.flatnonzero(whole)[np.argsort(cell[whole], kind="stable")]
-        ends = np.flatnonzero(np.diff(cell[order], append=-1)) + 1
-        for at in np.split(order, ends[:-1]) if len(order) else []:
-            found = _sum(view, at, view.weight[at])
-            for d in np.flatnonzero(inside[at[0]]):
-                _add(out[d], found)
-        divided = np.flatnonzero(~whole)  # rows that are in both parts
-        if len(divided):
-            for part, kept in zip(out, self.kept[divided].T, strict=True):
-                _add(part, _sum(view, divided, kept))
-        return out
+        sums = np.zeros((max(cells, 1), k, p))
+        second = np.zeros((max(cells, 1), p, p))
+        start = 0
+        for c, end in enumerate(ends[:cells]):
+            at = order[start:end]
+            _add(view, at, view.weight[at], sums[c], second[c])
+            start = end
+        member = np.zeros((len(self), len(sums)))
+        member[:, :cells] = trained[:, order[ends[:cells] - 1]]
+        sums = np.tensordot(member, sums, axes=1)
+        second = np.tensordot(member, second, axes=1)
+        divided = np.flatnonzero(~whole)
+        for d in range(len(self)) if len(divided) else []:
+            _add(view, divided, self.kept[divided, d], sums[d], second[d])
+        return [Moments(*both) for both in zip(sums, second, strict=True)]
+
+    def errors(self, above: NDArray[np.bool_]) -> Floats:
+        """Share of wrong rows in every test part, by the side (n, D) of each row."""
+        counts = np.zeros((len(self), 2, 2, self.node.problem.n_classes))
+        sides = np.ascontiguousarray(above).view(np.uint8)
+        kept, held = (np.ascontiguousarray(w.T) for w in (self.kept, self.held))
+        kernel.count_parts(sides, self.node.y, kept, held, counts)
+        return np.array([wrong_share(*part) for part in counts])
 
     def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
         """Share of the tested rows that get a wrong class.
@@ -217,10 +228,10 @@ def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
     return deal(key, node.y, node.weight, n_folds, seed)
 
 
-def _sum(view: LinearRows, at: NDArray[np.intp], weight: Floats) -> Moments:
-    """Moments of some rows of a view."""
-    sums = np.zeros((view.n_classes, view.n_columns))
-    second = np.zeros((view.n_columns, view.n_columns))
+def _add(
+    view: LinearRows, at: NDArray[np.intp], weight: Floats, sums: Floats, second: Floats
+) -> None:
+    """Add the moments of some rows of a view."""
     weight = np.ascontiguousarray(weight)
     plain = bool((weight == 1).all())
     for start in range(0, len(at), BLOCK):
@@ -229,9 +240,3 @@ def _sum(view: LinearRows, at: NDArray[np.intp], weight: Floats) -> Moments:
         block = view.take(part)
         kernel.add_class_sums(block, view.y[part], w, sums)
         second += block.T @ (block if plain else block * w[:, None])
-    return Moments(sums, second)
-
-
-def _add(to: Moments, more: Moments) -> None:
-    to.sums.__iadd__(more.sums)
-    to.second.__iadd__(more.second)
