@@ -10,6 +10,7 @@ learners that have a fast way to be tried.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from omnitree._core import discriminant as kernel
 from omnitree.folds import deal, mix
-from omnitree.linear_rows import BLOCK, Floats, LinearRows, Moments
+from omnitree.linear_rows import Floats, LinearRows, Moments
 from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
 ROOM = 2**28
+PIECE = 8192  # rows taken at a time
 
 
 @dataclass(frozen=True)
@@ -111,26 +113,23 @@ class Divisions:
         whole = ~(trained & (self.held.T > 0)).any(axis=0)
         code = np.zeros(len(view.rows), dtype=np.int16 if len(self) < 15 else np.int64)
         for d, inside in enumerate(trained):
-            code |= inside.astype(code.dtype) << d
+            code[inside] += 1 << d
         order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
-        ends = np.flatnonzero(np.diff(code[order], append=-1)) + 1
-        cells = len(ends) if len(order) else 0
+        first = np.flatnonzero(np.diff(code[order], prepend=-1))
+        cells = max(len(first), 1)
         if view.source.has_gaps or few or 8 * (cells + len(self)) * p * p > ROOM:
             return None
-        sums = np.zeros((max(cells, 1), k, p))
-        second = np.zeros((max(cells, 1), p, p))
-        start = 0
-        for c, end in enumerate(ends[:cells]):
-            at = order[start:end]
-            _add(view, at, view.weight[at], sums[c], second[c])
-            start = end
-        member = np.zeros((len(self), len(sums)))
-        member[:, :cells] = trained[:, order[ends[:cells] - 1]]
+        sums, second = np.zeros((cells, k, p)), np.zeros((cells, p, p))
+        cell = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
+        _add(view, order, view.weight[order], cell, sums, second)
+        member = np.zeros((len(self), cells))
+        member[:, : len(first)] = trained[:, order[first]]
         sums = np.tensordot(member, sums, axes=1)
         second = np.tensordot(member, second, axes=1)
         divided = np.flatnonzero(~whole)
         for d in range(len(self)) if len(divided) else []:
-            _add(view, divided, self.kept[divided, d], sums[d], second[d])
+            part = np.full(len(divided), d)
+            _add(view, divided, self.kept[divided, d], part, sums, second)
         return [Moments(*both) for both in zip(sums, second, strict=True)]
 
     def errors(self, above: NDArray[np.bool_]) -> Floats:
@@ -229,14 +228,23 @@ def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
 
 
 def _add(
-    view: LinearRows, at: NDArray[np.intp], weight: Floats, sums: Floats, second: Floats
+    view: LinearRows,
+    at: NDArray[np.intp],
+    weight: Floats,
+    cell: NDArray[np.intp],
+    sums: Floats,
+    second: Floats,
 ) -> None:
-    """Add the moments of some rows of a view."""
+    """Add rows of a view, sorted by cell, to the moments (C, K, p), (C, p, p) of these."""
     weight = np.ascontiguousarray(weight)
     plain = bool((weight == 1).all())
-    for start in range(0, len(at), BLOCK):
-        part = at[start : start + BLOCK]
-        w = weight[start : start + BLOCK]
+    by_class = sums.reshape(-1, sums.shape[2])
+    for start in range(0, len(at), PIECE):
+        part, w, c = (a[start : start + PIECE] for a in (at, weight, cell))
         block = view.take(part)
-        kernel.add_class_sums(block, view.y[part], w, sums)
-        second += block.T @ (block if plain else block * w[:, None])
+        own = (c * view.n_classes + view.y[part]).astype(np.int32)
+        kernel.add_class_sums(block, own, w, by_class)
+        weighted = block if plain else block * w[:, None]
+        edges = [0, *(np.flatnonzero(np.diff(c)) + 1), len(c)]
+        for a, b in itertools.pairwise(edges):
+            second[c[a]] += block[a:b].T @ weighted[a:b]
