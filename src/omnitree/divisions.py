@@ -24,7 +24,7 @@ from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
 ROOM = 2**28
-PIECE = 8192  # rows taken at a time
+PIECE = 4096  # rows taken at a time
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,11 @@ class Divisions:
         # A row belongs to training parts as a whole or, where it was divided, in part.
         trained = self.kept.T > 0
         whole = ~(trained & (self.held.T > 0)).any(axis=0)
-        code = np.zeros(len(view.rows), dtype=np.int16 if len(self) < 15 else np.int64)
+        code = np.zeros(len(view.rows), dtype=np.int64)
         for d, inside in enumerate(trained):
-            code[inside] += 1 << d
+            code += inside.astype(np.int64) << d
+        if len(self) < 15:
+            code = code.astype(np.int16)  # sorted by radix
         order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
         first = np.flatnonzero(np.diff(code[order], prepend=-1))
         cells = max(len(first), 1)
@@ -240,7 +242,8 @@ def _add(
     plain = bool((weight == 1).all())
     by_class = sums.reshape(-1, sums.shape[2])
     for start in range(0, len(at), PIECE):
-        part, w, c = (a[start : start + PIECE] for a in (at, weight, cell))
+        piece = slice(start, start + PIECE)
+        part, w, c = at[piece], weight[piece], cell[piece]
         block = view.take(part)
         own = (c * view.n_classes + view.y[part]).astype(np.int32)
         kernel.add_class_sums(block, own, w, by_class)
