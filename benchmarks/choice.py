@@ -33,7 +33,8 @@ from omnitree.table import learn_table
 
 GOAL = 3.0
 CANDIDATES: dict[str, tuple[SplitLearner, int]] = {
-    "fisher": (Linear(direction=Fisher("always")), 50),
+    "fisher": (Linear(), 50),
+    "fisher, components": (Linear(direction=Fisher("always")), 50),
     "rls": (Grouped("rls"), 50),
     "quadratic": (Linear(direction=Fisher("always"), expansion="quadratic"), 15),
     "analytic": (Analytic(), 50),

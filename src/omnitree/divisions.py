@@ -10,6 +10,7 @@ learners that have a fast way to be tried.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from omnitree._core import discriminant as kernel
 from omnitree.folds import deal, mix
-from omnitree.linear_rows import BLOCK, Floats, LinearRows, Moments
+from omnitree.linear_rows import Floats, LinearRows, Moments
 from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
 ROOM = 2**28
+PIECE = 4096  # rows taken at a time
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,6 @@ class Divisions:
         """Rows of the node, by position, that division `d` tests."""
         return self.parts[d][1]
 
-    def tested(self, d: int) -> tuple[NDArray[np.int32], Floats]:
-        """Classes and weights of the rows that division `d` tests."""
-        at = self.testing(d)
-        return self.node.y[at], self.held[at, d]
-
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
         at, node = self.training(d), self.node
@@ -109,26 +106,41 @@ class Divisions:
         and where a part has hardly more rows than columns.
         """
         view = self.node.view(expansion)
-        p = view.n_columns
+        p, k = view.n_columns, view.n_classes
         few = len(view.rows) <= 4 * max(p, len(self))
-        if view.source.has_gaps or few or 8 * len(self) * p * p > ROOM:
+        # A row belongs to training parts as a whole or, where it was divided, in part.
+        trained = self.kept.T > 0
+        whole = ~(trained & (self.held.T > 0)).any(axis=0)
+        code = np.zeros(len(view.rows), dtype=np.int64)
+        for d, inside in enumerate(trained):
+            code += inside.astype(np.int64) << d
+        if len(self) < 15:
+            code = code.astype(np.int16)  # sorted by radix
+        order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
+        first = np.flatnonzero(np.diff(code[order], prepend=-1))
+        cells = max(len(first), 1)
+        if view.source.has_gaps or few or 8 * (cells + len(self)) * p * p > ROOM:
             return None
-        k = view.n_classes
-        out = [Moments(np.zeros((k, p)), np.zeros((p, p))) for _ in range(len(self))]
-        inside = self.kept > 0
-        whole = ((self.held == 0) | ~inside).all(axis=1)
-        cell = inside @ (1 << np.arange(len(self)))
-        order = np.flatnonzero(whole)[np.argsort(cell[whole], kind="stable")]
-        ends = np.flatnonzero(np.diff(cell[order], append=-1)) + 1
-        for at in np.split(order, ends[:-1]) if len(order) else []:
-            found = _sum(view, at, view.weight[at])
-            for d in np.flatnonzero(inside[at[0]]):
-                _add(out[d], found)
-        divided = np.flatnonzero(~whole)  # rows that are in both parts
-        if len(divided):
-            for part, kept in zip(out, self.kept[divided].T, strict=True):
-                _add(part, _sum(view, divided, kept))
-        return out
+        sums, second = np.zeros((cells, k, p)), np.zeros((cells, p, p))
+        cell = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
+        _add(view, order, view.weight[order], cell, sums, second)
+        member = np.zeros((len(self), cells))
+        member[:, : len(first)] = trained[:, order[first]]
+        sums = np.tensordot(member, sums, axes=1)
+        second = np.tensordot(member, second, axes=1)
+        divided = np.flatnonzero(~whole)
+        for d in range(len(self)) if len(divided) else []:
+            part = np.full(len(divided), d)
+            _add(view, divided, self.kept[divided, d], part, sums, second)
+        return [Moments(*both) for both in zip(sums, second, strict=True)]
+
+    def errors(self, above: NDArray[np.bool_]) -> Floats:
+        """Share of wrong rows in every test part, by the side (n, D) of each row."""
+        counts = np.zeros((len(self), 2, 2, self.node.problem.n_classes))
+        sides = np.ascontiguousarray(above).view(np.uint8)
+        kept, held = (np.ascontiguousarray(w.T) for w in (self.kept, self.held))
+        kernel.count_parts(sides, self.node.y, kept, held, counts)
+        return np.array([wrong_share(*part) for part in counts])
 
     def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
         """Share of the tested rows that get a wrong class.
@@ -217,21 +229,25 @@ def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
     return deal(key, node.y, node.weight, n_folds, seed)
 
 
-def _sum(view: LinearRows, at: NDArray[np.intp], weight: Floats) -> Moments:
-    """Moments of some rows of a view."""
-    sums = np.zeros((view.n_classes, view.n_columns))
-    second = np.zeros((view.n_columns, view.n_columns))
+def _add(
+    view: LinearRows,
+    at: NDArray[np.intp],
+    weight: Floats,
+    cell: NDArray[np.intp],
+    sums: Floats,
+    second: Floats,
+) -> None:
+    """Add rows of a view, sorted by cell, to the moments (C, K, p), (C, p, p) of these."""
     weight = np.ascontiguousarray(weight)
     plain = bool((weight == 1).all())
-    for start in range(0, len(at), BLOCK):
-        part = at[start : start + BLOCK]
-        w = weight[start : start + BLOCK]
+    by_class = sums.reshape(-1, sums.shape[2])
+    for start in range(0, len(at), PIECE):
+        piece = slice(start, start + PIECE)
+        part, w, c = at[piece], weight[piece], cell[piece]
         block = view.take(part)
-        kernel.add_class_sums(block, view.y[part], w, sums)
-        second += block.T @ (block if plain else block * w[:, None])
-    return Moments(sums, second)
-
-
-def _add(to: Moments, more: Moments) -> None:
-    to.sums.__iadd__(more.sums)
-    to.second.__iadd__(more.second)
+        own = (c * view.n_classes + view.y[part]).astype(np.int32)
+        kernel.add_class_sums(block, own, w, by_class)
+        weighted = block if plain else block * w[:, None]
+        edges = [0, *(np.flatnonzero(np.diff(c)) + 1), len(c)]
+        for a, b in itertools.pairwise(edges):
+            second[c[a]] += block[a:b].T @ weighted[a:b]

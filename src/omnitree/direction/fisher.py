@@ -113,14 +113,10 @@ class MixedProjection(Projected):
         return weight, mean, np.maximum(total - between, 0.0)
 
     def counts(self, cuts: Floats) -> Floats:
-        return self.counts_of(self.of.scores, self.rows.y, self.rows.weight, cuts)
-
-    def counts_of(self, scores: Floats, y: NDArray, weight: Floats, cuts: Floats):
-        """Class counts (C, 2, K) beside each cut of rows with these scores."""
-        n_classes = self.rows.n_classes
-        above = np.zeros((len(cuts), n_classes))
-        kernel.count_above(scores, self.mix, cuts, y, weight, above)
-        return np.stack([np.bincount(y, weight, n_classes) - above, above], axis=1)
+        above = np.zeros((len(cuts), self.rows.n_classes))
+        y, weight = self.rows.y, self.rows.weight
+        kernel.count_above(self.of.scores, self.mix, cuts, y, weight, above)
+        return np.stack([self.rows.class_weight - above, above], axis=1)
 
 
 class Fisher(Part):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from omnitree.direction import DIRECTIONS, Fisher
 from omnitree.direction.fisher import Projections
-from omnitree.divisions import Divisions, wrong_share
+from omnitree.divisions import Divisions
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
@@ -151,27 +151,34 @@ class Linear(SplitLearner):
             self._discriminant(divisions.view(d, self._expansion(), part))
             for d, part in enumerate(moments)
         ]
-        bases = [a.projections.basis for a in asked]
-        start = np.cumsum([0, *(basis.shape[1] for basis in bases)])
-        scores = divisions.node.view(self._expansion()).products(np.hstack(bases))
-        errors = np.empty(len(asked))
-        for d, one in enumerate(asked):
-            train, test = divisions.parts[d]
-            own = scores[:, start[d] : start[d + 1]]
-            origin = one.rows.mean @ bases[d]
-            one.projections.__dict__["scores"] = own[train] - origin
+        rows = divisions.node.view(self._expansion())
+        analytic = isinstance(asked[0].threshold, EqualVariance) and not self.fallback
+        if analytic and all(len(one.rows.present) == 2 for one in asked):
+            # Groups and cuts follow from the moments: no row is looked at but to test.
+            tests = [self._of_two_classes(one) for one in asked]
+            weights = np.stack([w for w, _ in tests], axis=1)
+            return divisions.errors(rows.products(weights) > [cut for _, cut in tests])
+        scores = rows.products_each([one.projections.basis for one in asked])
+        above = np.zeros((len(rows.rows), len(asked)), dtype=bool)
+        for d, (one, own) in enumerate(zip(asked, scores, strict=True)):
+            origin = one.rows.mean @ one.projections.basis
+            one.projections.__dict__["scores"] = own[divisions.training(d)] - origin
             found = self._find(one)
-            if found is None:
-                errors[d] = divisions.error(
-                    d, np.full(len(train), -1), np.full(len(test), -1)
-                )
-                continue
-            projected = one.projections.project(found.left[None])
-            cuts = np.array([found.cut])
-            trained = projected.counts(cuts)[0]
-            beside = own[test] - origin, *divisions.tested(d)
-            errors[d] = wrong_share(trained, projected.counts_of(*beside, cuts)[0])
-        return errors
+            if found is not None:
+                mix = one.projections.mix(found.left[None])[0]
+                above[:, d] = own @ mix > found.cut + origin @ mix
+        return divisions.errors(above)
+
+    def _of_two_classes(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
+        """Weights and cut where there is nothing to group and no row needs to be counted.
+
+        A cut beyond all rows leaves one branch empty: to test it is to test a leaf.
+        """
+        left = GROUPINGS.resolve(self.grouping).find(asked)
+        projected = asked.projections.project(left[None])
+        cut = asked.threshold.find(projected, asked.merit)[0]
+        weights = asked.projections.weights(left)
+        return weights, float(cut + asked.rows.mean @ weights)
 
     def _expansion(self) -> str:
         if self.expansion not in EXPANSIONS:
