@@ -347,7 +347,8 @@ REGRESSION_KINDS: dict[bool, dict[str, Kind]] = {
         "constant, univariate": CONSTANT,
         "linear, omnivariate": (
             RegressionOmnivariate(("univariate", "hinge"), min_branch=10),
-            Stopping(min_rows=20),
+            # A linear model needs no smaller parts, and many rows cost time.
+            Stopping(min_rows=20, min_share=0.005),
             RidgeLeaves(),
         ),
     },

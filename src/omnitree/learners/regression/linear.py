@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from omnitree.direction import Fisher
 from omnitree.divisions import Divisions
 from omnitree.learners.base import SplitLearner
-from omnitree.learners.regression.search import Cut, CutSearch, trial_losses
+from omnitree.learners.regression.search import (
+    Cut,
+    CutSearch,
+    search_of,
+    trial_losses,
+)
 from omnitree.leaves.ridge import fit_ridge
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.node import EXPANSIONS, Node
@@ -71,7 +76,7 @@ class RegressionLinear(SplitLearner):
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
         if self.max_features_per_test is not None:
             number("max_features_per_test", self.max_features_per_test, 1)
-        search = CutSearch(node, self.min_branch)
+        search = search_of(node, self.min_branch)
         if self.groups == "hinge":
             found = self._hinge(node.view(self.expansion), node, search)
         else:
