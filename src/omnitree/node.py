@@ -165,8 +165,14 @@ class Node:
             if "moments" in view.__dict__
         }
 
+    @cached_property
+    def searches(self) -> dict[float, Any]:
+        """Searches for cuts under a numeric target made so far, by least branch."""
+        return {}
+
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
+        self.searches.clear()
         for view in self.views.values():
             view.forget()
 

@@ -227,6 +227,12 @@ class Tree:
             self.weight[self.weight_ptr[test] : self.weight_ptr[test + 1]].tolist(),
         )
 
+    def complexity(self, node: int) -> int:
+        """Free parameters of a node's test, as its choice counted them if there was one."""
+        split = self.split(node)
+        chosen = [c.parameters for c in split.candidates if c.chosen]
+        return chosen[0] if chosen else split.n_params
+
     # -- routing --------------------------------------------------------------------
 
     @cached_property

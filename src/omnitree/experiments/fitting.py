@@ -95,7 +95,8 @@ def _paths(data: Dataset, method: Method, seed: int) -> Fold:
 
 
 def describe_nodes(tree: Tree) -> list[list[Any]]:
-    """Kind, level (1 is the root), rows, classes and features of each decision node."""
+    """Kind, level (1 is the root), rows, classes, features and free parameters of each
+    decision node."""
     depths = tree.depths
     return [
         [
@@ -104,6 +105,7 @@ def describe_nodes(tree: Tree) -> list[list[Any]]:
             float(tree.value[node].sum()),
             int((tree.value[node] > 0).sum()),
             len(tree._features_of(node)),
+            tree.complexity(node),
         ]
         for node in np.flatnonzero(tree.kind != LEAF).tolist()
     ]

@@ -28,6 +28,13 @@ class Rows:
     y: NDArray
     weight: NDArray[np.float64]
 
+    @property
+    def groups(self) -> NDArray[np.int32]:
+        """What folds are dealt by: the classes; a numeric target makes one group."""
+        if self.y.dtype.kind == "i":
+            return self.y
+        return np.zeros(len(self.y), dtype=np.int32)
+
     def take(self, rows: NDArray) -> Rows:
         """Some of the rows, in order."""
         table = Table(self.table.values[rows], self.table.schema)

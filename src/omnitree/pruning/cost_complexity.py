@@ -135,10 +135,7 @@ def fold_trees(
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
     rows = evidence.train
-    groups = rows.y
-    if evidence.criterion is not None:
-        groups = np.zeros(len(rows.y), dtype=np.int32)
-    held = fold_weights(rows.table, groups, rows.weight, folds, evidence.seed)
+    held = fold_weights(rows.table, rows.groups, rows.weight, folds, evidence.seed)
 
     def one(k: int) -> FoldTree | None:
         train = rows.weighing(rows.weight - held[:, k])

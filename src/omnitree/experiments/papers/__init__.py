@@ -17,6 +17,7 @@ from omnitree.reading import InputError
 PAPERS = {
     "lw94": "omnitree.experiments.papers.lw94",
     "ldt05": "omnitree.experiments.papers.ldt05",
+    "omni": "omnitree.experiments.papers.omni",
 }
 
 

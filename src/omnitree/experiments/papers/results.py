@@ -9,7 +9,7 @@ out, and said so. Used by the papers whose experiments are methods x data sets.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,21 +29,42 @@ from omnitree.experiments.papers.base import (
 )
 from omnitree.experiments.protocols import Protocol
 from omnitree.experiments.runner import Result, Task
+from omnitree.experiments.store import Fold
 from omnitree.reading import InputError
 
 
 @dataclass(frozen=True)
 class Metric:
-    """How a published measure is made of ours, and which direction is better."""
+    """How a published measure is made of ours, and which direction is better.
 
-    measure: str
+    `measure` names a measure of the folds, or makes one of a fold.
+    """
+
+    measure: str | Callable[[Fold], float]
     better: str
     accuracy: bool = False
 
     def of(self, result: Result) -> np.ndarray:
         """Values of the folds."""
-        scores = result.scores(self.measure)
+        scores = self.cost(result)
         return 100 - scores if self.accuracy else scores
+
+    def cost(self, result: Result) -> np.ndarray:
+        """Values of the folds where smaller is better."""
+        if isinstance(self.measure, str):
+            return result.scores(self.measure)
+        return np.array([self.measure(fold) for fold in result.folds], dtype=float)
+
+
+def printed_complexity(fold: Fold) -> float:
+    """Decision nodes and the dimensions of the root's test; 0 for a single leaf.
+
+    What the omnivariate paper's table 2 has, against its text (see tables/README.md, O2).
+    """
+    if fold.failure is not None:
+        return math.nan
+    nodes = fold.detail["nodes"]
+    return len(nodes) + nodes[0][5] - 1 if nodes else 0
 
 
 METRICS = {
@@ -51,6 +72,7 @@ METRICS = {
     "error": Metric("error", "smaller"),
     "tree_size": Metric("nodes", "smaller"),
     "tree_complexity": Metric("parameters", "smaller"),
+    "model_complexity": Metric(printed_complexity, "smaller"),
     "learning_time": Metric("seconds", "unknown"),
 }
 
@@ -96,8 +118,8 @@ class Study:
 
     def table(self, number: str, title: str, file: str) -> PaperTable:
         """A published table beside ours."""
-        frame = self._rows(published(file))
-        results = self._run(frame)
+        frame = self.rows(published(file))
+        results = self.run(frame)
         cells = []
         for _, row in frame.iterrows():
             result = results.get((row["dataset"], row["method"], _variant(row)))
@@ -114,17 +136,23 @@ class Study:
         keys = ("data set", "method")
         return PaperTable(number, title, keys, tuple(cells), note)
 
-    def wins(self, number: str, title: str, file: str, pairs: str) -> PaperTable:
-        """A published table of pairwise wins beside ours, on the raw results of `file`."""
-        frame = self._rows(published(file))
+    def wins(
+        self, number: str, title: str, file: str, pairs: str, pair_metric: str = ""
+    ) -> PaperTable:
+        """A published table of pairwise wins beside ours, on the raw results of `file`.
+
+        `pair_metric` says which part of `pairs`, where that has several.
+        """
+        frame = self.rows(published(file))
         metric = METRICS[str(frame["metric"].iloc[0])]
         scores: dict[str, dict[str, np.ndarray]] = {}
-        for (name, method, _), result in self._run(frame).items():
+        for (name, method, _), result in self.run(frame).items():
             if not result.failures:
-                values = result.scores(metric.measure)
-                scores.setdefault(name, {})[method] = values
+                scores.setdefault(name, {})[method] = metric.cost(result)
         counts = ranks.win_table(scores, self.protocol.compare)
         print_ = published(pairs)
+        if "metric" in print_:
+            print_ = print_[print_["metric"] == pair_metric]
         known = set(counts.index) - {"SUM"}
         cells = [
             figure_cell(
@@ -137,17 +165,20 @@ class Study:
             for _, row in print_.iterrows()
             if {row["row_method"], row["col_method"]} <= known
         ]
+        total = published(file)["dataset"].nunique()
         note = (
             f"Significant wins on {len(scores)} data sets ({self.protocol.test_name}); "
-            "published: on 20. Counts have no standard error and get no verdict."
+            f"published: on {total}. Counts have no standard error and get no verdict."
         )
         return PaperTable(number, title, ("pair",), tuple(cells), note, digits=0)
 
-    def _rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What is published on the data sets of this study."""
         frame = frame[frame["dataset"] != "ALL"]
         return frame[frame["dataset"].isin(self.only)] if self.only else frame
 
-    def _run(self, frame: pd.DataFrame) -> dict[tuple[str, str, str | None], Result]:
+    def run(self, frame: pd.DataFrame) -> dict[tuple[str, str, str | None], Result]:
+        """The results that a table needs, by data set, method and variant."""
         keys, tasks = [], []
         loaded: dict[str, Dataset] = {}
         for _, row in frame.iterrows():
