@@ -17,7 +17,7 @@ import pandas as pd
 
 from omnitree import presets
 from omnitree.experiments import ranks
-from omnitree.experiments.data import Dataset, data_folder, from_folder
+from omnitree.experiments.data import Dataset
 from omnitree.experiments.methods import Method
 from omnitree.experiments.papers.base import (
     Cell,
@@ -29,7 +29,6 @@ from omnitree.experiments.papers.base import (
 )
 from omnitree.experiments.protocols import Protocol
 from omnitree.experiments.runner import Result, Task
-from omnitree.reading import InputError
 
 
 @dataclass(frozen=True)
@@ -86,13 +85,7 @@ class Study:
 
     def load(self, name: str) -> Dataset:
         """A data set by its published name."""
-        folder = data_folder(self.lab.folder)
-        if folder is None:
-            raise InputError(
-                "the data sets of this paper are not built in: give their folder by "
-                "--data or $OMNITREE_DATA"
-            )
-        return from_folder(self.data.get(name, name), folder)
+        return self.lab.load(self.data.get(name, name))
 
     def table(self, number: str, title: str, file: str) -> PaperTable:
         """A published table beside ours."""
@@ -174,8 +167,9 @@ class Study:
         if n < 2:
             return figure_cell(labels, row["mean"], math.nan, math.nan, metric.better)
         error = standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
+        mean = float(ours.mean())
         return figure_cell(
-            labels, row["mean"], float(ours.mean()), error, metric.better
+            labels, row["mean"], mean, error, metric.better, row["std"]
         )
 
 
