@@ -101,8 +101,10 @@ def _published(number: str, quick: bool) -> pd.DataFrame:
     """Rows of a published table that have a figure."""
     frame = published(f"brodley1995_table{int(number):02d}_{FILES[number][1]}")
     value = "mean" if "mean" in frame else "p_value"
-    texts = [c for c in ("variant", "selection", "criterion") if c in frame]
-    frame = frame[frame[value].notna()].fillna(dict.fromkeys(texts, ""))
+    frame = frame[frame[value].notna()].copy()
+    for text in ("variant", "selection", "criterion"):
+        if text in frame:
+            frame[text] = frame[text].astype(object).fillna("")
     return frame[frame["dataset"].isin(QUICK)] if quick else frame
 
 
@@ -150,9 +152,7 @@ def _table(number: str, frame: pd.DataFrame, scores: Scores) -> PaperTable:
         "21": (_paired_cell, ("data set", "selection")),
         "22": (_paired_cell, ("data set", "selection")),
     }.get(number, (_figure_cell, ("data set", "method", "measure")))
-    cells = tuple(
-        make(row, _keys(number, row), scores) for _, row in frame.iterrows()
-    )
+    cells = tuple(make(row, _keys(number, row), scores) for _, row in frame.iterrows())
     digits = 3 if names[-1] != "measure" else 2
     return PaperTable(number, TABLES[number], names, cells, digits=digits)
 

@@ -100,9 +100,7 @@ def run(lab: Lab, keys: Sequence[Key], n_runs: int) -> dict[Key, pd.DataFrame]:
     return {key: pd.concat(parts, ignore_index=True) for key, parts in frames.items()}
 
 
-def _material(
-    lab: Lab, name: str, n_runs: int
-) -> list[tuple[Dataset, Protocol, int]]:
+def _material(lab: Lab, name: str, n_runs: int) -> list[tuple[Dataset, Protocol, int]]:
     """Data sets with their protocols and seeds, which give all runs together."""
     if name == GENERATED:
         one = CrossValidation(FOLDS, 1, prune=True)
@@ -120,15 +118,17 @@ def _scores(result: Result) -> pd.DataFrame:
     """A row a run."""
     if result.failures:
         task = result.task
-        raise InputError(f"{task.method.name} on {task.data.name}: {result.failures[0]}")
+        raise InputError(
+            f"{task.method.name} on {task.data.name}: {result.failures[0]}"
+        )
     folds = 1 if isinstance(result.task.protocol, Fixed) else FOLDS
     rows = []
-    for fold in result.folds:
+    for fold, error in zip(result.folds, result.scores("error"), strict=True):
         nodes = fold.detail["nodes"]
         columns = [n for kind, *_, n in nodes if kind in ("linear", "machine")]
         rows.append(
             {
-                "wrong": fold.error / 100 * len(fold.rows),
+                "wrong": error / 100 * len(fold.rows),
                 "tested": len(fold.rows),
                 "test_nodes": len(nodes),
                 "leaves": fold.leaves,

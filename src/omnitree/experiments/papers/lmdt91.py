@@ -107,7 +107,7 @@ TASKS: dict[str, Callable[[Lab, int], Material]] = {
 def _scores(result: Result) -> pd.DataFrame:
     """A row a run."""
     rows = []
-    for fold in result.folds:
+    for fold, error in zip(result.folds, result.scores("error"), strict=True):
         used = [set(node[4]) for node in fold.detail["nodes"]]
         rows.append(
             {
@@ -115,7 +115,7 @@ def _scores(result: Result) -> pd.DataFrame:
                 "variables_per_lm": np.mean([len(u) for u in used]) if used else 0.0,
                 "distinct_variables_in_tree": len(set().union(*used)),
                 "train_accuracy": 100 - fold.detail["training_error"],
-                "test_accuracy": 100 - fold.error,
+                "test_accuracy": 100 - error,
             }
         )
     return pd.DataFrame(rows)

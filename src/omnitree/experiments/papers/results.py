@@ -168,9 +168,7 @@ class Study:
             return figure_cell(labels, row["mean"], math.nan, math.nan, metric.better)
         error = standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
         mean = float(ours.mean())
-        return figure_cell(
-            labels, row["mean"], mean, error, metric.better, row["std"]
-        )
+        return figure_cell(labels, row["mean"], mean, error, metric.better, row["std"])
 
 
 def _variant(row: pd.Series) -> str | None:
