@@ -84,8 +84,11 @@ def repeats(weight: Floats) -> NDArray[np.intp]:
     >>> repeats(np.array([0.5, 1.5, 0.5])).tolist()
     [1, 3, 1]
     """
+    if (weight == 1).all():
+        return np.ones(len(weight), dtype=np.intp)
     most = MOST_REPEATS * len(weight) / weight.sum()
     factor = min(max(1.0, 1 / weight.min()), most)
     # Sums of whole weights are whole but for rounding, which must not decide.
-    edges = np.floor(np.cumsum(weight) * factor + 0.5 + 1e-9)
-    return np.diff(edges, prepend=0.0).astype(np.intp)
+    edges = np.floor(np.cumsum(weight) * factor + 0.5 + 1e-9).astype(np.intp)
+    edges[1:] -= edges[:-1].copy()
+    return edges
