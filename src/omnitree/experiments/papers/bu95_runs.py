@@ -38,6 +38,7 @@ TWO_CLASSES = ("breast", "bupa", "cleveland", "hepatitis")
 GENERATED = "led"
 FIXED = "vowel"
 FOLDS = 4
+Material = list[tuple[Dataset, Protocol, int]]
 
 
 class Key(NamedTuple):
@@ -86,12 +87,13 @@ def _method(key: Key) -> Method:
 
 def run(lab: Lab, keys: Sequence[Key], n_runs: int) -> dict[Key, pd.DataFrame]:
     """Scores of every key, a row a run."""
-    loaded: dict[str, list[tuple[Dataset, Protocol, int]]] = {}
+    names = dict.fromkeys(key.dataset for key in keys)
+    material = {name: _material(lab, name, n_runs) for name in names}
+    # The smallest data sets first, so that a run that is stopped has much to show.
+    rows = {name: len(parts[0][0].y) for name, parts in material.items()}
     tasks, owners = [], []
-    for key in keys:
-        if key.dataset not in loaded:
-            loaded[key.dataset] = _material(lab, key.dataset, n_runs)
-        for data, protocol, seed in loaded[key.dataset]:
+    for key in sorted(keys, key=lambda key: rows[key.dataset]):
+        for data, protocol, seed in material[key.dataset]:
             tasks.append(Task(data, method_of(key), protocol, seed))
             owners.append(key)
     frames: dict[Key, list[pd.DataFrame]] = {key: [] for key in keys}
