@@ -6,8 +6,9 @@ runs on four small data sets.
 
 Standard errors: published deviations are over ten runs on the same data. For LED, of which
 they had one sample and we draw one a run, the deviation between our samples counts once in
-full. Sizes are published without deviations; there ours counts for both. Tests of
-significance are the paper's: analyses of variance over runs, paired t tests.
+full. Sizes and differences are published without deviations; there ours counts for both.
+Accuracies without one are of single runs and not compared. Tests of significance are the
+paper's: analyses of variance over runs, paired t tests.
 """
 
 from __future__ import annotations
@@ -165,7 +166,8 @@ def _figure_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
         values = values - scores[keys[1]][metric].to_numpy()
     spread, n = float(values.std(ddof=1)), len(values)
     theirs = float(row["std"])
-    if math.isnan(theirs) and metric != "accuracy" and spread > 0:
+    single_run = metric == "accuracy" and len(keys) == 1
+    if math.isnan(theirs) and not single_run and spread > 0:
         theirs = spread
     parts = [(theirs, RUNS), (spread, n)]
     if row["dataset"] == GENERATED:
