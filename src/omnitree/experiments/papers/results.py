@@ -17,7 +17,7 @@ import pandas as pd
 
 from omnitree import presets
 from omnitree.experiments import ranks
-from omnitree.experiments.data import Dataset, data_folder, from_folder
+from omnitree.experiments.data import Dataset
 from omnitree.experiments.methods import Method
 from omnitree.experiments.papers.base import (
     Cell,
@@ -30,7 +30,6 @@ from omnitree.experiments.papers.base import (
 from omnitree.experiments.protocols import Protocol
 from omnitree.experiments.runner import Result, Task
 from omnitree.experiments.store import Fold
-from omnitree.reading import InputError
 
 
 @dataclass(frozen=True)
@@ -108,13 +107,7 @@ class Study:
 
     def load(self, name: str) -> Dataset:
         """A data set by its published name."""
-        folder = data_folder(self.lab.folder)
-        if folder is None:
-            raise InputError(
-                "the data sets of this paper are not built in: give their folder by "
-                "--data or $OMNITREE_DATA"
-            )
-        return from_folder(self.data.get(name, name), folder)
+        return self.lab.load(self.data.get(name, name))
 
     def table(self, number: str, title: str, file: str) -> PaperTable:
         """A published table beside ours."""
@@ -205,9 +198,8 @@ class Study:
         if n < 2:
             return figure_cell(labels, row["mean"], math.nan, math.nan, metric.better)
         error = standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
-        return figure_cell(
-            labels, row["mean"], float(ours.mean()), error, metric.better
-        )
+        mean = float(ours.mean())
+        return figure_cell(labels, row["mean"], mean, error, metric.better, row["std"])
 
 
 def _variant(row: pd.Series) -> str | None:
