@@ -128,9 +128,7 @@ def datasets(folder: Folder = None) -> None:
 
 
 def reproduce(
-    paper: Annotated[
-        str, typer.Argument(help="bu95, ldt05, lmdt91, lw94 or omni.")
-    ],
+    paper: Annotated[str, typer.Argument(help="bu95, ldt05, lmdt91, lw94 or omni.")],
     table: Annotated[
         list[str] | None,
         typer.Option("--table", "-t", help="A table's number; may be given again."),

@@ -63,7 +63,7 @@ def printed_complexity(fold: Fold) -> float:
     if fold.failure is not None:
         return math.nan
     nodes = fold.detail["nodes"]
-    return len(nodes) + nodes[0][5] - 1 if nodes else 0
+    return len(nodes) + nodes[0][6] - 1 if nodes else 0
 
 
 METRICS = {
