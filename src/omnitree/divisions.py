@@ -84,8 +84,8 @@ class Divisions:
 
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
-        at, node = self.training(d), self.node
-        return Node(node.problem, node.rows[at], self.kept[at, d], node.path)
+        at = self.training(d)
+        return _some(self.node, at, self.kept[at, d])
 
     def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
         """The rows of a training part as linear tests see them, with known moments."""
@@ -219,7 +219,13 @@ def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
         return node
     weight = _dealt(node, node.total / most, rng)[:, 0]
     at = np.flatnonzero(weight > 1e-12)
-    return Node(node.problem, node.rows[at], weight[at], node.path)
+    return _some(node, at, weight[at])
+
+
+def _some(node: Node, at: NDArray[np.intp], weight: Floats) -> Node:
+    """Some rows of a node, with other weights, at the node's place."""
+    inherited = tuple(feature.take(at) for feature in node.inherited)
+    return Node(node.problem, node.rows[at], weight, node.path, inherited, node.paid)
 
 
 def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
