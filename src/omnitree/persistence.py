@@ -169,9 +169,10 @@ def _write(value: Any, name: str) -> Any:
     if isinstance(value, dict):  # class_weight: keys need not be strings
         pairs = [[_write(k, name), _write(v, name)] for k, v in value.items()]
         return {"pairs": pairs}
-    if isinstance(value, list | tuple | np.ndarray):  # feature_costs, candidates
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {kind: [_write(v, name) for v in value]}
+    if isinstance(value, tuple):  # the candidates of an omnivariate learner
+        return {"tuple": [_write(v, name) for v in value]}
+    if isinstance(value, list | np.ndarray):  # feature_costs
+        return {"list": [_write(v, name) for v in value]}
     if isinstance(value, np.random.RandomState):
         return None  # a stream cannot be saved; the tree is what matters
     if value is None or isinstance(value, str | bool | int | float):
