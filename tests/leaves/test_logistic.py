@@ -15,6 +15,7 @@ from omnitree.learners import LEARNERS
 from omnitree.leaves import LEAVES, LogisticLeaves
 from omnitree.leaves.base import Training
 from omnitree.leaves.boosting import Boosted, Columns, steps_by_folds
+from omnitree.missing import fill_values
 from omnitree.pruning import PRUNINGS
 from omnitree.table import learn_table
 
@@ -110,13 +111,43 @@ def test_folds_count_errors_as_plain_python_does(seed):
     assert got == errors.argmin()
 
 
-def test_gaps_take_the_mean_and_the_most_frequent_symbol():
+def test_gaps_take_the_mean_or_the_most_frequent_symbol():
     frame = pd.DataFrame(
         {"a": [1.0, 2.0, 6.0, None], "b": ["x", "y", "y", None], "c": list("uvwu")}
     )
     columns = Columns.of(learn_table(frame), np.ones(4))
-    assert columns.fill.tolist() == [3.0, 1.0, 1.0, -1.0, -1.0]
-    np.testing.assert_allclose(columns.x[3, :2], [0.0, columns.x[1, 1]], atol=1e-12)
+    # c has no gap here: what fills one later stands for a new symbol.
+    np.testing.assert_allclose(columns.fill, [3.0, 1.0, 0.0, -0.5, -0.5])
+    np.testing.assert_allclose(columns.x[3, :2], [0, columns.x[1, 1]], atol=1e-12)
+
+
+def test_filled_before_growing(rng):
+    """The policy "filled" grows what filling the gaps beforehand grows."""
+    sample = random_sample(rng, n=120, d=5, k=3, gaps=0.2)
+    table = learn_table(sample.frame)
+    fill = fill_values(table, sample.weight)
+    values = np.where(np.isnan(table.values), fill, table.values)
+    problem = {"y": sample.y, "sample_weight": sample.weight}
+    clf = TreeClassifier(missing="filled").fit(sample.frame, **problem)
+    whole = sample.frame.copy()
+    for j, feature in enumerate(table.schema.features):
+        cells = values[:, j]
+        if feature.categories:
+            cells = [feature.categories[int(v)] for v in cells]
+        gaps = np.isnan(table.values[:, j])
+        column = whole.iloc[:, j].astype(object)
+        column[gaps] = np.array(cells, dtype=object)[gaps]
+        whole[whole.columns[j]] = column.astype(whole.dtypes.iloc[j])
+    other = TreeClassifier().fit(whole, **problem)
+    tests = [
+        [
+            {k: n.get(k) for k in ("kind", "test", "value")}
+            for n in c.tree_.to_dict()["nodes"]
+        ]
+        for c in (clf, other)
+    ]
+    assert tests[0] == tests[1]
+    np.testing.assert_array_equal(clf.predict(sample.frame), other.predict(whole))
 
 
 def test_time_is_up(rng):

@@ -34,19 +34,21 @@ def lmt(steps: int | None = None, **changes: Any) -> TreeClassifier:
     and step, responses within +-3. A node goes on with the model of its parent; one with
     fewer than 5 rows keeps it. The number of steps is that with fewest errors in a 5-fold
     cross-validation at the root, 200 at most, and the same everywhere (``steps`` fixes
-    it). Threshold: exhaustive, as in `c4.5`. Gaps: the mean or most frequent symbol of the
-    training set in models, of the node in tests. Pruning: cost-complexity with 5 folds,
-    zero standard errors, by the errors of the models; a row of leaves that keep their
-    parent's model counts as one.
+    it). Threshold: exhaustive, as in `c4.5`. Gaps: filled with the mean or most frequent
+    symbol of the training set before growing, and so in models.
+    Pruning: cost-complexity with 5 folds, zero standard errors, by the errors of the
+    models; siblings that keep their parent's model count as one leaf.
 
     Assumptions, where it differs from the authors' program (Weka's LMT): folds are drawn
     otherwise; a class that no column explains at a node gets its mean response, where the
     program stops; below a node whose model makes no error no models are fitted, since
-    pruning would cut there anyway.
+    pruning would cut there anyway; a symbol that training never showed is a gap, where the
+    program knows all symbols of the data file.
     """
     parts = {
         "learner": _univariate(2),
         "stopping": Stopping(min_rows=16),
+        "missing": "filled",
         "leaves": LogisticLeaves(steps=steps),
         "pruning": CostComplexity(folds=5),
     }
@@ -75,6 +77,7 @@ def ft(where: str = "both", steps: int = 15, **changes: Any) -> TreeClassifier:
     parts = {
         "learner": _univariate(15) if where == "leaves" else inner,
         "stopping": Stopping(min_rows=16),
+        "missing": "filled",
         "leaves": "majority" if where == "inner" else LogisticLeaves(steps=steps),
         "pruning": FunctionalPruning(),
     }
