@@ -35,6 +35,7 @@ SIMPLE = {
     "learner": Univariate(min_branch=2),
     "pruning": CostComplexity(folds=5),
 }
+ISELL = {"rule": "multitest", "order": "top_down"}
 # Our preset, its changes, the original, and how many seeds are averaged.
 PAIRS = {
     "c4.5": ("c4.5", {}, "C4.5-R8", 1),
@@ -52,6 +53,11 @@ PAIRS = {
     "lin": ("lin", {}, "ISELL-LDTm", 3),
     "uni": ("uni", {}, "ISELL-UNI", 1),
     "qua": ("qua", {}, "ISELL-QUA", 1),
+    "omni-aic": ("omni-aic", {}, "ISELL-OMNI-AIC", 1),
+    "omni-bic": ("omni-bic", {}, "ISELL-OMNI-BIC", 1),
+    "omni-bic subtree": ("omni-bic", {"rows": "subtree"}, "ISELL-OMNI-BIC", 1),
+    "omni-cv": ("omni-cv", {}, "ISELL-OMNI-CV", 1),
+    "omni-cv as ISELL": ("omni-cv", ISELL, "ISELL-OMNI-CV", 1),
     "oc1": ("oc1", {}, "OC1", 3),
     "oc1 unpruned": ("oc1", {"pruning": None}, "OC1-unpruned", 1),
     "cart-lc": ("cart-lc", {}, "CART-LC", 1),

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.tree import (
     DecisionTreeClassifier,
-    DecisionTreeRegressor,
     ExtraTreeClassifier,
 )
 from tests.export.runs import run
@@ -70,8 +69,8 @@ def test_words_export_and_saving(tmp_path: Path):
 
 def test_refusals():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(TypeError, match="not DecisionTreeRegressor"):
-        from_sklearn(DecisionTreeRegressor().fit(X, y))
+    with pytest.raises(TypeError, match="not ExtraTreesRegressor"):
+        from_sklearn(ExtraTreesRegressor(2).fit(X, y))
     with pytest.raises(ValueError, match="not fitted"):
         from_sklearn(DecisionTreeClassifier())
     two = DecisionTreeClassifier().fit(X, np.column_stack([y, y]))

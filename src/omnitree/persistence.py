@@ -169,7 +169,9 @@ def _write(value: Any, name: str) -> Any:
     if isinstance(value, dict):  # class_weight: keys need not be strings
         pairs = [[_write(k, name), _write(v, name)] for k, v in value.items()]
         return {"pairs": pairs}
-    if isinstance(value, list | tuple | np.ndarray):  # feature_costs
+    if isinstance(value, tuple):  # the candidates of an omnivariate learner
+        return {"tuple": [_write(v, name) for v in value]}
+    if isinstance(value, list | np.ndarray):  # feature_costs
         return {"list": [_write(v, name) for v in value]}
     if isinstance(value, np.random.RandomState):
         return None  # a stream cannot be saved; the tree is what matters
@@ -188,6 +190,8 @@ def _read(value: Any) -> Any:
         return {_read(k): _read(v) for k, v in value["pairs"]}
     if set(value) == {"list"} and isinstance(value["list"], list):
         return [_read(v) for v in value["list"]]
+    if set(value) == {"tuple"} and isinstance(value["tuple"], list):
+        return tuple(_read(v) for v in value["tuple"])
     if set(value) == {"part", "name", "params"} and isinstance(value["params"], dict):
         registry = REGISTRIES.get(value["part"])
         if registry is not None and value["name"] in registry:

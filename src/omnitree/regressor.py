@@ -183,7 +183,7 @@ class TreeRegressor(BaseTreeRegressor):
     pruning : str, Pruning or None, default=None
         What is cut after growing.
     missing : str or MissingPolicy, default="mean"
-        How rows with a gap go on: "mean", "fractional" or "surrogate".
+        How rows with a gap go on: "mean", "filled", "fractional" or "surrogate".
     max_depth, max_leaves : int, optional
         Limits of the tree; with `max_leaves` the best nodes are split first.
     max_seconds : float, optional

@@ -160,7 +160,7 @@ def test_time_is_up(rng):
 def test_every_pruning_takes_models(pruning, rng, tmp_path):
     X, y = logistic_rows(rng, 150)
     clf = TreeClassifier(leaves="logistic", pruning=pruning, random_state=0)
-    if pruning == "multivariate":
+    if pruning in ("multivariate", "information"):
         with pytest.raises(ValueError, match="leaves='majority'"):
             clf.fit(X, y)
         return
@@ -227,4 +227,4 @@ def test_bad_options(options, word):
 def test_unknown_leaves():
     with pytest.raises(ValueError, match="Choose one of: majority, logistic"):
         TreeClassifier(leaves="lgistic").fit([[1], [2]], [0, 1])
-    assert list(LEAVES) == ["majority", "logistic"]
+    assert list(LEAVES)[:2] == ["majority", "logistic"]
