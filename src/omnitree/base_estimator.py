@@ -104,6 +104,7 @@ class BaseTree(Showing, BaseEstimator):
             self.max_leaves,
             self.max_seconds,
         )
+        constraints = self._constraints(parts, rows.table, len(classes))
         criterion = self._criterion()
         n_classes = len(classes) if criterion is None else 2
 
@@ -130,6 +131,7 @@ class BaseTree(Showing, BaseEstimator):
                 costs,
                 criterion,
                 leaves,
+                constraints,
             )
 
         def grow_on(part: Rows, problem: Problem, verbose: int = 0) -> Tree:
@@ -190,6 +192,47 @@ class BaseTree(Showing, BaseEstimator):
             if name != "max_seconds" and not isinstance(value, numbers.Integral):
                 raise ValueError(f"{name} must be a whole number, not {value!r}")
 
+    def _constraints(self, parts: Any, table: Table, n_classes: int) -> Any:
+        """The rules of the learner, if everything else lets them hold."""
+        learner, _, pruning, _, leaves = parts
+        rules = learner.constraints(table.schema)
+        if rules is None:
+            return None
+        self._check_pruning(learner, pruning)
+        if rules.monotone:
+            if n_classes > 2:
+                raise ValueError(
+                    f"monotone needs two classes or a numeric target, y has {n_classes} "
+                    "classes"
+                )
+            if not leaves.plain or getattr(self, "smoothing", None) is not None:
+                raise ValueError(
+                    "models in leaves and smoothing would break monotone answers: take "
+                    "plain leaves and smoothing=None"
+                )
+        return rules
+
+    def _check_pruning(self, learner: Any, pruning: Pruning | None) -> None:
+        """Refuse a pruning that would undo what was asked of the tests."""
+        if pruning is None:
+            return
+        rules = [
+            name
+            for name in ("monotone", "interactions")
+            if getattr(learner, name, None) is not None
+        ]
+        if rules and not pruning.only_cuts:
+            raise ValueError(
+                f"{type(pruning).__name__} does more than cut subtrees off (new tests, "
+                f"raised subtrees or other counts), which may break {rules[0]}; take "
+                "'cost_complexity' or 'reduced_error', or raising=False, or rivals=()"
+            )
+        if self.feature_costs is not None and pruning.adds_features:
+            raise ValueError(
+                f"{type(pruning).__name__} puts tests over all features in place of "
+                "subtrees and does not look at feature_costs; give it rivals=()"
+            )
+
     def _weights(self, n_rows: int, sample_weight: ArrayLike | None) -> NDArray:
         if sample_weight is None:
             weight = np.ones(n_rows)
@@ -212,17 +255,19 @@ class BaseTree(Showing, BaseEstimator):
                 raise ValueError("sample_weight is zero everywhere; no row is left")
         return weight
 
-    def _costs(self, learner: Any, table: Table) -> NDArray[np.float64] | None:
+    def _costs(self, parts: Any, table: Table) -> NDArray[np.float64] | None:
         """What each feature costs, in the order of the table."""
         given = self.feature_costs
         if given is None:
             return None
+        learner, _, pruning, *_ = parts
         if not learner.uses_costs:
             able = [name for name, cls in self._learners.items() if cls.uses_costs]
             raise ValueError(
                 f"{type(learner).__name__} does not look at feature_costs; these learners "
                 f"do: {', '.join(able) or 'none'}"
             )
+        self._check_pruning(learner, pruning)
         names = list(table.schema.names)
         if isinstance(given, dict):
             for name in given:

@@ -66,7 +66,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         parts = self._resolved_parts()
         self._check_smoothing()
         table = self._training_table(X, y)
-        costs = self._costs(parts[0], table)
+        costs = self._costs(parts, table)
         labels = _check_labels(y, table.n_rows)
         classes, codes = np.unique(labels, return_inverse=True)
         weight = self._class_weights(labels, self._weights(len(labels), sample_weight))
@@ -146,6 +146,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """
         check_is_fitted(self)
         method = PRUNINGS.resolve(pruning)
+        self._check_pruning(self._resolved_parts()[0], method)
         if isinstance(method, CostComplexity) and method.folds and method.alpha is None:
             raise ValueError(
                 "cost-complexity pruning by cross-validation grows new trees and belongs "
@@ -355,7 +356,15 @@ class OmniTreeClassifier(_BaseTreeClassifier):
 
     Parameters
     ----------
-    class_weight, max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
+    class_weight
+        As for `TreeClassifier`.
+    feature_costs : array of shape (n_features,), dict or None
+        As for `TreeClassifier`.
+    monotone, interactions
+        As for `omnitree.learners.Univariate`. With any of these three the tree stays
+        univariate, since a test over all features pays for all and keeps no such rule, and
+        there are no surrogates for gaps.
+    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
         As for `TreeClassifier`.
 
     Examples
@@ -371,6 +380,9 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     def __init__(
         self,
         class_weight=None,
+        feature_costs=None,
+        monotone=None,
+        interactions=None,
         max_depth=None,
         max_leaves=None,
         max_seconds=None,
@@ -379,6 +391,9 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         verbose=0,
     ):
         self.class_weight = class_weight
+        self.feature_costs = feature_costs
+        self.monotone = monotone
+        self.interactions = interactions
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.max_seconds = max_seconds
@@ -387,7 +402,11 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         self.verbose = verbose
 
     def _parts(self):
-        return Univariate(), "pure", Contest(), "surrogate"
+        given = (self.feature_costs, self.monotone, self.interactions)
+        free = all(option is None for option in given)
+        learner = Univariate(monotone=self.monotone, interactions=self.interactions)
+        contest = Contest() if free else Contest(rivals=())
+        return learner, "pure", contest, "surrogate"
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

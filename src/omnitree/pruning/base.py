@@ -74,6 +74,16 @@ class Pruning(Part):
     regresses = False  # whether it prunes trees for a numeric target, too
 
     @property
+    def adds_features(self) -> bool:
+        """Whether paths may get tests on further features."""
+        return False
+
+    @property
+    def only_cuts(self) -> bool:
+        """Whether what is left has the tests and the counts that it was grown with."""
+        return True
+
+    @property
     def needs_share(self) -> float:
         """Share of the training rows to keep apart while growing."""
         return 0.0

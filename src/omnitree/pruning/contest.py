@@ -50,7 +50,7 @@ class Contest(Pruning):
     Parameters
     ----------
     rivals : sequence of Softmax, default=(linear, quadratic up to 500 terms)
-        From the simplest to the richest.
+        From the simplest to the richest; with none it is cost-complexity pruning.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
@@ -85,6 +85,14 @@ class Contest(Pruning):
         self.min_rows = min_rows
         self.max_rows = max_rows
 
+    @property
+    def only_cuts(self) -> bool:
+        return not len(self.rivals)
+
+    @property
+    def adds_features(self) -> bool:
+        return bool(len(self.rivals))
+
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         """The tree after the contest."""
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
@@ -94,6 +102,8 @@ class Contest(Pruning):
         if problem is None:
             raise ValueError("the contest fits new tests and belongs into fit")
         tree, held_out = self._cut_back(tree, evidence)
+        if not rivals:
+            return tree
         path = tree.decision_path(rows.table).tocsc()
         leaves = subtree_sums(tree, np.ones(tree.n_nodes))
         limits, n_leaves = problem.limits, tree.n_leaves

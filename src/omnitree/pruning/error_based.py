@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree._core import estimate
-from omnitree.grow import make_children
 from omnitree.missing import Fractional
-from omnitree.node import Node, Problem
+from omnitree.node import Node, Problem, make_children
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -37,6 +36,10 @@ class ErrorBased(Pruning):
     def __init__(self, confidence: float = 0.25, raising: bool = True):
         self.confidence = confidence
         self.raising = raising
+
+    @property
+    def only_cuts(self) -> bool:
+        return not self.raising
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         if not 0 < self.confidence < 1:

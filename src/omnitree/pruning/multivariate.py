@@ -49,6 +49,10 @@ class MultivariatePruning(ReducedError):
         self.coefficients = coefficients
         self.ties = ties
 
+    @property
+    def only_cuts(self) -> bool:
+        return False
+
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         if tree.models is not None:
             raise ValueError(
