@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class BaseTree(Showing, BaseEstimator):
         pruning = parts[2]
         tree, evidence = self._grow(parts, rows, classes, held_out, costs, self._seed())
         if pruning is not None:
-            tree = pruning.prune(tree, evidence)
+            tree = pruning.prune(tree, evidence).replace(costs=tree.costs)
         return with_deviations(tree, evidence.train, evidence.problem)
 
     def _seed(self) -> int:
@@ -104,6 +105,8 @@ class BaseTree(Showing, BaseEstimator):
             self.max_leaves,
             self.max_seconds,
         )
+        class_costs = self._class_costs(classes)
+        altered = self._altered(class_costs)
         constraints = self._constraints(parts, rows.table, len(classes))
         criterion = self._criterion()
         n_classes = len(classes) if criterion is None else 2
@@ -132,11 +135,20 @@ class BaseTree(Showing, BaseEstimator):
                 criterion,
                 leaves,
                 constraints,
+                class_costs,
             )
 
         def grow_on(part: Rows, problem: Problem, verbose: int = 0) -> Tree:
-            root = Node(problem, np.arange(len(part.y)), part.weight)
+            if altered is not None:
+                weight = part.weight * altered[part.y]
+                weight *= part.weight.sum() / weight.sum()
+                problem = problem_of(replace(part, weight=weight))
+            root = Node(problem, np.arange(len(part.y)), problem.weight)
             tree = grow(root, classes, learner, verbose)
+            if altered is not None:
+                tree = tree.recount(part.table, part.y, part.weight)
+            if class_costs is not None:
+                tree = tree.replace(costs=class_costs)
             return leaves.fit(tree, training(part))
 
         def regrow(part: Rows) -> Tree:
@@ -160,6 +172,21 @@ class BaseTree(Showing, BaseEstimator):
             self.feature_names_in_ = np.array(tree.schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _class_costs(self, classes: tuple) -> NDArray[np.float64] | None:
+        """What wrong classes cost; None: all alike."""
+        return None
+
+    def _altered(self, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """What each class weighs while tests are found; None: as much as its rows."""
+        if not getattr(self, "altered_priors", False):
+            return None
+        if costs is None:
+            raise ValueError("altered_priors needs a cost_matrix")
+        weight = costs.sum(axis=1)
+        if not (weight > 0).all():
+            raise ValueError("altered_priors needs a class whose errors cost something")
+        return weight
 
     def _criterion(self) -> Criterion | None:
         """Of a numeric target; None: there are classes."""

@@ -177,11 +177,12 @@ def predict(
             raise InputError(f"{data} has a column {name!r} already: rename it first")
     with input_at_fault():
         proba = clf.predict_proba(table.frame)
+        answers = clf.predict(table.frame)
     text = io.StringIO()
     out = csv.writer(text, delimiter=table.separator, lineterminator="\n")
     out.writerow([*table.header, *new])
-    for row, shares in zip(table.rows(), proba, strict=True):
-        out.writerow([*row, labels[shares.argmax()], *(f"{p:.6g}" for p in shares)])
+    for row, answer, shares in zip(table.rows(), answers, proba, strict=True):
+        out.writerow([*row, str(answer), *(f"{p:.6g}" for p in shares)])
     _put(output, text.getvalue())
 
 

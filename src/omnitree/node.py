@@ -43,6 +43,7 @@ class Problem:
     criterion: Criterion | None = None  # of a numeric target
     leaves: Any = None  # what the leaves will hold (a part of `leaves/`)
     constraints: Constraints | None = None
+    class_costs: NDArray[np.float64] | None = None  # true classes x answers
 
     @cached_property
     def standardised(self) -> Standardised:

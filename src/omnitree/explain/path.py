@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from omnitree.explain.counterfactual import Counterfactual, cell, find_counterfactual
-from omnitree.export.model import Model, Sum, Test, one_line
+from omnitree.export.model import Model, Sum, Test, decide, one_line
 from omnitree.export.text import branch_text, column_name
 
 # What is printed of long tests; the explanation itself holds all of it.
@@ -188,7 +188,7 @@ def explain(
         for child in reversed(children):
             if model.shares[child] > 0:
                 stack.append((child, share * model.shares[child]))
-    best = max(range(len(total)), key=total.__getitem__)
+    best = decide(total, model.costs)
     return Explanation(
         model.classes[best],
         dict(zip(model.classes, total, strict=True)),

@@ -100,7 +100,7 @@ class _Writer:
             self.op("Concat", rows, self.ints([1]), axis=0),
         )
         self._sum_leaves(self._leaf_parts())
-        best = self.op("ArgMax", "probabilities", axis=1, keepdims=0)
+        best = self.op("ArgMax", self._worth(), axis=1, keepdims=0)
         classes = np.array(model.classes)
         if classes.dtype.kind == "U":
             classes = classes.astype(object)
@@ -135,6 +135,18 @@ class _Writer:
         )
         onnx.checker.check_model(out, full_check=True)
         return out.SerializeToString()
+
+    def _worth(self) -> str:
+        """What is largest for the class to answer: probability, or minus expected cost."""
+        if self.model.costs is None:
+            return "probabilities"
+        total = self.op(
+            "Mul", self.take("probabilities", [0]), self.row(self.model.costs[0])
+        )
+        for k, line in enumerate(self.model.costs[1:], 1):
+            term = self.op("Mul", self.take("probabilities", [k]), self.row(line))
+            total = self.op("Add", total, term)
+        return self.op("Neg", total)
 
     def _cells(self) -> str:
         """Used features as numbers and codes, gaps as NaN."""

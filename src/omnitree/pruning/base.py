@@ -119,14 +119,13 @@ def errors_as_leaves(
         answer = tree.node_answers(rows.table, path.row, path.col, tree.outputs)
         y = rows.y[path.row]
         if criterion is None:
-            wrong = answer.argmax(axis=1) != y
+            wrong = mistakes(tree, y, tree.decide(answer))
         else:
             wrong = criterion.losses(y - answer[:, 0])
         part = path.data * rows.weight[path.row] * wrong
         return np.bincount(path.col, part, minlength=tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
-    label = tree.filled_value.argmax(axis=1)
-    return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]
+    return as_leaves(tree, there)
 
 
 def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
@@ -135,7 +134,22 @@ def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
         return tree.loss
     if tree.models is not None:
         return errors_as_leaves(tree, evidence.train)
-    return tree.value.sum(axis=1) - tree.value.max(axis=1)
+    return as_leaves(tree, tree.value)
+
+
+def as_leaves(tree: Tree, counts: np.ndarray) -> np.ndarray:
+    """Errors, or their cost, of every node as a leaf with some rows' class counts."""
+    every = np.arange(tree.n_nodes)
+    if tree.costs is None:
+        return counts.sum(axis=1) - counts[every, tree.labels]
+    return (counts @ tree.costs)[every, tree.labels]
+
+
+def mistakes(tree: Tree, y: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    """What each answer costs: 0 if right, else 1 or what the tree's costs say."""
+    if tree.costs is None:
+        return (answer != y).astype(np.float64)
+    return tree.costs[y, answer]
 
 
 def bottom_up(tree: Tree):

@@ -59,7 +59,10 @@ class ErrorBased(Pruning):
 
     def _weigh_models(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Nodes whose models are estimated to err no more often than their subtrees."""
-        n, wrong = tree.value.sum(axis=1), training_errors(tree, evidence)
+        n, wrong = (
+            tree.value.sum(axis=1),
+            training_errors(tree.replace(costs=None), evidence),
+        )
         as_leaf = [
             e + estimate.add_errors(w, e, self.confidence)
             for w, e in zip(n.tolist(), wrong.tolist(), strict=True)

@@ -47,9 +47,17 @@ function largest(values) {
   return best;
 }
 
+// The class of least expected cost, or the most probable one where costs are all alike.
+function decide(shares) {
+  if (!data.tree.costs) return largest(shares);
+  const expected = shares.map(() => 0);
+  shares.forEach((p, i) => data.tree.costs[i].forEach((c, k) => { expected[k] += p * c; }));
+  return largest(expected.map((e) => -e));
+}
+
 // What a vector of class shares (a node's, or an answer) says: its class and share.
 function verdict(shares) {
-  const best = largest(shares);
+  const best = decide(shares);
   return { index: best, label: labels[best], share: shares[best], colour: colourOf(best) };
 }
 
