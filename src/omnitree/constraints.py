@@ -10,7 +10,6 @@ path must lie in one group. Made by a learner, kept in `node.Problem`.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,7 +72,7 @@ def _directions(monotone: Any, schema: Schema) -> NDArray[np.int8]:
             )
         pairs = list(enumerate(given))
     for j, d in pairs:
-        if not isinstance(d, numbers.Real) or d not in (-1, 0, 1):
+        if isinstance(d, str) or d not in (-1, 0, 1):
             raise ValueError(f"monotone must hold +1, -1 or 0, not {d!r}")
         if d and schema.n_categories[j]:
             raise ValueError(
@@ -106,7 +105,7 @@ def _position(feature: Any, where: str, schema: Schema) -> int:
     names, n = list(schema.names), schema.n_features
     if feature in names:
         return names.index(feature)
-    if isinstance(feature, numbers.Integral) and not isinstance(feature, bool):
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
         if 0 <= feature < n:
             return int(feature)
         raise ValueError(f"{where} names feature {feature}, but there are {n}")

@@ -349,7 +349,7 @@ def check_what_if(page, clf, rows):
     shown = page.evaluate(SET_ROWS, plain)
     for i, result in enumerate(shown):
         assert result["shares"] == expected[i].tolist(), rows[i]
-        assert result["answer"] == expected[i].argmax()
+        assert result["answer"] == clf.tree_.decide(expected)[i]
         assert set(result["lit"]) == set(path[[i]].indices.tolist())
 
 
@@ -376,6 +376,17 @@ def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
     if name == "cart":
         assert any("surrogates" in n for n in clf.tree_.to_dict()["nodes"])
     check_what_if(open_page(clf, *given), clf, rows)
+
+
+def test_what_if_with_costs(open_page, rng):
+    clf = TreeClassifier()
+    costs = rng.integers(1, 20, (3, 3)) * (1.0 - np.eye(3))
+    tree = random_tree(rng, ("axis", "subset", "linear"), n_inner=12)
+    clf._set_fitted(tree.replace(costs=costs), np.array(["a", "b", "c"]))
+    rows = random_rows(rng, 50)
+    shares = tree.predict_value(Table(rows, tree.schema), tree.class_shares)
+    assert (clf.tree_.decide(shares) != shares.argmax(axis=1)).any()
+    check_what_if(open_page(clf), clf, rows)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Univariate tests under rules: costs of features, monotone answers, interactions."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -105,7 +107,7 @@ def naive_leaves(X, y, w, direction, groups, bounds=FREE, tested=frozenset()):
         if tested and not any(tested <= g and j in g for g in groups):
             continue
         values = np.unique(X[:, j])
-        for a, b in zip(values[:-1], values[1:], strict=True):
+        for a, b in pairwise(values):
             left = X[:, j] <= (a + b) / 2
             p, q = (w[(y == 1) & s].sum() / w[s].sum() for s in (left, ~left))
             if direction[j] * (q - p) < 0 or min(p, q) < bounds[0]:
@@ -213,7 +215,7 @@ def test_worth_is_merit_by_price():
         worth = []
         for j in range(3):
             values = np.unique(X[:, j])
-            for a, b in zip(values[:-1], values[1:], strict=True):
+            for a, b in pairwise(values):
                 left = X[:, j] <= (a + b) / 2
                 table = [
                     [weight[s & (y == k)].sum() for k in (0, 1)] for s in (left, ~left)
@@ -300,7 +302,7 @@ def test_what_cannot_be_kept_is_refused(model, message):
 
 
 def test_monotone_needs_an_order():
-    X, y, weight = random_rows(0)
+    X, y, _ = random_rows(0)
     with pytest.raises(ValueError, match="two classes"):
         TreeClassifier(Univariate(monotone={0: 1})).fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="squared_error"):

@@ -144,7 +144,7 @@ class Univariate(SplitLearner):
         alone = Table(values[node.rows][:, [feature]], own)
         split = self._stump(node, alone, rng, merit)
         # The one feature of that table is number 0.
-        return split and replace(split, feature=feature)
+        return split and replace(split, feature=feature)  # type: ignore[call-arg]
 
     def _fit_ruled(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The test most worth its price among those that keep the rules."""

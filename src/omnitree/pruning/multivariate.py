@@ -151,7 +151,8 @@ def _table(split: Split, node: Node) -> np.ndarray:
 def _errors(split: Split, train: Node, test: Node) -> float:
     """Errors, or their cost, on held-out rows of a test whose branches are leaves."""
     learned, seen = _table(split, train), _table(split, test)
-    learned = np.where(learned.any(axis=1)[:, None], learned, train.counts)
+    empty = learned.sum(axis=1, keepdims=True) <= 0
+    learned = np.where(empty, train.counts, learned)
     costs = train.problem.class_costs
     every = np.arange(len(seen))
     if costs is None:
