@@ -2,7 +2,9 @@
 
 import json
 import re
+from importlib.resources import files
 
+import jsonschema
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -111,6 +113,8 @@ def test_saved_and_loaded(tmp_path):
     clf = TreeClassifier(cost_matrix=COSTS).fit(X, y)
     save(clf, tmp_path / "tree.json")
     again = load(tmp_path / "tree.json")
+    text = files("omnitree").joinpath("tree.schema.json").read_text(encoding="utf-8")
+    jsonschema.validate(clf.tree_.to_dict(), json.loads(text))
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
     for bad in ([[0, 1], [1, 0]], [[1, 1, 1]] * 3, "x", [[0, -1, 0]] * 3):
         data = clf.tree_.to_dict() | {"costs": bad}
