@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class BaseTree(Showing, BaseEstimator):
         pruning = parts[2]
         tree, evidence = self._grow(parts, rows, classes, held_out, costs, self._seed())
         if pruning is not None:
-            tree = pruning.prune(tree, evidence)
+            tree = pruning.prune(tree, evidence).replace(costs=tree.costs)
         return with_deviations(tree, evidence.train, evidence.problem)
 
     def _seed(self) -> int:
@@ -104,6 +105,9 @@ class BaseTree(Showing, BaseEstimator):
             self.max_leaves,
             self.max_seconds,
         )
+        class_costs = self._class_costs(classes)
+        altered = self._altered(class_costs)
+        constraints = self._constraints(parts, rows.table, len(classes))
         criterion = self._criterion()
         n_classes = len(classes) if criterion is None else 2
 
@@ -130,11 +134,21 @@ class BaseTree(Showing, BaseEstimator):
                 costs,
                 criterion,
                 leaves,
+                constraints,
+                class_costs,
             )
 
         def grow_on(part: Rows, problem: Problem, verbose: int = 0) -> Tree:
-            root = Node(problem, np.arange(len(part.y)), part.weight)
+            if altered is not None:
+                weight = part.weight * altered[part.y]
+                weight *= part.weight.sum() / weight.sum()
+                problem = problem_of(replace(part, weight=weight))
+            root = Node(problem, np.arange(len(part.y)), problem.weight)
             tree = grow(root, classes, learner, verbose)
+            if altered is not None:
+                tree = tree.recount(part.table, part.y, part.weight)
+            if class_costs is not None:
+                tree = tree.replace(costs=class_costs)
             return leaves.fit(tree, training(part))
 
         def regrow(part: Rows) -> Tree:
@@ -158,6 +172,21 @@ class BaseTree(Showing, BaseEstimator):
             self.feature_names_in_ = np.array(tree.schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _class_costs(self, classes: tuple) -> NDArray[np.float64] | None:
+        """What wrong classes cost; None: all alike."""
+        return None
+
+    def _altered(self, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """What each class weighs while tests are found; None: as much as its rows."""
+        if not getattr(self, "altered_priors", False):
+            return None
+        if costs is None:
+            raise ValueError("altered_priors needs a cost_matrix")
+        weight = costs.sum(axis=1)
+        if not (weight > 0).all():
+            raise ValueError("altered_priors needs a class whose errors cost something")
+        return weight
 
     def _criterion(self) -> Criterion | None:
         """Of a numeric target; None: there are classes."""
@@ -190,6 +219,47 @@ class BaseTree(Showing, BaseEstimator):
             if name != "max_seconds" and not isinstance(value, numbers.Integral):
                 raise ValueError(f"{name} must be a whole number, not {value!r}")
 
+    def _constraints(self, parts: Any, table: Table, n_classes: int) -> Any:
+        """The rules of the learner, if everything else lets them hold."""
+        learner, _, pruning, _, leaves = parts
+        rules = learner.constraints(table.schema)
+        if rules is None:
+            return None
+        self._check_pruning(learner, pruning)
+        if rules.monotone:
+            if n_classes > 2:
+                raise ValueError(
+                    f"monotone needs two classes or a numeric target, y has {n_classes} "
+                    "classes"
+                )
+            if not leaves.plain or getattr(self, "smoothing", None) is not None:
+                raise ValueError(
+                    "models in leaves and smoothing would break monotone answers: take "
+                    "plain leaves and smoothing=None"
+                )
+        return rules
+
+    def _check_pruning(self, learner: Any, pruning: Pruning | None) -> None:
+        """Refuse a pruning that would undo what was asked of the tests."""
+        if pruning is None:
+            return
+        rules = [
+            name
+            for name in ("monotone", "interactions")
+            if getattr(learner, name, None) is not None
+        ]
+        if rules and not pruning.only_cuts:
+            raise ValueError(
+                f"{type(pruning).__name__} does more than cut subtrees off (new tests, "
+                f"raised subtrees or other counts), which may break {rules[0]}; take "
+                "'cost_complexity' or 'reduced_error', or raising=False, or rivals=()"
+            )
+        if self.feature_costs is not None and pruning.adds_features:
+            raise ValueError(
+                f"{type(pruning).__name__} puts tests over all features in place of "
+                "subtrees and does not look at feature_costs; give it rivals=()"
+            )
+
     def _weights(self, n_rows: int, sample_weight: ArrayLike | None) -> NDArray:
         if sample_weight is None:
             weight = np.ones(n_rows)
@@ -212,17 +282,19 @@ class BaseTree(Showing, BaseEstimator):
                 raise ValueError("sample_weight is zero everywhere; no row is left")
         return weight
 
-    def _costs(self, learner: Any, table: Table) -> NDArray[np.float64] | None:
+    def _costs(self, parts: Any, table: Table) -> NDArray[np.float64] | None:
         """What each feature costs, in the order of the table."""
         given = self.feature_costs
         if given is None:
             return None
+        learner, _, pruning, *_ = parts
         if not learner.uses_costs:
             able = [name for name, cls in self._learners.items() if cls.uses_costs]
             raise ValueError(
                 f"{type(learner).__name__} does not look at feature_costs; these learners "
                 f"do: {', '.join(able) or 'none'}"
             )
+        self._check_pruning(learner, pruning)
         names = list(table.schema.names)
         if isinstance(given, dict):
             for name in given:

@@ -204,7 +204,11 @@ def predict(
     with input_at_fault():
         if labels:
             proba = clf.predict_proba(table.frame)
-            cells = [[labels[p.argmax()], *(f"{v:.6g}" for v in p)] for p in proba]
+            answers = clf.predict(table.frame)
+            cells = [
+                [str(answer), *(f"{v:.6g}" for v in shares)]
+                for answer, shares in zip(answers, proba, strict=True)
+            ]
         else:
             cells = [[repr(v)] for v in clf.predict(table.frame).tolist()]
     text = io.StringIO()

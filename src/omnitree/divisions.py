@@ -225,7 +225,15 @@ def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
 def _some(node: Node, at: NDArray[np.intp], weight: Floats) -> Node:
     """Some rows of a node, with other weights, at the node's place."""
     inherited = tuple(feature.take(at) for feature in node.inherited)
-    return Node(node.problem, node.rows[at], weight, node.path, inherited, node.paid)
+    return Node(
+        node.problem,
+        node.rows[at],
+        weight,
+        node.path,
+        inherited,
+        node.tested,
+        node.bounds,
+    )
 
 
 def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:

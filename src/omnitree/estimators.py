@@ -8,6 +8,7 @@ share with the regressors is in `base_estimator.py`.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from omnitree.base_estimator import BaseTree, scaled
 from omnitree.learners import Univariate
+from omnitree.parts import unknown
 from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
 from omnitree.table import Table, encode
 from omnitree.tree import Tree
@@ -34,6 +36,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     classes_: NDArray[Any]
     smoothing: Any = None
     leaves: Any = "majority"
+    cost_matrix: Any = None
 
     def fit(
         self,
@@ -66,7 +69,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         parts = self._resolved_parts()
         self._check_smoothing()
         table = self._training_table(X, y)
-        costs = self._costs(parts[0], table)
+        costs = self._costs(parts, table)
         labels = _check_labels(y, table.n_rows)
         classes, codes = np.unique(labels, return_inverse=True)
         weight = self._class_weights(labels, self._weights(len(labels), sample_weight))
@@ -86,6 +89,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         tree = self._grow_and_prune(parts, rows, labels_of, held_out, costs)
         self._set_fitted(tree, classes)
         return self
+
+    def _class_costs(self, classes: tuple) -> NDArray[np.float64] | None:
+        return check_costs(self.cost_matrix, classes)
 
     def _set_fitted(self, tree: Tree, classes: NDArray[Any]) -> None:
         self._set_tree(tree)
@@ -146,6 +152,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """
         check_is_fitted(self)
         method = PRUNINGS.resolve(pruning)
+        self._check_pruning(self._resolved_parts()[0], method)
         if isinstance(method, CostComplexity) and method.folds and method.alpha is None:
             raise ValueError(
                 "cost-complexity pruning by cross-validation grows new trees and belongs "
@@ -154,18 +161,22 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = Table(np.empty((0, self.n_features_in_)), self.tree_.schema)
         rows = self._encode_rows((X, y), table, self.classes_)
         evidence = Evidence(rows, rows, lambda part: self.tree_)
-        self._set_fitted(method.prune(self.tree_, evidence), self.classes_)
+        pruned = method.prune(self.tree_, evidence)
+        self._set_fitted(pruned.replace(costs=self.tree_.costs), self.classes_)
         return self
 
     # -- prediction -----------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each row: the one with the greatest probability, first if several."""
+        """Class of each row: the most probable one, or that of least expected cost.
+
+        The first, if several are.
+        """
         table = self._encode(X)
         if self.smoothing is None:
             return self.classes_.take(self.tree_.predict_labels(table, self.n_jobs))
         proba = self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
-        return self.classes_.take(proba.argmax(axis=1))
+        return self.classes_.take(self.tree_.decide(proba))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class shares of each row's leaf, smoothed if `smoothing` says so.
@@ -187,6 +198,10 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             extra = float(self.smoothing) * self.tree_.class_shares[0]
         smooth = counts + extra
         return smooth / smooth.sum(axis=1, keepdims=True)
+
+    def _node_labels(self) -> list[int]:
+        """Index of the class that every node answers."""
+        return self.tree_.decide(self._node_outputs()).tolist()
 
     def describe(self, standardised: bool = False, shares: bool = False) -> str:
         """The tree in words: tests in the user's names and units, class counts.
@@ -216,7 +231,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        return describe(self.tree_.to_dict(), standardised, shares)
+        labels = self._node_labels()
+        return describe(self.tree_.to_dict(), standardised, shares, labels)
 
     def explain(self, row: Any, max_changes: int = 3) -> Explanation:
         """Why one row gets its answer, and what would change it.
@@ -252,7 +268,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         return self._explain(row, max_changes)
 
     def _answer(self, outputs: NDArray[np.float64]) -> list[Any]:
-        return outputs.argmax(axis=1).tolist()
+        return self.tree_.decide(outputs).tolist()
 
 
 class TreeClassifier(_BaseTreeClassifier):
@@ -275,6 +291,16 @@ class TreeClassifier(_BaseTreeClassifier):
         Models in leaves are not smoothed.
     class_weight : dict, "balanced" or None
         Weights of the classes, times `sample_weight`.
+    cost_matrix : array of shape (n_classes, n_classes), dict of dicts or None
+        What a wrong answer costs: ``cost_matrix[i, j]`` that of class j for a row of class
+        i, in the order of `classes_`, or ``{true: {answer: cost}}``; 0 on the diagonal.
+        The answer is then the class of least expected cost; probabilities stay what they
+        are. Pruning by cost-complexity and reduced errors and the contest of the front
+        door add up costs, the other methods count errors as ever.
+    altered_priors : bool, default=False
+        With a `cost_matrix`: find the tests with each class weighing as much as its
+        errors cost on average (Breiman et al. 1984, section 4.4). The counts in the tree,
+        and with them probabilities and pruning, are those of the rows as they are.
     feature_costs : array of shape (n_features,), dict or None
         What it costs to know a feature; a dict names features, the others are free.
         Learners that look at it prefer cheap tests among equally good ones, and a feature
@@ -317,6 +343,8 @@ class TreeClassifier(_BaseTreeClassifier):
         leaves="majority",
         smoothing=None,
         class_weight=None,
+        cost_matrix=None,
+        altered_priors=False,
         feature_costs=None,
         max_depth=None,
         max_leaves=None,
@@ -332,6 +360,8 @@ class TreeClassifier(_BaseTreeClassifier):
         self.leaves = leaves
         self.smoothing = smoothing
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.altered_priors = altered_priors
         self.feature_costs = feature_costs
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -355,7 +385,15 @@ class OmniTreeClassifier(_BaseTreeClassifier):
 
     Parameters
     ----------
-    class_weight, max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
+    class_weight, cost_matrix
+        As for `TreeClassifier`.
+    feature_costs : array of shape (n_features,), dict or None
+        As for `TreeClassifier`.
+    monotone, interactions
+        As for `omnitree.learners.Univariate`. With any of these three the tree stays
+        univariate, since a test over all features pays for all and keeps no such rule, and
+        there are no surrogates for gaps.
+    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
         As for `TreeClassifier`.
 
     Examples
@@ -371,6 +409,10 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     def __init__(
         self,
         class_weight=None,
+        cost_matrix=None,
+        feature_costs=None,
+        monotone=None,
+        interactions=None,
         max_depth=None,
         max_leaves=None,
         max_seconds=None,
@@ -379,6 +421,10 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         verbose=0,
     ):
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.feature_costs = feature_costs
+        self.monotone = monotone
+        self.interactions = interactions
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.max_seconds = max_seconds
@@ -387,7 +433,44 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         self.verbose = verbose
 
     def _parts(self):
-        return Univariate(), "pure", Contest(), "surrogate"
+        given = (self.feature_costs, self.monotone, self.interactions)
+        free = all(option is None for option in given)
+        learner = Univariate(monotone=self.monotone, interactions=self.interactions)
+        contest = Contest() if free else Contest(rivals=())
+        return learner, "pure", contest, "surrogate"
+
+
+def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
+    """What an answer (column) costs for a row of a class (line), in order of classes."""
+    if given is None:
+        return None
+    n = len(classes)
+    if isinstance(given, Mapping):
+        costs = np.where(np.eye(n, dtype=bool), 0.0, np.nan)
+        place = {label: k for k, label in enumerate(classes)}
+        for true, line in given.items():
+            for said, cost in line.items():
+                for label in (true, said):
+                    if label not in place:
+                        raise ValueError(
+                            unknown("class in cost_matrix", label, [*map(str, classes)])
+                        )
+                costs[place[true], place[said]] = cost
+        if np.isnan(costs).any():
+            i, j = np.argwhere(np.isnan(costs))[0]
+            raise ValueError(
+                f"cost_matrix says nothing of answer {classes[j]!r} for rows of class "
+                f"{classes[i]!r}"
+            )
+    else:
+        costs = np.asarray(given, dtype=np.float64)
+    if costs.shape != (n, n):
+        raise ValueError(f"cost_matrix has shape {costs.shape}; ({n}, {n}) is needed")
+    if not (np.isfinite(costs).all() and (costs >= 0).all()):
+        raise ValueError("cost_matrix must hold numbers of at least 0")
+    if costs.diagonal().any():
+        raise ValueError("cost_matrix must have zeros on its diagonal: right is free")
+    return costs
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

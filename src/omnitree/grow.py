@@ -19,7 +19,7 @@ import numpy as np
 
 from omnitree.learners.base import SplitLearner
 from omnitree.missing import Mean, fill_values
-from omnitree.node import Node
+from omnitree.node import Node, make_children
 from omnitree.progress import Progress
 from omnitree.splits import Split
 from omnitree.table import Table
@@ -101,46 +101,12 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         if limits.max_leaves is not None and n_leaves > limits.max_leaves:
             break
         first = len(records)
-        records[at].split = replace(split, constructed=())
+        records[at].split = replace(split, constructed=(), direction=0)
         records[at].children = range(first, first + split.n_children)
         records.extend(child.record(at) for child in children)
         for b, child in enumerate(children):
             consider(child, first + b)
     return tree_from_nodes(root.problem.table.schema, classes, records)
-
-
-def make_children(node: Node, split: Split) -> list[Node]:
-    """The children of a node under a test, fractional rows included."""
-    branch = split.route(node.problem.table, node.rows)
-    known = branch >= 0
-    if split.missing >= 0:
-        branch[~known] = split.missing
-        known[:] = True
-    all_known = bool(known.all())
-    if not all_known:
-        size = np.bincount(
-            branch[known], weights=node.weight[known], minlength=split.n_children
-        )
-    paid = node.paid
-    if node.problem.feature_costs is not None:
-        paid = paid | split.features(node.problem.table.schema)
-    parts = []
-    for b in range(split.n_children):
-        here = branch == b
-        weight = node.weight
-        if not all_known and size[b] > 0:
-            here |= ~known
-            weight = np.where(known, weight, weight * (size[b] / size.sum()))
-        handed_on = (*node.inherited, *split.constructed)
-        inherited = tuple(f.take(here) for f in handed_on)
-        parts.append((node.rows[here], weight[here], (*node.path, b), inherited, paid))
-    moments = node.moments if all_known else {}
-    largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
-    children = [Node(node.problem, *part) for part in parts]
-    if moments:
-        others = tuple(c for b, c in enumerate(children) if b != largest)
-        children[largest] = replace(children[largest], remainder=(moments, others))
-    return children
 
 
 def beyond_best_leaves(tree: Tree, max_leaves: int) -> np.ndarray:

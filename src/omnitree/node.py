@@ -6,7 +6,7 @@ its own. Learners read a node and return a split; the grower makes the children.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.column_source import Quadratic, Source, Standardised
+from omnitree.constraints import Constraints
 from omnitree.criterion import Criterion
 from omnitree.folds import row_hash
 from omnitree.linear_rows import LinearRows, Moments, rest_of
 from omnitree.missing import MissingPolicy
+from omnitree.parts import number
 from omnitree.records import NodeRecord
-from omnitree.splits import Constructed
+from omnitree.splits import Constructed, Split
 from omnitree.stopping import Limits
 from omnitree.table import Table
 
@@ -40,6 +42,8 @@ class Problem:
     feature_costs: NDArray[np.float64] | None = None
     criterion: Criterion | None = None  # of a numeric target
     leaves: Any = None  # what the leaves will hold (a part of `leaves/`)
+    constraints: Constraints | None = None
+    class_costs: NDArray[np.float64] | None = None  # true classes x answers
 
     @cached_property
     def standardised(self) -> Standardised:
@@ -79,7 +83,8 @@ class Node:
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
     inherited: tuple[Constructed, ...] = ()  # features that nodes above constructed
-    paid: frozenset[int] = frozenset()  # features tested above, where features cost
+    tested: frozenset[int] = frozenset()  # features tested above
+    bounds: tuple[float, float] = (-np.inf, np.inf)  # of answers; see `constraints.py`
     # Of the largest child: the moments of its parent, and the other children, so that its
     # own moments can be had by subtraction.
     remainder: tuple[dict[str, Moments], tuple[Node, ...]] = ({}, ())
@@ -119,6 +124,29 @@ class Node:
         n = self.problem.n_classes
         counts = np.bincount(self.y, weights=self.weight, minlength=n)
         return counts.astype(np.float64)
+
+    @cached_property
+    def answer(self) -> float:
+        """What the node would say as a leaf: the share of the second class, or a number."""
+        criterion = self.problem.criterion
+        if criterion is not None:
+            return float(criterion.constant(self.target, self.weight))
+        return float(self.counts[1] / self.counts.sum())
+
+    def keeps_bounds(self, split: Split) -> bool:
+        """Whether a test keeps the order that it must, and the bounds from above."""
+        low, high = self.bounds
+        answers = [child.answer for child in make_children(self, split) if child.total]
+        order = split.direction * np.diff(answers) if split.direction else np.zeros(1)
+        return bool(low <= min(answers) and max(answers) <= high and (order >= 0).all())
+
+    def price(self, features: set[int], cost_weight: Any) -> float:
+        """What the merit of a test is divided by; features tested above are paid for."""
+        costs = self.problem.feature_costs
+        if costs is None or not costs.any():
+            return 1.0
+        share = costs[sorted(features - self.tested)].sum() / costs.sum()
+        return float((1.0 + share) ** number("cost_weight", cost_weight))
 
     @cached_property
     def views(self) -> dict[str, LinearRows]:
@@ -195,3 +223,47 @@ class Node:
             or self.total < limits.min_rows - 1e-9
             or (0 <= limits.max_depth <= self.depth)
         )
+
+
+def make_children(node: Node, split: Split) -> list[Node]:
+    """The children of a node under a test, fractional rows included."""
+    branch = split.route(node.problem.table, node.rows)
+    known = branch >= 0
+    if split.missing >= 0:
+        branch[~known] = split.missing
+        known[:] = True
+    all_known = bool(known.all())
+    if not all_known:
+        size = np.bincount(
+            branch[known], weights=node.weight[known], minlength=split.n_children
+        )
+    tested = node.tested | split.features(node.problem.table.schema)
+    parts = []
+    for b in range(split.n_children):
+        here = branch == b
+        weight = node.weight
+        if not all_known and size[b] > 0:
+            here |= ~known
+            weight = np.where(known, weight, weight * (size[b] / size.sum()))
+        handed_on = (*node.inherited, *split.constructed)
+        inherited = tuple(f.take(here) for f in handed_on)
+        parts.append(
+            (node.rows[here], weight[here], (*node.path, b), inherited, tested)
+        )
+    moments = node.moments if all_known else {}
+    largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
+    children = [Node(node.problem, *part, node.bounds) for part in parts]
+    if split.direction:
+        children = _bounded(children, split.direction)
+    if moments:
+        others = tuple(c for b, c in enumerate(children) if b != largest)
+        children[largest] = replace(children[largest], remainder=(moments, others))
+    return children
+
+
+def _bounded(children: list[Node], direction: int) -> list[Node]:
+    """Two children with a bound halfway between their answers."""
+    low, high = children[0].bounds
+    middle = (children[0].answer + children[1].answer) / 2
+    bounds = [(low, middle), (middle, high)][::direction]
+    return [replace(c, bounds=b) for c, b in zip(children, bounds, strict=True)]

@@ -107,6 +107,22 @@ def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(classes)
 
 
+def read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None:
+    """What it costs to say a class (column) for a row of another (line), if given."""
+    found = data.get("costs")
+    if found is None:
+        return None
+    _check(
+        isinstance(found, list)
+        and len(found) == n_classes
+        and all(isinstance(line, list) and len(line) == n_classes for line in found)
+        and all(_is_number(v) and v >= 0 for line in found for v in line)
+        and all(found[k][k] == 0 for k in range(n_classes)),
+        "costs: a line a class, a number a class in it, not negative, the own class 0",
+    )
+    return found
+
+
 def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     """Deviation of each encoded column, if the tree has them."""
     found = data.get("deviations")

@@ -88,7 +88,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         parts = self._resolved_parts()
         self._criterion()
         table = self._training_table(X, y)
-        costs = self._costs(parts[0], table)
+        costs = self._costs(parts, table)
         target = check_target(y, table.n_rows)
         weight = scaled(self._weights(table.n_rows, sample_weight))
         keep = np.flatnonzero(weight > 0)

@@ -36,6 +36,7 @@ class Showing:
     classes_: NDArray[Any]
     _encode: Callable[[Any], Table]
     _node_outputs: Callable[[], NDArray[np.float64]]
+    _node_labels: Callable[[], list[int]]
 
     def to_html(
         self,
@@ -147,7 +148,9 @@ class Showing:
         from omnitree.export.pictures import plot_tree
 
         check_is_fitted(self, "tree_")
-        return plot_tree(self.tree_.to_dict(), max_depth=max_depth, ax=ax)
+        return plot_tree(
+            self.tree_.to_dict(), self._node_labels(), max_depth=max_depth, ax=ax
+        )
 
     def plot_node(self, node: int, X: Any, y: ArrayLike, *, ax: Any = None) -> Any:
         """Draw what the test of a node sees: a histogram by class, with the cut.
@@ -208,8 +211,9 @@ class Showing:
         grid = boundary_grid(tree, sample, pair, int(resolution))
         table = Table(grid.reshape(-1, grid.shape[-1]), self.tree_.schema)
         answer = self.tree_.predict_value(table, self._node_outputs())
-        shape = (*grid.shape[:2], -1)
-        return plot_boundary(tree, sample, pair, grid, answer.reshape(shape), ax=ax)
+        best = self.tree_.decide(answer).reshape(grid.shape[:2])
+        answer = answer.reshape(*grid.shape[:2], -1)
+        return plot_boundary(tree, sample, pair, grid, answer, best, ax=ax)
 
     def _pair(self, features: Sequence[int | str] | None) -> tuple[int, int]:
         """Positions of two features that are numbers."""

@@ -112,6 +112,9 @@ class Split:
     free : int
         Free parameters, where principal components leave fewer than there are weights;
         0: count the weights. Known only while the tree grows.
+    direction : int
+        +1 where answers must not fall from branch 0 to branch 1, -1 where they must not
+        rise, 0 where they may. Known only while the tree grows.
     """
 
     kind: ClassVar[str]
@@ -125,6 +128,7 @@ class Split:
         default=(), kw_only=True, compare=False, repr=False
     )
     free: int = field(default=0, kw_only=True, compare=False, repr=False)
+    direction: int = field(default=0, kw_only=True, compare=False, repr=False)
 
     def pack(self) -> Packed:
         """Kind code, ints and doubles, as `_core/route.hpp` lays them out."""

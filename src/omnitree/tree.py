@@ -30,6 +30,7 @@ from omnitree.records import (
     VERSION,
     NodeRecord,
     check_records,
+    read_costs,
     read_deviations,
     read_tree,
 )
@@ -75,6 +76,9 @@ class Tree:
     constant, loss : float64 arrays or None
         In a tree for numbers: what each node answers as a leaf without a model, and the
         loss of its answer (of the model's, if it has one) over the training rows here.
+    costs : float64 array of shape (n_classes, n_classes) or None
+        What it costs to say class j (column) for a row of class i (line). The answer is
+        then the class of least expected cost, not the most probable one.
     candidates : tuple or None
         For every node the tests that its own was chosen from, where learners compete.
     """
@@ -99,6 +103,7 @@ class Tree:
     constant: np.ndarray | None = None
     loss: np.ndarray | None = None
     candidates: tuple[tuple[Considered, ...], ...] | None = None
+    costs: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -439,16 +444,29 @@ class Tree:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """Index of the largest class of every node, the first of equals."""
-        return self.class_shares.argmax(axis=1)
+        """Index of the class that every node answers, the first of equals."""
+        return self.decide(self.class_shares)
+
+    def decide(self, shares: np.ndarray) -> np.ndarray:
+        """Index of the class to answer for each line of probabilities.
+
+        The most probable one or, with `costs`, the one of least expected cost; the first
+        of equals. Costs are added in the order of the classes, as all exporters do.
+        """
+        if self.costs is None:
+            return shares.argmax(axis=1)
+        expected = np.zeros(shares.shape)
+        for k, line in enumerate(self.costs):
+            expected += shares[:, k, None] * line
+        return expected.argmin(axis=1)
 
     def predict_labels(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
-        """Index of the most probable class of each row, the first of equals."""
+        """Index of the class to answer for each row; see `decide`."""
         if self.models is None:
             leaf = self._place(table, n_jobs)
             if leaf.min() >= 0:
                 return self.labels[leaf]
-        return self.predict_value(table, self.class_shares, n_jobs).argmax(axis=1)
+        return self.decide(self.predict_value(table, self.class_shares, n_jobs))
 
     def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
         """Mean of the answers over each row's leaves.
@@ -577,6 +595,8 @@ class Tree:
         }
         if self.constant is None:
             out["classes"] = list(self.classes)
+        if self.costs is not None:
+            out["costs"] = self.costs.tolist()
         out["nodes"] = [self._node_dict(i) for i in range(self.n_nodes)]
         if self.deviation is not None:
             out["deviations"] = self.deviation.tolist()
@@ -621,7 +641,10 @@ class Tree:
             With the reason, if anything in it is wrong; nothing is used unchecked.
         """
         tree = tree_from_nodes(*read_tree(data))
-        return tree.replace(deviation=read_deviations(data, tree.schema))
+        return tree.replace(
+            deviation=read_deviations(data, tree.schema),
+            costs=read_costs(data, len(tree.classes)),
+        )
 
 
 _DTYPES = {
@@ -641,6 +664,7 @@ _DTYPES = {
     "deviation": np.float64,
     "constant": np.float64,
     "loss": np.float64,
+    "costs": np.float64,
 }
 
 

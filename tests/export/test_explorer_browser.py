@@ -356,7 +356,7 @@ def check_what_if(page, clf, rows):
             assert result["shares"] == pytest.approx(expected[i].tolist(), rel=1e-14)
         else:
             assert result["shares"] == expected[i].tolist(), rows[i]
-        answer = result["shares"][0] if numeric else expected[i].argmax()
+        answer = result["shares"][0] if numeric else clf.tree_.decide(expected)[i]
         assert result["answer"] == answer
         assert set(result["lit"]) == set(path[[i]].indices.tolist())
 
@@ -401,6 +401,17 @@ def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
     if name == "cart":
         assert any("surrogates" in n for n in clf.tree_.to_dict()["nodes"])
     check_what_if(open_page(clf, *given), clf, rows)
+
+
+def test_what_if_with_costs(open_page, rng):
+    clf = TreeClassifier()
+    costs = rng.integers(1, 20, (3, 3)) * (1.0 - np.eye(3))
+    tree = random_tree(rng, ("axis", "subset", "linear"), n_inner=12)
+    clf._set_fitted(tree.replace(costs=costs), np.array(["a", "b", "c"]))
+    rows = random_rows(rng, 50)
+    shares = tree.predict_value(Table(rows, tree.schema), tree.class_shares)
+    assert (clf.tree_.decide(shares) != shares.argmax(axis=1)).any()
+    check_what_if(open_page(clf), clf, rows)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def check(clf, rows, table: Table, format: str, folder: Path, exact: bool = True
     """Same class for every row, and the same probabilities."""
     labels, proba = run(format, clf, rows, folder)
     expected = clf.tree_.predict_value(table, clf._node_outputs())
-    best = expected.argmax(axis=1)
+    best = clf.tree_.decide(expected)
     assert labels == [clf.tree_.classes[k] for k in best]
     tolerance = 0 if exact and format != "pmml" else 1e-12
     np.testing.assert_allclose(proba, expected, rtol=0, atol=tolerance)
@@ -116,6 +116,34 @@ def test_smoothing(format: str, smoothing, rng, tmp_path: Path):
     values = random_rows(rng, 40)
     clf = fitted(tree, smoothing=smoothing)
     check(clf, decoded(values, SCHEMA), Table(values, SCHEMA), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("smoothing", [None, 2.5])
+@pytest.mark.parametrize("models", [0.0, 0.7])
+def test_costs(format: str, smoothing, models: float, seed: int, tmp_path: Path):
+    rng = np.random.default_rng(seed)
+    for n_inner in (0, 3, 10):
+        kinds = ("axis", "multiway", "subset", "linear", "machine")
+        tree = random_tree(rng, kinds, n_inner, models=models)
+        n = len(tree.classes)
+        costs = rng.integers(1, 20, (n, n)) * (1.0 - np.eye(n))
+        tree = tree.replace(costs=costs)
+        values = random_rows(rng, 40)
+        table, rows = Table(values, SCHEMA), decoded(values, SCHEMA)
+        if format == "pmml":
+            model = Model(tree.to_dict())
+            if model.dividing or model.modelled:
+                with pytest.raises(ValueError, match="cost_matrix"):
+                    fitted(tree).export("pmml")
+            tree = tree.replace(missing=np.maximum(tree.missing, 0), models=None)
+        clf = fitted(tree, smoothing=smoothing)
+        proba = tree.predict_value(table, clf._node_outputs())
+        np.testing.assert_array_equal(
+            tree.decide(proba), (proba @ costs).argmin(axis=1)
+        )
+        exact = format in ("python", "c") or not models
+        check(clf, rows, table, format, tmp_path, exact)
 
 
 @pytest.mark.parametrize("format", RUN)

@@ -189,7 +189,7 @@ def test_bad_costs(tmp_path):
     with pytest.raises(
         ValueError, match=r"does not look at feature_costs.*multivariate"
     ):
-        presets.make("cart", feature_costs=[1, 1, 1, 1]).fit(X, y)
+        presets.make("ldt", feature_costs=[1, 1, 1, 1]).fit(X, y)
     with pytest.raises(ValueError, match="cost_weight must be at least 0"):
         clf.set_params(feature_costs=[1] * 4, learner__cost_weight=-1).fit(X, y)
     for costs in ([1.0, 2.0, 3.0, 4.0], {"x1": 2.0}, np.ones(4)):

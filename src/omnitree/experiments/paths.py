@@ -17,11 +17,10 @@ import pandas as pd
 
 from omnitree._core.paths import grow_paths
 from omnitree.estimators import TreeClassifier
-from omnitree.grow import make_children
 from omnitree.learners import Univariate
 from omnitree.learners.base import SplitLearner
 from omnitree.merit import MERITS, Gain
-from omnitree.node import Node, Problem
+from omnitree.node import Node, Problem, make_children
 from omnitree.pruning import PRUNINGS, Significance
 from omnitree.pruning.significance import chi_square_probability
 from omnitree.splits import AxisSplit

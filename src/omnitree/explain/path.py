@@ -17,7 +17,7 @@ from omnitree.explain.counterfactual import (
     reach,
 )
 from omnitree.explain.goals import Goal, usual_goals
-from omnitree.export.model import Model, Sum, Test, one_line
+from omnitree.export.model import Model, Sum, Test, decide, one_line
 from omnitree.export.text import branch_text, column_name
 
 # What is printed of long tests; the explanation itself holds all of it.
@@ -204,7 +204,7 @@ def explain(
         found = [reach(model, list(row), g, predict, max_changes) for g in goals]
         kept = sorted((c for c in found if c), key=lambda c: c.cost)
         return Explanation(total[0], {}, steps, kept[0] if kept else None)
-    best = max(range(len(total)), key=total.__getitem__)
+    best = decide(total, model.costs)
     return Explanation(
         model.classes[best],
         dict(zip(model.classes, total, strict=True)),

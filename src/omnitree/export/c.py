@@ -106,14 +106,31 @@ def to_c(model: Model) -> str:
             lines += ["        " + line for line in part.lines]
             lines.append("        break;")
         lines += ["    }", "}"]
-    if model.numeric:
-        lines.append("return p[0];")
-    else:
-        lines += [
+    lines += ["return p[0];"] if model.numeric else _decide(model)
+    return "\n".join([*_open(model), *("    " + line for line in lines), "}", ""])
+
+
+def _decide(model: Model) -> list[str]:
+    """The class to return, from the probabilities."""
+    k = len(model.classes)
+    if model.costs is None:
+        return [
             f"for (i = 1; i < {k}; i++) if (p[i] > p[best]) best = i;",
             "return best;",
         ]
-    return "\n".join([*_open(model), *("    " + line for line in lines), "}", ""])
+    table = ", ".join(repr(float(c)) for line in model.costs for c in line)
+    return [
+        "/* The class of least expected cost. */",
+        f"static const double cost[] = {{{table}}};",
+        f"double expected[{k}];",
+        "int j;",
+        f"for (j = 0; j < {k}; j++) {{",
+        "    expected[j] = 0.0;",
+        f"    for (i = 0; i < {k}; i++) expected[j] += p[i] * cost[i * {k} + j];",
+        "    if (expected[j] < expected[best]) best = j;",
+        "}",
+        "return best;",
+    ]
 
 
 def _open(model: Model) -> list[str]:

@@ -132,8 +132,13 @@ class Model:
 
     @cached_property
     def labels(self) -> list[int]:
-        """Index of the most probable class of each node, the first of several."""
-        return [max(range(len(p)), key=p.__getitem__) for p in self.outputs]
+        """Index of the class that each node answers."""
+        return [decide(p, self.costs) for p in self.outputs]
+
+    @property
+    def costs(self) -> list[list[float]] | None:
+        """What wrong answers cost, a line for each true class; None: all alike."""
+        return self.tree.get("costs")
 
     @cached_property
     def shares(self) -> list[float]:
@@ -296,6 +301,20 @@ class Model:
         low, threshold = test.data["low"], test.data["threshold"]
         codes = range(len(self.features[feature]["categories"]))
         return [low if code <= threshold else 1 - low for code in codes]
+
+
+def decide(shares: Sequence[float], costs: list[list[float]] | None) -> int:
+    """The most probable class or, with costs, that of least expected cost.
+
+    The first of several; costs are added in the order of the classes.
+    """
+    every = range(len(shares))
+    if costs is None:
+        return max(every, key=shares.__getitem__)
+    expected = [0.0] * len(shares)
+    for share, line in zip(shares, costs, strict=True):
+        expected = [e + share * c for e, c in zip(expected, line, strict=True)]
+    return min(every, key=expected.__getitem__)
 
 
 def symbol_text(symbol: Any) -> str:

@@ -133,7 +133,7 @@ class _Writer:
         """The class of a row, and its probabilities."""
         make = self.onnx.helper.make_tensor_value_info
         double = self.onnx.TensorProto.DOUBLE
-        best = self.op("ArgMax", "probabilities", axis=1, keepdims=0)
+        best = self.op("ArgMax", self._worth(), axis=1, keepdims=0)
         classes = np.array(self.model.classes)
         if classes.dtype.kind == "U":
             classes = classes.astype(object)
@@ -145,6 +145,18 @@ class _Writer:
             make("label", labels.data_type, ["rows"]),
             make("probabilities", double, shape),
         ]
+
+    def _worth(self) -> str:
+        """What is largest for the class to answer: probability, or minus expected cost."""
+        if self.model.costs is None:
+            return "probabilities"
+        total = self.op(
+            "Mul", self.take("probabilities", [0]), self.row(self.model.costs[0])
+        )
+        for k, line in enumerate(self.model.costs[1:], 1):
+            term = self.op("Mul", self.take("probabilities", [k]), self.row(line))
+            total = self.op("Add", total, term)
+        return self.op("Neg", total)
 
     def _cells(self) -> str:
         """Used features as numbers and codes, gaps as NaN."""

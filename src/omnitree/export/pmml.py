@@ -58,6 +58,14 @@ class _Writer:
         whole.set("functionName", self.function)
         whole.append(self._schema())
         whole.append(self._output())
+        if self.model.costs is not None and (
+            self.model.dividing or self.model.modelled
+        ):
+            raise ValueError(
+                "this tree has a cost_matrix and divides rows with gaps, or has models in "
+                "its leaves: PMML would answer the most probable class; fit it with "
+                "missing='mean' or 'surrogate' and plain leaves"
+            )
         if self.model.modelled:
             whole.tag = "MiningModel"
             body = self._segments()

@@ -146,6 +146,17 @@ def to_python(model: Model) -> str:
             read.append(f"x{j} = _number({cell})")
     start = f"p = [0.0] * {model.n_outputs}"
     end = ["return p[0]" if model.numeric else "return CLASSES[p.index(max(p))], p"]
+    if model.costs is not None:
+        text.append(
+            "\n# Of an answer (column) for a row of a class (line).\n"
+            f"COSTS = {model.costs!r}\n"
+        )
+        end = [
+            "expected = [0.0] * len(p)",
+            "for share, line in zip(p, COSTS):",
+            "    expected = [e + share * c for e, c in zip(expected, line)]",
+            "return CLASSES[expected.index(min(expected))], p",
+        ]
     if len(parts) == 1:
         body = [*read, start, *parts[0].lines, *end]
         return "".join([*text, *_define("predict", "row", _doc(model), body)])

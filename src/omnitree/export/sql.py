@@ -75,7 +75,9 @@ class _Writer:
         names = [self._alias("p", k) for k in range(len(labels))]
         sums = [f"{self._leaf_sum(k)} AS {name}" for k, name in enumerate(names)]
         table = f"(SELECT DISTINCT {', '.join(sums)} FROM {self._parts()})"
-        return f"(SELECT {_largest(names, labels)} FROM {table} AS {self._alias('p')})"
+        return (
+            f"(SELECT {self._decide(names, labels)} FROM {table} AS {self._alias('p')})"
+        )
 
     def probability(self, k: int) -> str:
         """The probability of a class; the number, where there are no classes."""
@@ -87,7 +89,24 @@ class _Writer:
         """The class that a leaf answers."""
         if self.model.model(leaf) is None:
             return labels[self.model.labels[leaf]]
-        return _largest(self._leaf_sums(leaf), labels)
+        sums = self._leaf_sums(leaf)
+        if self.model.costs is None:
+            return _largest(sums, labels)
+        shares = [f"({self._leaf_share(leaf, k)})" for k in range(len(labels))]
+        return self._decide(shares, labels)
+
+    def _decide(self, shares: list[str], labels: list[str]) -> str:
+        """The class that some probabilities speak for."""
+        costs = self.model.costs
+        if costs is None:
+            return _largest(shares, labels)
+        expected = []
+        for k in range(len(labels)):
+            terms = [
+                f"{p} * {number(c[k])}" for p, c in zip(shares, costs, strict=True)
+            ]
+            expected.append(f"({_add(terms)})")
+        return _largest([f"-{e}" for e in expected], labels)
 
     def _leaf_share(self, leaf: int, k: int) -> str:
         """The probability of a class in a leaf: 1 / sum of exp(other - own)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from omnitree.export.model import UNIVARIATE, one_line
+from omnitree.export.model import UNIVARIATE, Model, one_line
 
 # Terms up to which a machine's branch is shown as a rule of inequalities.
 SMALL_RULE = 8
@@ -14,7 +14,10 @@ MODEL_TERMS = 5
 
 
 def describe(
-    tree: dict[str, Any], standardised: bool = False, shares: bool = False
+    tree: dict[str, Any],
+    standardised: bool = False,
+    shares: bool = False,
+    labels: Sequence[int] | None = None,
 ) -> str:
     """Indented text: one line a branch, with the class and the counts of leaves.
 
@@ -27,14 +30,19 @@ def describe(
         they can be compared; needs `deviations` in the tree.
     shares : bool
         Show the share of every class in a leaf, not only the wrong rows.
+    labels : sequence of int, optional
+        Index of the class that each node answers; from its counts if not given.
     """
     nodes, classes = tree["nodes"], tree.get("classes", [])
+    if labels is None and classes:
+        labels = Model(tree).labels
+    answers = [classes[k] for k in labels] if labels is not None and classes else None
     leaves = sum(n["kind"] == "leaf" for n in nodes)
     what = f"{len(classes)} classes" if classes else "a number"
     scale = tree.get("deviations") if standardised else None
     units = ["z(x): x in units of its standard deviation"] if scale else []
     if nodes[0]["kind"] == "leaf":
-        leaf = _leaf(nodes[0], nodes, classes, shares)
+        leaf = _leaf(nodes[0], nodes, answers and answers[0], classes, shares)
         lines = [f"1 leaf, {what}", *units, f"always{one_line(leaf)}"]
         return "\n".join(lines + model_lines(nodes[0], tree, "|   ", scale))
     lines = [f"{len(nodes)} nodes, {leaves} leaves, {what}", *units]
@@ -49,7 +57,9 @@ def describe(
         at, depth, test = stack.pop()
         node = nodes[at]
         is_leaf = node["kind"] == "leaf"
-        end = _leaf(node, nodes, classes, shares) if is_leaf else ""
+        end = ""
+        if is_leaf:
+            end = _leaf(node, nodes, answers and answers[at], classes, shares)
         lines.append("|   " * depth + one_line(test + end))
         if is_leaf:
             lines += model_lines(node, tree, "|   " * (depth + 1), scale)
@@ -224,6 +234,7 @@ def _number(node: dict[str, Any], nodes: list[dict[str, Any]]) -> str:
 def _leaf(
     node: dict[str, Any],
     nodes: list[dict[str, Any]],
+    answer: Any,
     classes: list[Any],
     shares: bool,
 ) -> str:
@@ -235,14 +246,13 @@ def _leaf(
     while not sum(node["value"]):  # no training row came: the nearest ancestor decides
         node = nodes[node["parent"]]
     counts = node["value"]
-    best = max(range(len(classes)), key=counts.__getitem__)
     if shares:
         parts = [
             f"{c} {v / sum(counts):.1%}"
             for c, v in zip(classes, counts, strict=True)
             if v
         ]
-        return f": {classes[best]} ({total:.6g}: {', '.join(parts)})"
-    wrong = total - counts[best] if total else 0.0
+        return f": {answer} ({total:.6g}: {', '.join(parts)})"
+    wrong = total - counts[classes.index(answer)] if total else 0.0
     tail = f"/{wrong:.6g}" if wrong > 1e-9 else ""
-    return f": {classes[best]} ({total:.6g}{tail})"
+    return f": {answer} ({total:.6g}{tail})"

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.constraints import Constraints
 from omnitree.divisions import Divisions
 from omnitree.node import Node
 from omnitree.parts import Part
+from omnitree.schema import Schema
 from omnitree.splits import Split
 from omnitree.tree import Tree
 
@@ -36,6 +38,10 @@ class SplitLearner(Part):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Return the best test for the rows of `node`, or None to leave it a leaf."""
         raise AssertionError(f"{type(self).__name__} has no fit")
+
+    def constraints(self, schema: Schema) -> Constraints | None:
+        """Rules that its tests keep, for a table of this schema."""
+        return None
 
     def grows(self, node: Node) -> bool:
         """Whether it grows the whole tree below this node in one call."""

@@ -22,7 +22,6 @@ from omnitree.learners.grouped import discriminant, in_groups
 from omnitree.learners.univariate import Univariate
 from omnitree.merit import MERITS
 from omnitree.node import Node
-from omnitree.parts import number
 from omnitree.splits import Split
 
 
@@ -126,7 +125,7 @@ class Multivariate(SplitLearner):
         table = np.bincount(cell, node.weight[known], minlength=split.n_children * K)
         worth = float(MERITS.resolve(self.merit)(table.reshape(-1, K)))
         features = split.features(node.problem.table.schema)
-        return replace(split, merit=worth / self._factor(node, features))
+        return replace(split, merit=worth / node.price(features, self.cost_weight))
 
     def _price(self, node: Node, cases: Cases) -> Price | None:
         if node.problem.feature_costs is None:
@@ -134,14 +133,6 @@ class Multivariate(SplitLearner):
         feature = node.problem.table.linear_view.feature[cases.columns]
 
         def price(columns: Columns) -> float:
-            return self._factor(node, set(feature[columns].tolist()))
+            return node.price(set(feature[columns].tolist()), self.cost_weight)
 
         return price
-
-    def _factor(self, node: Node, features: set[int]) -> float:
-        """What a test on some features is divided by; what was paid above is free."""
-        costs = node.problem.feature_costs
-        if costs is None or not costs.any():
-            return 1.0
-        share = costs[sorted(features - node.paid)].sum() / costs.sum()
-        return float((1.0 + share) ** number("cost_weight", self.cost_weight))

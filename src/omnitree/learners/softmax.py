@@ -38,7 +38,7 @@ class Trial:
     Attributes
     ----------
     wrong : float array (n,)
-        Weight of each row that was misclassified while held out.
+        Weight of each row that was misclassified while held out, times what that costs.
     loss : float
         Mean of minus the logarithm of the held-out probability of the true class.
     penalty : float
@@ -162,7 +162,12 @@ class Softmax(SplitLearner):
                 node.problem.table.values[rows.rows], node.problem.table.schema
             )
             held = fold_weights(table, y, rows.weight, self.folds, node.problem.seed)
-            wrong, loss, penalty = self._validate(whitened, y, rows, held, penalties)
+            costs = node.problem.class_costs
+            if costs is not None:
+                costs = costs[rows.present]
+            wrong, loss, penalty = self._validate(
+                whitened, y, rows, held, penalties, costs
+            )
         return Trial(
             rows, whitened, rows.present, y, wrong, loss, penalty, self.expansion
         )
@@ -174,6 +179,7 @@ class Softmax(SplitLearner):
         rows: LinearRows,
         held: Floats,
         penalties: Sequence[float],
+        costs: Floats | None,
     ) -> tuple[Floats, float, float]:
         """Held-out errors, loss and penalty where the loss is least."""
         k = len(rows.present)
@@ -194,7 +200,15 @@ class Softmax(SplitLearner):
                 true = s[np.arange(len(out)), y[out]]
                 lost = np.log(np.exp(s).sum(axis=1)) - true
                 loss += float(held[out, fold] @ lost)
-                wrong[out] += held[out, fold] * (s.argmax(axis=1) != y[out])
+                said = s.argmax(axis=1)
+                if costs is None:
+                    wrong[out] += held[out, fold] * (said != y[out])
+                    continue
+                # A branch answers the class that costs least for the rows it has.
+                branch = (whitened.scores @ w[:-1] + w[-1]).argmax(axis=1)
+                counts = np.bincount(branch * k + y, kept, k * k).reshape(k, k)
+                answer = (counts @ costs).argmin(axis=1)
+                wrong[out] += held[out, fold] * costs[y[out], answer[said]]
             loss /= float(rows.weight.sum())
             if best is None or loss < best[1]:
                 best = wrong, loss, penalty

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from omnitree._core import general, presort
+from omnitree.constraints import Constraints
 from omnitree.learners.base import SplitLearner, Tick
+from omnitree.learners.ruled import BROKEN, Kept, best_ruled
 from omnitree.merit import CUSTOM, MERITS
 from omnitree.missing import Fractional, Surrogate
 from omnitree.node import Node, Problem
@@ -59,6 +61,22 @@ class Univariate(SplitLearner):
     collapse : bool, default=False
         C4.5: a subtree that makes no fewer training errors than a leaf (less 0.001) is
         collapsed as soon as it is grown.
+    cost_weight : float, default=1
+        With costs of features: a test that adds the share s of all costs to what the path
+        has paid is worth its merit / (1 + s) ** cost_weight.
+    monotone : dict or array of shape (n_features,), optional
+        +1 where the probability of the second class must not fall as a feature rises, -1
+        where it must not rise, 0 where it may do both; a dict has names or numbers of
+        features. For two classes and features with an order. As in scikit-learn's trees:
+        branches in order, and a bound halfway between them for all nodes below.
+    interactions : list of groups of features, optional
+        Features on one path must lie in one group, a list of names or numbers; groups may
+        overlap, and features that no group names are one more group.
+
+    Costs, `monotone` and `interactions` make it grow node by node, each feature judged by
+    itself: C4.5's rule of mean gain does not hold then, ``choice="random"``, ``release8``
+    and ``collapse`` are refused, and a test gets no surrogates, which would look at
+    features unpaid, or break the rules (rows with a gap take the larger branch).
 
     Examples
     --------
@@ -70,6 +88,7 @@ class Univariate(SplitLearner):
     """
 
     grows_trees = True
+    uses_costs = True
 
     def __init__(
         self,
@@ -80,6 +99,9 @@ class Univariate(SplitLearner):
         release8=False,
         threshold="midpoint",
         collapse=False,
+        cost_weight=1.0,
+        monotone=None,
+        interactions=None,
     ):
         self.merit = merit
         self.categories = categories
@@ -88,25 +110,67 @@ class Univariate(SplitLearner):
         self.release8 = release8
         self.threshold = threshold
         self.collapse = collapse
+        self.cost_weight = cost_weight
+        self.monotone = monotone
+        self.interactions = interactions
+
+    def constraints(self, schema: Schema) -> Constraints | None:
+        """What `monotone` and `interactions` say."""
+        return Constraints.of(self.monotone, self.interactions, schema)
+
+    def grows(self, node: Node) -> bool:
+        """Whether it grows whole trees: nothing about features has to be kept in mind."""
+        free = self.monotone is None and self.interactions is None
+        return free and node.problem.feature_costs is None
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
+        if not self.grows(node):
+            return self._fit_ruled(node, rng)
         table = node.problem.table
         return self._stump(node, Table(table.values[node.rows], table.schema), rng)
 
     def fit_each(self, node: Node, rng: np.random.Generator) -> list[Split | None]:
         """Best test on each feature by itself."""
-        values, schema = node.problem.table.values, node.problem.table.schema
-        out: list[Split | None] = []
-        for j, feature in enumerate(schema.features):
-            alone = Table(values[node.rows][:, [j]], Schema((feature,), schema.named))
-            split = self._stump(node, alone, rng)
-            # The one feature of that table is number 0.
-            out.append(split and replace(split, feature=j))
-        return out
+        every = range(node.problem.table.schema.n_features)
+        return [self._alone(node, j, rng) for j in every]
 
-    def _stump(self, node: Node, table: Table, rng: np.random.Generator):
-        """Best test of a node on some of its table."""
+    def _alone(
+        self, node: Node, feature: int, rng: np.random.Generator, merit: Any = None
+    ) -> Split | None:
+        """Best test on one feature."""
+        values, schema = node.problem.table.values, node.problem.table.schema
+        own = Schema((schema.features[feature],), schema.named)
+        alone = Table(values[node.rows][:, [feature]], own)
+        split = self._stump(node, alone, rng, merit)
+        # The one feature of that table is number 0.
+        return split and replace(split, feature=feature)  # type: ignore[call-arg]
+
+    def _fit_ruled(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The test most worth its price among those that keep the rules."""
+        for name, usual in (
+            ("choice", "best"),
+            ("release8", False),
+            ("collapse", False),
+        ):
+            if getattr(self, name) != usual:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} does not go with feature_costs, "
+                    "monotone or interactions"
+                )
+        merit = MERITS.resolve(self.merit)
+
+        def propose(feature: int, direction: int) -> Split | None:
+            kept = Kept(merit, direction, node.bounds)
+            split = self._alone(node, feature, rng, kept if kept.binds else merit)
+            return None if split is None or split.merit <= BROKEN / 2 else split
+
+        return best_ruled(self, node, propose, self.cost_weight)
+
+    def _stump(
+        self, node: Node, table: Table, rng: np.random.Generator, merit: Any = None
+    ) -> Split | None:
+        """Best test of a node on some of its table, by the learner's or another merit."""
         part = Problem(
             table=table,
             y=node.y,
@@ -116,7 +180,8 @@ class Univariate(SplitLearner):
             limits=Limits(max_depth=1),
             seed=int(rng.integers(2**63)),
         )
-        stump = self._grow(Node(part, np.arange(len(node.rows)), node.weight), (), None)
+        root = Node(part, np.arange(len(node.rows)), node.weight)
+        stump = self._grow(root, (), None, merit)
         return None if stump.n_nodes == 1 else stump.split(0)
 
     def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
@@ -124,10 +189,12 @@ class Univariate(SplitLearner):
         tree = self._grow(node, classes, tick)
         return tree.collapse(useless(tree)) if self.collapse else tree
 
-    def _grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
+    def _grow(
+        self, node: Node, classes: tuple, tick: Tick | None, merit: Any = None
+    ) -> Tree:
         problem, limits = node.problem, node.problem.limits
         table = problem.table
-        merit = MERITS.resolve(self.merit)
+        merit = merit or MERITS.resolve(self.merit)
         min_branch = number("min_branch", self.min_branch)
         # Whether a subtree is useless shows only when it is grown whole.
         max_depth = limits.max_depth if self.collapse else limits.depth_needed

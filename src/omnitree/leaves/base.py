@@ -43,6 +43,7 @@ class Leaves(Part):
     """How a leaf answers."""
 
     task = "classification"
+    plain = False  # whether all rows of a leaf get the same answer
 
     def settled(self, training: Training) -> Leaves:
         """The same with all that is chosen once for a training set chosen."""
@@ -55,6 +56,8 @@ class Leaves(Part):
 
 class Majority(Leaves):
     """A leaf answers with the class shares of its training rows."""
+
+    plain = True
 
     def fit(self, tree: Tree, training: Training) -> Tree:
         return tree

@@ -27,6 +27,7 @@ class ConstantLeaves(Leaves):
     """A constant: the mean of the rows, or their median for the absolute error."""
 
     task = "regression"
+    plain = True
 
     def fit(self, tree: Tree, training: Training) -> Tree:
         return tree

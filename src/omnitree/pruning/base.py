@@ -81,6 +81,16 @@ class Pruning(Part):
     regresses = False  # whether it prunes trees for a numeric target, too
 
     @property
+    def adds_features(self) -> bool:
+        """Whether paths may get tests on further features."""
+        return False
+
+    @property
+    def only_cuts(self) -> bool:
+        """Whether what is left has the tests and the counts that it was grown with."""
+        return True
+
+    @property
     def needs_share(self) -> float:
         """Share of the training rows to keep apart while growing."""
         return 0.0
@@ -116,14 +126,13 @@ def errors_as_leaves(
         node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
         answer = tree.node_answers(rows.table, row, node, tree.outputs)
         if criterion is None:
-            wrong = answer.argmax(axis=1) != rows.y[row]
+            wrong = mistakes(tree, rows.y[row], tree.decide(answer))
         else:
             wrong = criterion.losses(rows.y[row] - answer[:, 0])
         errors = part * rows.weight[row] * wrong
         return np.bincount(node, errors, minlength=tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
-    label = tree.filled_value.argmax(axis=1)
-    return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]
+    return as_leaves(tree, there)
 
 
 def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
@@ -132,7 +141,22 @@ def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
         return tree.loss
     if tree.models is not None:
         return errors_as_leaves(tree, evidence.train)
-    return tree.value.sum(axis=1) - tree.value.max(axis=1)
+    return as_leaves(tree, tree.value)
+
+
+def as_leaves(tree: Tree, counts: np.ndarray) -> np.ndarray:
+    """Errors, or their cost, of every node as a leaf with some rows' class counts."""
+    every = np.arange(tree.n_nodes)
+    if tree.costs is None:
+        return counts.sum(axis=1) - counts[every, tree.labels]
+    return (counts @ tree.costs)[every, tree.labels]
+
+
+def mistakes(tree: Tree, y: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    """What each answer costs: 0 if right, else 1 or what the tree's costs say."""
+    if tree.costs is None:
+        return (answer != y).astype(np.float64)
+    return tree.costs[y, answer]
 
 
 def bottom_up(tree: Tree):

@@ -25,10 +25,16 @@ from omnitree.pruning.base import (
     Pruning,
     Rows,
     children,
+    mistakes,
     subtree_sums,
     training_errors,
 )
-from omnitree.pruning.cost_complexity import errors_at, fold_trees, weakest_links
+from omnitree.pruning.cost_complexity import (
+    errors_at,
+    fold_trees,
+    standard_error,
+    weakest_links,
+)
 from omnitree.splits import Considered, Split
 from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
 
@@ -50,7 +56,7 @@ class Contest(Pruning):
     Parameters
     ----------
     rivals : sequence of Softmax, default=(linear, quadratic up to 500 terms)
-        From the simplest to the richest.
+        From the simplest to the richest; with none it is cost-complexity pruning.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
@@ -85,6 +91,14 @@ class Contest(Pruning):
         self.min_rows = min_rows
         self.max_rows = max_rows
 
+    @property
+    def only_cuts(self) -> bool:
+        return not len(self.rivals)
+
+    @property
+    def adds_features(self) -> bool:
+        return bool(len(self.rivals))
+
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         """The tree after the contest."""
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
@@ -94,6 +108,8 @@ class Contest(Pruning):
         if problem is None:
             raise ValueError("the contest fits new tests and belongs into fit")
         tree, held_out = self._cut_back(tree, evidence)
+        if not rivals:
+            return tree
         start, passing, _ = tree.passing(rows.table)
         leaves = subtree_sums(tree, np.ones(tree.n_nodes))
         limits, n_leaves = problem.limits, tree.n_leaves
@@ -131,19 +147,22 @@ class Contest(Pruning):
         prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf) / total
         many = len(evidence.train.y) > 10 * number("max_rows", self.max_rows, 1)
         parts = fold_trees(evidence, self.folds, 1 if many else None)
-        errors = np.sum(
-            [errors_at(t.tree, t.links, prices * t.total, t.test, None) for t in parts],
-            axis=0,
+        by_fold = np.array(
+            [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts]
         )
+        errors = by_fold.sum(axis=0)
         weight, wrong = np.zeros((2, len(evidence.train.y)))
         for part in parts:
             weight[part.rows] += part.test.weight
-        n, best = weight.sum(), errors.min()
-        slack = self.se * np.sqrt(best * max(1 - best / n, 0.0))
-        chosen = int(np.flatnonzero(errors <= best + slack + 1e-9)[-1])
+        slack = 0.0
+        if self.se:
+            counted = tree.costs is None
+            slack = self.se * standard_error(by_fold, weight.sum(), counted)
+        chosen = int(np.flatnonzero(errors <= errors.min() + slack + 1e-9)[-1])
         for part in parts:
             answer = part.cut(prices[chosen]).predict_labels(part.test.table)
-            wrong[part.rows] += part.test.weight * (answer != part.test.y)
+            lost = mistakes(part.tree, part.test.y, answer)
+            wrong[part.rows] += part.test.weight * lost
         return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
 
     def _trials(
@@ -183,9 +202,10 @@ def _said(
     below = tree.collapse(np.arange(tree.n_nodes)) if at == 0 else _subtree(tree, at)
     share = float(held_out.wrong[here].sum() / held_out.weight[here].sum())
     kind = "leaf" if tree.kind[at] == LEAF else tree.split(at).kind
+    what = "error" if tree.costs is None else "cost"
     said = [
         Considered(
-            "univariate subtree", kind, below.n_parameters, "error", share, best is None
+            "univariate subtree", kind, below.n_parameters, what, share, best is None
         )
     ]
     for i, trial in enumerate(trials):
@@ -194,7 +214,7 @@ def _said(
                 f"{trial.expansion} softmax",
                 trial.kind,
                 trial.n_parameters,
-                "error",
+                what,
                 trial.error,
                 best == i,
             )
@@ -244,4 +264,4 @@ def graft(tree: Tree, splits: dict[int, Split], rows: Rows) -> Tree:
             np.add.at(counts, (branch, rows.y[here]), rows.weight[here])
             queue += [(at, own, c) for c in counts]
         record.children = range(first, len(queue))
-    return tree_from_nodes(tree.schema, tree.classes, records)
+    return tree_from_nodes(tree.schema, tree.classes, records).replace(costs=tree.costs)

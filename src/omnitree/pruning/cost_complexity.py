@@ -43,8 +43,9 @@ class CostComplexity(Pruning):
     alpha : float or None, default=None
         Cut at this price of a leaf (in errors per row) instead of choosing one.
 
-    In a tree for a numeric target the loss takes the place of the errors, and a leaf with a
-    linear model has the price of its parameters.
+    With a cost matrix, errors are what they cost. In a tree for a numeric target the loss
+    takes the place of the errors, and a leaf with a linear model has the price of its
+    parameters.
     """
 
     regresses = True
@@ -87,23 +88,19 @@ class CostComplexity(Pruning):
             rows = held_out_rows(evidence, "cost-complexity")
             n = rows.weight.sum()
             wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
-        chosen = self._choose(wrong, n, evidence.criterion)
+        counted = evidence.criterion is None and tree.costs is None
+        chosen = self._choose(wrong, n, counted)
         return links <= alphas[chosen], float(wrong[:, chosen].sum())
 
-    def _choose(self, by_fold: np.ndarray, n: float, criterion: Any) -> int:
+    def _choose(self, by_fold: np.ndarray, n: float, counted: bool) -> int:
         """Position of the alpha to take, from the errors (folds, alphas)."""
         wrong = by_fold.sum(axis=0)
         best = int(wrong.argmin())
-        if criterion is None:
-            error = np.sqrt(wrong[best] * max(1 - wrong[best] / n, 0.0))
-        else:
-            # The loss has no known spread: that of the folds tells.
-            if self.se and len(by_fold) == 1:
-                raise ValueError("se needs folds where the target is numeric")
-            error = by_fold[:, best].std() * np.sqrt(len(by_fold))
-        slack = 1e-9 if criterion is None else 1e-9 * wrong[best]
+        slack = 1e-9 if counted else 1e-9 * wrong[best]
+        if self.se:
+            slack += self.se * standard_error(by_fold, n, counted)
         # Of equally good trees the smallest, that is the last.
-        return int(np.flatnonzero(wrong <= wrong[best] + self.se * error + slack)[-1])
+        return int(np.flatnonzero(wrong <= wrong[best] + slack)[-1])
 
     def cross_validate(self, prices: np.ndarray, evidence: Evidence) -> np.ndarray:
         """Errors (folds, prices) on the rows that a tree was not grown on."""
@@ -113,6 +110,21 @@ class CostComplexity(Pruning):
                 for t in fold_trees(evidence, self.folds)
             ]
         )
+
+
+def standard_error(by_fold: np.ndarray, n: float, counted: bool) -> float:
+    """Of the least sum over folds of errors (folds, alphas) on n rows.
+
+    If they are no counts but costs or losses, whose spread nobody knows, that of the folds
+    tells.
+    """
+    wrong = by_fold.sum(axis=0)
+    best = int(wrong.argmin())
+    if counted:
+        return float(np.sqrt(wrong[best] * max(1 - wrong[best] / n, 0.0)))
+    if len(by_fold) == 1:
+        raise ValueError("se needs folds where the target is numeric or errors cost")
+    return float(by_fold[:, best].std() * np.sqrt(len(by_fold)))
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree._core import estimate
-from omnitree.grow import make_children
 from omnitree.missing import Fractional
-from omnitree.node import Node, Problem
+from omnitree.node import Node, Problem, make_children
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -38,6 +37,10 @@ class ErrorBased(Pruning):
         self.confidence = confidence
         self.raising = raising
 
+    @property
+    def only_cuts(self) -> bool:
+        return not self.raising
+
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         if not 0 < self.confidence < 1:
             raise ValueError(f"confidence must lie in (0, 1), not {self.confidence}")
@@ -56,7 +59,10 @@ class ErrorBased(Pruning):
 
     def _weigh_models(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Nodes whose models are estimated to err no more often than their subtrees."""
-        n, wrong = tree.value.sum(axis=1), training_errors(tree, evidence)
+        n, wrong = (
+            tree.value.sum(axis=1),
+            training_errors(tree.replace(costs=None), evidence),
+        )
         as_leaf = [
             e + estimate.add_errors(w, e, self.confidence)
             for w, e in zip(n.tolist(), wrong.tolist(), strict=True)

@@ -49,6 +49,10 @@ class MultivariatePruning(ReducedError):
         self.coefficients = coefficients
         self.ties = ties
 
+    @property
+    def only_cuts(self) -> bool:
+        return False
+
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         if tree.models is not None:
             raise ValueError(
@@ -117,7 +121,14 @@ class _Passing:
     def __init__(self, tree: Tree, rows: Rows):
         self.path = tree.decision_path(rows.table).tocsc()
         self.problem = Problem(
-            rows.table, rows.y, rows.weight, len(tree.classes), Mean(), Limits(), seed=0
+            rows.table,
+            rows.y,
+            rows.weight,
+            len(tree.classes),
+            Mean(),
+            Limits(),
+            seed=0,
+            class_costs=tree.costs,
         )
 
     def node(self, at: int) -> Node:
@@ -138,10 +149,15 @@ def _table(split: Split, node: Node) -> np.ndarray:
 
 
 def _errors(split: Split, train: Node, test: Node) -> float:
-    """Errors on held-out rows of a test whose branches are leaves."""
+    """Errors, or their cost, on held-out rows of a test whose branches are leaves."""
     learned, seen = _table(split, train), _table(split, test)
-    label = np.where(learned.any(axis=1), learned.argmax(axis=1), train.counts.argmax())
-    return float(seen.sum() - seen[np.arange(len(seen)), label].sum())
+    empty = learned.sum(axis=1, keepdims=True) <= 0
+    learned = np.where(empty, train.counts, learned)
+    costs = train.problem.class_costs
+    every = np.arange(len(seen))
+    if costs is None:
+        return float(seen.sum() - seen[every, learned.argmax(axis=1)].sum())
+    return float((seen @ costs)[every, (learned @ costs).argmin(axis=1)].sum())
 
 
 def _with_tests(tree: Tree, tests: dict[int, tuple[Split, np.ndarray]]) -> Tree:

@@ -33,6 +33,14 @@ class UnassignedTies(Pruning):
     def needs_share(self) -> float:
         return 0.0 if self.method is None else self.method.needs_share
 
+    @property
+    def only_cuts(self) -> bool:
+        return False
+
+    @property
+    def adds_features(self) -> bool:
+        return self.method is not None and self.method.adds_features
+
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         if self.method is None:
             return np.zeros(tree.n_nodes, dtype=bool)

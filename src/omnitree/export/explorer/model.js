@@ -59,6 +59,14 @@ function largest(values) {
   return best;
 }
 
+// The class of least expected cost, or the most probable one where costs are all alike.
+function decide(shares) {
+  if (!data.tree.costs) return largest(shares);
+  const expected = shares.map(() => 0);
+  shares.forEach((p, i) => data.tree.costs[i].forEach((c, k) => { expected[k] += p * c; }));
+  return largest(expected.map((e) => -e));
+}
+
 // What a vector of class shares (a node's, or an answer) says: its class and share, or the
 // number as text.
 function verdict(shares) {
@@ -66,7 +74,7 @@ function verdict(shares) {
     const [number] = shares;
     return { index: number, label: num(number, 6), share: null, colour: colourOfNumber(number) };
   }
-  const best = largest(shares);
+  const best = decide(shares);
   return { index: best, label: labels[best], share: shares[best], colour: colourOf(best) };
 }
 

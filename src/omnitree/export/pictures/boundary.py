@@ -57,10 +57,11 @@ def plot_boundary(
     pair: tuple[int, int],
     grid: NDArray[np.float64],
     answer: NDArray[np.float64],
+    best: NDArray[np.intp],
     *,
     ax: Any = None,
 ) -> Any:
-    """Draw the answers on the grid: the colour is the class, its depth the share.
+    """Draw the answers on the grid: the colour is the class `best`, its depth the share.
 
     Numbers have a scale of colours beside the picture.
     """
@@ -72,8 +73,7 @@ def plot_boundary(
         _name_axes(ax, tree, pair)
         return ax
     shades = colours(answer.shape[-1])
-    best = answer.argmax(axis=-1)
-    top = answer.max(axis=-1)[..., None]
+    top = np.take_along_axis(answer, best[..., None], axis=-1)
     rgb = np.array([to_rgb(c) for c in shades])[best]
     x, y = grid[0, :, pair[0]], grid[:, 0, pair[1]]
     ax.imshow(

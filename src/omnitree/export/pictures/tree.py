@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -21,9 +22,13 @@ LETTERS = 26
 
 
 def plot_tree(
-    tree: dict[str, Any], *, max_depth: int | None = None, ax: Any = None
+    tree: dict[str, Any],
+    labels: Sequence[int],
+    *,
+    max_depth: int | None = None,
+    ax: Any = None,
 ) -> Any:
-    """Draw a tree from the top down; see `Showing.plot`."""
+    """Draw a tree whose nodes answer `labels` from the top down; see `Showing.plot`."""
     if max_depth is not None and not max_depth >= 0:
         raise ValueError(f"max_depth must be at least 0, not {max_depth!r}")
     places = _places(tree["nodes"], max_depth)
@@ -38,7 +43,7 @@ def plot_tree(
             continue
         if node["parent"] in places:
             _draw_branch(ax, tree, node, places)
-        _draw_box(ax, tree, node, places, shades)
+        _draw_box(ax, tree, node, labels[node["id"]], places, shades)
     ax.set_xlim(-0.55, wide - 0.45)
     ax.set_ylim(deep - 0.45, -0.45)
     ax.axis("off")
@@ -118,7 +123,9 @@ def _subject(node: dict[str, Any], schema: dict[str, Any]) -> str:
     return branch_text(node["kind"], node["test"], 0, schema).rsplit(" <= ", 1)[0]
 
 
-def _draw_box(ax: Any, tree: dict[str, Any], node: dict[str, Any], places, shades):
+def _draw_box(
+    ax: Any, tree: dict[str, Any], node: dict[str, Any], best: int, places, shades
+):
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
     x, y = places[node["id"]]
@@ -136,7 +143,6 @@ def _draw_box(ax: Any, tree: dict[str, Any], node: dict[str, Any], places, shade
     counts = nearest["value"]
     numeric = tree["task"] == "regression"
     total = sum(counts)
-    best = max(range(len(counts)), key=counts.__getitem__)
     leaf = node["kind"] == "leaf"
     if numeric:
         answer = "linear" if "model" in node else f"{nearest['constant']:.6g}"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core import targets as kernel
+from omnitree.criterion import SquaredError
 from omnitree.divisions import Divisions
 from omnitree.leaf_models import LeafModels
 from omnitree.learners.base import SplitLearner
@@ -92,6 +93,29 @@ class CutSearch:
             None if after < 0 else Cut(_middle(line, o, after), float(gain))
             for line, o, (gain, after) in zip(z, order, found, strict=True)
         ]
+
+    def best_kept(self, z: Floats, direction: int) -> Cut | None:
+        """The best cut whose sides keep a direction and the bounds of the node."""
+        if type(self.node.problem.criterion) is not SquaredError:
+            raise ValueError("monotone needs criterion='squared_error'")
+        order = np.argsort(z, kind="stable")
+        z, weight = z[order], self.weight[order]
+        mean = float(self.weight @ self.target / self.total)
+        low = np.cumsum(weight)[:-1]
+        high = self.total - low
+        sums = np.cumsum(weight * (self.target[order] - mean))[:-1]
+        enough = np.minimum(low, high) >= self.min_branch - 1e-9
+        sides = np.array([sums / low, -sums / np.maximum(high, 1e-300)])
+        least, most = (bound - mean for bound in self.node.bounds)
+        inside = ((sides >= least) & (sides <= most)).all(axis=0)
+        ordered = direction * (sides[1] - sides[0]) >= 0
+        able = np.flatnonzero((z[1:] > z[:-1]) & enough & inside & ordered)
+        if not len(able):
+            return None
+        gain = (low * sides[0] ** 2 + high * sides[1] ** 2)[able]
+        best = int((gain >= gain.max() * (1 - 1e-12)).argmax())
+        threshold = _middle(z, np.arange(len(z)), int(able[best]))
+        return Cut(threshold, float(gain[best]))
 
     # -- linear models ---------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core import general, presort
+from omnitree.constraints import Constraints
 from omnitree.criterion import SquaredError
 from omnitree.divisions import Divisions
 from omnitree.learners.base import Floats, SplitLearner, Tick
@@ -24,11 +25,13 @@ from omnitree.learners.regression.search import (
     search_of,
     trial_losses,
 )
+from omnitree.learners.ruled import best_ruled
 from omnitree.learners.univariate import axis_tree
 from omnitree.leaves import ConstantLeaves
 from omnitree.missing import Fractional, Mean, Surrogate
 from omnitree.node import Node
 from omnitree.parts import number
+from omnitree.schema import Schema
 from omnitree.splits import AxisSplit, Split, SubsetSplit
 from omnitree.tree import Tree
 
@@ -40,6 +43,9 @@ class RegressionUnivariate(SplitLearner):
     ----------
     min_branch : float, default=1
         Least weight of a branch.
+    monotone, interactions
+        As for `omnitree.learners.Univariate`, with the answer in place of a probability;
+        `monotone` needs the squared error. Tests then get no surrogates.
 
     Examples
     --------
@@ -49,12 +55,24 @@ class RegressionUnivariate(SplitLearner):
     2.5
     """
 
-    def __init__(self, min_branch=1):
+    def __init__(self, min_branch=1, monotone=None, interactions=None):
         self.min_branch = min_branch
+        self.monotone = monotone
+        self.interactions = interactions
+
+    def constraints(self, schema: Schema) -> Constraints | None:
+        """What `monotone` and `interactions` say."""
+        return Constraints.of(self.monotone, self.interactions, schema)
+
+    @property
+    def _ruled(self) -> bool:
+        return self.monotone is not None or self.interactions is not None
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
         number("min_branch", self.min_branch)
+        if self._ruled:
+            return self._fit_ruled(node)
         search = search_of(node, self.min_branch)
         best: Found | None = None
         features = self._features(node)
@@ -73,6 +91,24 @@ class RegressionUnivariate(SplitLearner):
             return None
         return _with_surrogates(node, best.split(node, search.total))
 
+    def _fit_ruled(self, node: Node) -> Split | None:
+        """The best test among those that keep the rules."""
+        features = {f.feature: f for f in self._features(node)}
+
+        def propose(feature: int, direction: int) -> Split | None:
+            f = features.get(feature)
+            if f is None:
+                return None
+            known = np.flatnonzero(~np.isnan(f.z))
+            search = CutSearch(node, self.min_branch, known)
+            if direction or node.bounds != (-np.inf, np.inf):
+                cut = search.best_kept(f.z[known], direction)
+            else:
+                cut = search.best(f.z[known])
+            return None if cut is None else Found(f, cut).split(node, node.total)
+
+        return best_ruled(self, node, propose)
+
     def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Mean loss on the test part of every division, trained on the other part."""
         return trial_losses(self, divisions, rng)
@@ -81,7 +117,8 @@ class RegressionUnivariate(SplitLearner):
         """Whether the kernel for complete numbers can do it."""
         problem = node.problem
         return (
-            type(problem.criterion) is SquaredError
+            not self._ruled
+            and type(problem.criterion) is SquaredError
             and type(problem.leaves) is ConstantLeaves
             and not problem.table.has_gaps
             and not problem.table.schema.n_categories.any()

@@ -1,0 +1,93 @@
+"""Univariate tests under rules: what features cost, monotone answers, interactions.
+
+A learner proposes the best test on each allowed feature that keeps the rules as far as it
+can see; the one most worth its price is taken, if it keeps them with the rows that have a
+gap, too. Used by the univariate learners for classes and for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from omnitree.features.base import pick
+from omnitree.learners.base import Floats, SplitLearner
+from omnitree.merit import Merit
+from omnitree.merit.base import ratio
+from omnitree.node import Node
+from omnitree.splits import Split
+
+# Merit of a partition that breaks a rule. It is finite, since searches compare by adding.
+BROKEN = -1e300
+
+
+class Kept(Merit):
+    """A merit for two classes that bounds the share of the second one.
+
+    Parameters
+    ----------
+    merit : Merit
+    direction : {-1, 0, 1}
+        How the share may go from branch 0 to branch 1.
+    bounds : tuple of two floats
+        Between which the share of every branch must lie.
+    """
+
+    def __init__(self, merit, direction, bounds):
+        self.merit = merit
+        self.direction = direction
+        self.bounds = bounds
+
+    @property
+    def binds(self) -> bool:
+        """Whether there is anything to keep."""
+        return bool(self.direction) or self.bounds != (-np.inf, np.inf)
+
+    def score(self, counts: Floats) -> Floats:
+        size = counts.sum(axis=-1)
+        share, (low, high) = ratio(counts[..., 1], size), self.bounds
+        broken = ((size > 0) & ((share < low) | (share > high))).any(axis=-1)
+        if self.direction:
+            broken |= self.direction * (share[..., 1] - share[..., 0]) < 0
+        return np.where(broken, BROKEN, self.merit(counts))
+
+
+def best_ruled(
+    learner: SplitLearner,
+    node: Node,
+    propose: Callable[[int, int], Split | None],
+    cost_weight: Any = 1.0,
+) -> Split | None:
+    """The test most worth its price that keeps the rules of the node's problem.
+
+    Parameters
+    ----------
+    learner : SplitLearner
+        Whose rules they must be.
+    node : Node
+    propose : callable
+        Gives the best test on a feature whose answers go in a direction.
+    cost_weight : float
+    """
+    schema, rules = node.problem.table.schema, node.problem.constraints
+    if rules is None and learner.constraints(schema) is not None:
+        raise ValueError(
+            "monotone and interactions must hold in the whole tree: give them to the "
+            f"learner of the tree, not to a {type(learner).__name__} inside another one"
+        )
+    every = range(schema.n_features)
+    found = []
+    for j in every if rules is None else rules.allowed(node.tested):
+        direction = 0 if rules is None else int(rules.direction[j])
+        split = propose(j, direction)
+        if split is not None:
+            worth = split.merit / node.price({j}, cost_weight)
+            found.append(replace(split, merit=worth, direction=direction))
+    while found:
+        best = found.pop(pick([split.merit for split in found]))
+        if rules is None or not rules.monotone or node.keeps_bounds(best):
+            return best
+    return None
