@@ -37,7 +37,7 @@ def made_up(rng: np.random.Generator, keys: list[Key], shift: dict[Key, float]):
 
 def keys_of(number: str) -> list[Key]:
     rows = bu95._published(number, quick=False)
-    keys = [bu95._keys(number, row) for _, row in rows.iterrows()]
+    keys = [bu95_runs.keys_of(number, row) for _, row in rows.iterrows()]
     return list(dict.fromkeys(key for part in keys for key in part))
 
 

@@ -33,7 +33,14 @@ from omnitree.experiments.papers.base import (
     standard_error,
     statistic_cell,
 )
-from omnitree.experiments.papers.bu95_runs import GENERATED, Key
+from omnitree.experiments.papers.bu95_runs import (
+    ALGORITHMS,
+    GENERATED,
+    SELECTIONS,
+    TWO_CLASSES,
+    Key,
+    keys_of,
+)
 from omnitree.experiments.statistics import paired_t
 from omnitree.experiments.tables import Table
 
@@ -74,9 +81,6 @@ BETTER = {
 }
 RUNS = 10
 QUICK = ("bupa", "glass", "hepatitis", "led")
-ALGORITHMS = ("RLS", "Thermal", "Pocket")
-SELECTIONS = ("DSBE", "SBE", "SFS")
-BETAS = ("beta=0.0", "beta=0.1", "beta=0.2")
 Scores = dict[Key, pd.DataFrame]
 
 
@@ -88,7 +92,7 @@ def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
         key
         for number, frame in frames.items()
         for _, row in frame.iterrows()
-        for key in _keys(number, row)
+        for key in keys_of(number, row)
     )
     n_runs = 2 if lab.quick else RUNS
     scores = bu95_runs.run(lab, list(keys), n_runs)
@@ -109,41 +113,6 @@ def _published(number: str, quick: bool) -> pd.DataFrame:
     return frame[frame["dataset"].isin(QUICK)] if quick else frame
 
 
-def _keys(number: str, row: pd.Series) -> list[Key]:
-    """What has to be run for a row of a table; tests: in the order of their groups."""
-    name = str(row["dataset"])
-    two = name in bu95_runs.TWO_CLASSES
-    if number in ("6", "7"):
-        return [Key(name, a, s) for a in ALGORITHMS for s in SELECTIONS]
-    if number == "15":
-        if row["method_group"] == "CART":
-            mv = [Key(name, "CART-MV", "CART", "gini", beta) for beta in BETAS]
-            return [Key(name, "CART-Uni", criterion="gini"), *mv]
-        letter, merit = {"Gini": ("G", "gini"), "Info": ("I", "gain_ratio")}[
-            row["method_group"]
-        ]
-        return [
-            Key(name, f"Uni-{letter}", criterion=merit),
-            *(
-                Key(name, f"{s}-{letter}+Uni", s, merit)
-                for s in ("DSBE", "HSS", "SBE", "SFS")
-            ),
-        ]
-    selection = str(row["selection"])
-    if number == "21":
-        plain = Key(name, "RLS" if two else "Thermal", selection)
-        return [plain, Key(name, f"{selection}-I+Uni", selection)]
-    if number == "22":
-        return [
-            Key(name, f"{selection}-{letter}+Uni", selection, merit)
-            for letter, merit in (("G", "gini"), ("I", "gain_ratio"))
-        ]
-    if number == "24":
-        return [Key(name, method, selection) for method in ("MTP", "BTP")]
-    variant = str(row["variant"]) if row["method"] == "CART-MV" else ""
-    return [Key(name, str(row["method"]), selection, str(row["criterion"]), variant)]
-
-
 def _table(number: str, frame: pd.DataFrame, scores: Scores) -> PaperTable:
     """A published table beside ours."""
     make, names = {
@@ -153,7 +122,9 @@ def _table(number: str, frame: pd.DataFrame, scores: Scores) -> PaperTable:
         "21": (_paired_cell, ("data set", "selection")),
         "22": (_paired_cell, ("data set", "selection")),
     }.get(number, (_figure_cell, ("data set", "method", "measure")))
-    cells = tuple(make(row, _keys(number, row), scores) for _, row in frame.iterrows())
+    cells = tuple(
+        make(row, keys_of(number, row), scores) for _, row in frame.iterrows()
+    )
     digits = 3 if names[-1] != "measure" else 2
     return PaperTable(number, TABLES[number], names, cells, digits=digits)
 
@@ -240,7 +211,7 @@ def _ranking(scores: Scores) -> list[Table]:
     of = {
         name: [
             float(scores[Key(d, name, s)]["accuracy"].mean())
-            for d in bu95_runs.TWO_CLASSES
+            for d in TWO_CLASSES
             for s in SELECTIONS
             if Key(d, name, s) in scores
         ]

@@ -1,8 +1,8 @@
 """What the tables of Brodley & Utgoff (1995) are made of: methods, and scores run by run.
 
-A `Key` names a row of their tables on a data set. `run` does what keys need and gives each a
-table with a row a run: accuracy over the folds of the run together, means of all else, as
-their 6.1 says. Sizes count encoded columns. Used by `bu95`.
+A `Key` names a method of their tables on a data set; `keys_of` says which a row of a table
+needs. `run` gives each a table with a row a run: accuracy over the folds of the run
+together, means of all else, as their 6.1 says. Sizes count encoded columns. Used by `bu95`.
 
 Readings of what the paper does not say:
 
@@ -38,6 +38,9 @@ TWO_CLASSES = ("breast", "bupa", "cleveland", "hepatitis")
 GENERATED = "led"
 FIXED = "vowel"
 FOLDS = 4
+ALGORITHMS = ("RLS", "Thermal", "Pocket")
+SELECTIONS = ("DSBE", "SBE", "SFS")
+BETAS = ("beta=0.0", "beta=0.1", "beta=0.2")
 Material = list[tuple[Dataset, Protocol, int]]
 
 
@@ -49,6 +52,41 @@ class Key(NamedTuple):
     selection: str = ""
     criterion: str = "gain_ratio"
     variant: str = ""
+
+
+def keys_of(number: str, row: pd.Series) -> list[Key]:
+    """What has to be run for a row of a table; tests: in the order of their groups."""
+    name = str(row["dataset"])
+    two = name in TWO_CLASSES
+    if number in ("6", "7"):
+        return [Key(name, a, s) for a in ALGORITHMS for s in SELECTIONS]
+    if number == "15":
+        if row["method_group"] == "CART":
+            mv = [Key(name, "CART-MV", "CART", "gini", beta) for beta in BETAS]
+            return [Key(name, "CART-Uni", criterion="gini"), *mv]
+        letter, merit = {"Gini": ("G", "gini"), "Info": ("I", "gain_ratio")}[
+            row["method_group"]
+        ]
+        return [
+            Key(name, f"Uni-{letter}", criterion=merit),
+            *(
+                Key(name, f"{s}-{letter}+Uni", s, merit)
+                for s in ("DSBE", "HSS", "SBE", "SFS")
+            ),
+        ]
+    selection = str(row["selection"])
+    if number == "21":
+        plain = Key(name, "RLS" if two else "Thermal", selection)
+        return [plain, Key(name, f"{selection}-I+Uni", selection)]
+    if number == "22":
+        return [
+            Key(name, f"{selection}-{letter}+Uni", selection, merit)
+            for letter, merit in (("G", "gini"), ("I", "gain_ratio"))
+        ]
+    if number == "24":
+        return [Key(name, method, selection) for method in ("MTP", "BTP")]
+    variant = str(row["variant"]) if row["method"] == "CART-MV" else ""
+    return [Key(name, str(row["method"]), selection, str(row["criterion"]), variant)]
 
 
 def method_of(key: Key) -> Method:
