@@ -336,7 +336,9 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.feature_importances
 
-    def describe(self, standardised: bool = False, shares: bool = False) -> str:
+    def describe(
+        self, standardised: bool = False, shares: bool = False, full: bool = False
+    ) -> str:
         """The tree in words: tests in the user's names and units, class counts.
 
         A leaf shows its class, the weight of its training rows and, behind a slash, of
@@ -349,6 +351,9 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
             standard deviation, so that the weights can be compared.
         shares : bool, default=False
             Show the share of every class in each leaf.
+        full : bool, default=False
+            Show all terms of long sums. Else a sum shows its largest terms (weight times
+            standard deviation) and how many more it has.
 
         Examples
         --------
@@ -364,7 +369,7 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        return describe(self.tree_.to_dict(), standardised, shares)
+        return describe(self.tree_.to_dict(), standardised, shares, full)
 
     def explain(self, row: Any, max_changes: int = 3) -> Explanation:
         """Why one row gets its answer, and what would change it.

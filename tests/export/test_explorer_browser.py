@@ -13,6 +13,7 @@ from tests.tables import random_sample
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
+from omnitree.splits import SPLITS
 from omnitree.table import Table
 
 # Sets the what-if controls as a reader would, one by one; gives the answers shown.
@@ -379,10 +380,12 @@ def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
     check_what_if(open_page(clf, *given), clf, rows)
 
 
-@pytest.mark.parametrize("kind", ["linear", "quadratic", "machine", "network", "all"])
+@pytest.mark.parametrize(
+    "kind",
+    ["linear", "quadratic", "machine", "network", "quadratic_machine", "all"],
+)
 def test_what_if_on_every_kind(kind, open_page, rng):
-    every = ("axis", "multiway", "subset", "linear", "quadratic", "machine", "network")
-    kinds = every if kind == "all" else (kind,)
+    kinds = tuple(SPLITS) if kind == "all" else (kind,)
     clf = TreeClassifier()
     clf._set_fitted(random_tree(rng, kinds, n_inner=12), np.array(["a", "b", "c"]))
     page = open_page(

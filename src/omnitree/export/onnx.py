@@ -193,7 +193,7 @@ class _Writer:
         cells = self._cells()
         columns = self._columns(cells) if many else ""
         lines = [h for h in many if h[1].kind in ("linear", "quadratic")]
-        machines = [h for h in many if h[1].kind == "machine"]
+        machines = [h for h in many if h[1].is_machine]
         nets = [h for h in many if h[1].kind == "network"]
         groups = [
             (cuts, self._cuts, cells),

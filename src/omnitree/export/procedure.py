@@ -224,7 +224,7 @@ class _Writer:
                 if b >= 0:
                     term = f"({term} * {self._column(test, b)})"
                 lines.append(say.add(name, f"{float(w)!r} * {term}"))
-        if test.kind == "machine":
+        if test.is_machine:
             return lines + say.largest(names), []
         cut = 0.0
         if test.kind == "network":

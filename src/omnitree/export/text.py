@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from omnitree.export.model import UNIVARIATE, one_line
+from omnitree.export.model import MACHINES, UNIVARIATE, one_line, terms_of
 
 # Terms up to which a machine's branch is shown as a rule of inequalities.
 SMALL_RULE = 8
+# Terms of a sum that a short description shows.
+MOST_TERMS = 8
 
 
 def describe(
-    tree: dict[str, Any], standardised: bool = False, shares: bool = False
+    tree: dict[str, Any],
+    standardised: bool = False,
+    shares: bool = False,
+    full: bool = False,
 ) -> str:
     """Indented text: one line a branch, with the class and the counts of leaves.
 
@@ -25,6 +30,9 @@ def describe(
         they can be compared; needs `deviations` in the tree.
     shares : bool
         Show the share of every class in a leaf, not only the wrong rows.
+    full : bool
+        Show long sums whole. Else only their largest terms are shown, each measured by
+        its weight times the deviations of its columns where the tree knows them.
     """
     nodes, classes = tree["nodes"], tree["classes"]
     leaves = sum(n["kind"] == "leaf" for n in nodes)
@@ -32,15 +40,20 @@ def describe(
         leaf = _leaf(nodes[0], nodes, classes, shares)
         return f"1 leaf, {len(classes)} classes\nalways{one_line(leaf)}"
     lines = [f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"]
-    scale = tree.get("deviations") if standardised else None
-    if scale:
+    known = bool(tree.get("deviations"))
+    if standardised and known:
         lines.append("z(x): x in units of its standard deviation")
     elif standardised and any(n["kind"] not in ("leaf", *UNIVARIATE) for n in nodes):
         raise ValueError(
             "this tree has no deviations of its columns: fit it with this omnitree"
         )
     # A stack of branches to print: (node, indent, text of the test).
-    stack = list(reversed(list(_branches(nodes[0], 0, tree, scale))))
+    options = {
+        "deviations": tree.get("deviations"),
+        "standardised": standardised,
+        "most": None if full else MOST_TERMS,
+    }
+    stack = list(reversed(list(_branches(nodes[0], 0, tree, options))))
     while stack:
         at, depth, test = stack.pop()
         node = nodes[at]
@@ -48,15 +61,15 @@ def describe(
         end = _leaf(node, nodes, classes, shares) if is_leaf else ""
         lines.append("|   " * depth + one_line(test + end))
         if not is_leaf:
-            stack.extend(reversed(list(_branches(node, depth + 1, tree, scale))))
+            stack.extend(reversed(list(_branches(node, depth + 1, tree, options))))
     return "\n".join(lines)
 
 
 def _branches(
-    node: dict[str, Any], depth: int, tree: dict[str, Any], scale: Any
+    node: dict[str, Any], depth: int, tree: dict[str, Any], options: dict[str, Any]
 ) -> Iterator[tuple[int, int, str]]:
     for b, child in enumerate(node["children"]):
-        text = branch_text(node["kind"], node["test"], b, tree["schema"], scale)
+        text = branch_text(node["kind"], node["test"], b, tree["schema"], **options)
         yield child, depth, text
 
 
@@ -65,12 +78,15 @@ def branch_text(
     test: dict[str, Any],
     b: int,
     schema: dict[str, Any],
-    scale: Sequence[float] | None = None,
+    deviations: Sequence[float] | None = None,
+    standardised: bool = False,
+    most: int | None = None,
 ) -> str:
     """Condition of branch `b` of a test, in the user's names.
 
-    With `scale`, the deviation of every encoded column, weights are those of z(column),
-    the column in units of its deviation.
+    `deviations` are those of the encoded columns. If `standardised`, weights are those of
+    z(column), the column in units of its deviation. A sum of more than `most` terms
+    shows the largest of them.
     """
     features = schema["features"]
     if kind == "axis":
@@ -85,34 +101,42 @@ def branch_text(
         feature = features[test["feature"]]
         pairs = zip(feature["categories"], test["branch"], strict=True)
         return set_text(feature["name"], [c for c, to in pairs if to == b])
-    names = [column_name(c, features) for c in test["columns"]]
-    size = [1.0] * len(names)
-    if scale:
-        names = [f"z({name})" for name in names]
-        size = [scale[c] for c in test["columns"]]
-    if kind == "linear":
-        weights = [w * s for w, s in zip(test["weights"], size, strict=True)]
-        return f"{_sum(weights, names)} {_side(b)} {test['threshold']:.6g}"
-    if kind == "quadratic":
-        terms, weights = [], []
-        for w, (i, j) in zip(test["weights"], test["terms"], strict=True):
-            square = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
-            terms.append(names[i] if j < 0 else square)
-            weights.append(w * size[i] * (size[j] if j >= 0 else 1.0))
-        return f"{_sum(weights, terms)} {_side(b)} {test['threshold']:.6g}"
+    columns = [column_name(c, features) for c in test["columns"]]
+    if standardised:
+        columns = [f"z({name})" for name in columns]
+    if kind == "network":
+        rest = 0 if most is None else max(len(columns) - most, 0)
+        tail = [f"... {rest} more"] if rest else []
+        return f"network({', '.join(columns[:most] + tail)}) {_side(b)} 0"
+    names = term_names(test, columns)
     if (
-        kind == "machine"
-        and not scale
+        kind in MACHINES
+        and not standardised
         and len(names) * (len(test["bias"]) - 1) <= SMALL_RULE
     ):
         # Imported here: few trees need the linear programmes.
         from omnitree.export.machine_rules import machine_rules, rule_text
 
         return rule_text(machine_rules({"kind": kind, "test": test}, schema)[b])
-    if kind == "machine":
-        weights = [w * s for w, s in zip(test["weights"][b], size, strict=True)]
-        return f"g{b} largest, g{b} = {_sum(weights, names)} {test['bias'][b]:+.6g}"
-    return f"network({', '.join(names)}) {_side(b)} 0"
+    weights = test["weights"][b] if kind in MACHINES else test["weights"]
+    spread = [deviations[c] if deviations else 1.0 for c in test["columns"]]
+    sizes = [
+        w * spread[i] * (spread[j] if j >= 0 else 1.0)
+        for w, (i, j) in zip(weights, terms_of(test), strict=True)
+    ]
+    total = _sum(sizes if standardised else weights, names, sizes, most)
+    if kind in MACHINES:
+        return f"g{b} largest, g{b} = {total} {test['bias'][b]:+.6g}"
+    return f"{total} {_side(b)} {test['threshold']:.6g}"
+
+
+def term_names(test: dict[str, Any], columns: Sequence[str]) -> list[str]:
+    """Names of the terms of a test on several features, from those of its columns."""
+    names = []
+    for i, j in terms_of(test):
+        square = f"{columns[i]}^2" if i == j else f"{columns[i]} {columns[j]}"
+        names.append(columns[i] if j < 0 else square)
+    return names
 
 
 def set_text(name: str, symbols: list[Any]) -> str:
@@ -144,12 +168,22 @@ def column_name(column: int, features: list[dict[str, Any]]) -> str:
     raise ValueError(f"no encoded column {column}")
 
 
-def _sum(weights: list[float], names: list[str]) -> str:
+def _sum(
+    weights: Sequence[float],
+    names: Sequence[str],
+    sizes: Sequence[float] = (),
+    most: int | None = None,
+) -> str:
+    shown = list(range(len(names)))
+    if most is not None and len(names) > most:
+        shown = sorted(shown, key=lambda i: -abs(sizes[i]))[:most]
     terms = [
-        f"{'-' if w < 0 else '+'} {abs(w):.4g} {n}"
-        for w, n in zip(weights, names, strict=True)
+        f"{'-' if weights[i] < 0 else '+'} {abs(weights[i]):.4g} {names[i]}"
+        for i in shown
     ]
-    text = " ".join(terms)
+    if rest := len(names) - len(shown):
+        terms.append(f"+ ... ({rest} smaller term{'s' if rest > 1 else ''})")
+    text = " ".join(terms) or "0"
     return text[2:] if text.startswith("+ ") else text
 
 

@@ -52,8 +52,8 @@ function testParts(node) {
 }
 
 function formula({ kind, test }) {
-  if (kind === "machine") {
-    const names = test.columns.map(columnName);
+  if (isMachine(test)) {
+    const names = termNames(test);
     const sums = test.weights.map((w, k) => `sum ${k + 1} = ${sumText(w, names, test.bias[k])}`);
     return el("div", {}, sums.map((text) => el("p", { class: "formula", text })), symbolNote(test));
   }
@@ -93,13 +93,13 @@ function branchTable(node) {
 function weightSection(node) {
   const { kind, test } = node;
   const spread = sample?.views[node.id]?.spread;
-  const scaled = Boolean(standardised && spread && kind !== "quadratic");
+  const scaled = Boolean(standardised && spread);
   const scale = (j) => (scaled ? spread[j] : 1);
   const body = weightLists(kind, test).map(([title, weights, names]) => el("div", {},
     title ? el("h4", { text: title }) : null,
     signedBars(weights.map((w, j) => ({ name: names[j], value: w * scale(j) }))),
   ));
-  const choice = spread && kind !== "quadratic" ? el("label", { class: "choice" },
+  const choice = spread ? el("label", { class: "choice" },
     el("input", { type: "checkbox", checked: scaled, onchange: (event) => {
       standardised = event.target.checked;
       drawNode();
@@ -109,8 +109,8 @@ function weightSection(node) {
 
 // [title, weights, names] of each list of weights that a test has.
 function weightLists(kind, test) {
-  const names = termNames(kind, test);
-  if (kind === "machine") return test.weights.map((w, k) => [`sum ${k + 1}`, w, names]);
+  const names = termNames(test);
+  if (isMachine(test)) return test.weights.map((w, k) => [`sum ${k + 1}`, w, names]);
   if (kind === "network") {
     return test.hidden_weights.map((w, h) =>
       [`hidden unit ${h + 1} (counts ${num(test.output_weights[h], 4)})`, w, names]);
@@ -153,7 +153,7 @@ function chartPicker(charts) {
 
 function chartNote(node, chart) {
   const [low, high] = node.children;
-  if (node.kind !== "machine") {
+  if (!isMachine(node.test)) {
     const left = node.test.low === 1 ? [high, low] : [low, high];
     return `Left of the cut: node ${left[0]}; right: node ${left[1]}.`;
   }
@@ -163,7 +163,7 @@ function chartNote(node, chart) {
 // Where a row lies in a chart.
 function chartValue(node, chart, row) {
   if (node.kind === "axis") return row[node.test.feature];
-  if (node.kind !== "machine") return projection(node.kind, node.test, row);
+  if (!isMachine(node.test)) return projection(node.kind, node.test, row);
   const g = discriminants(node.test, row);
   return g[chart.branch] - Math.max(...g.filter((_, k) => k !== chart.branch));
 }

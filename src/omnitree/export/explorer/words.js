@@ -33,10 +33,10 @@ function columnName(column) {
   return symbol < 0 ? name : `[${name} = ${symbolText(feature, symbol)}]`;
 }
 
-// Names of what the weights of a linear, machine or quadratic test belong to.
-function termNames(kind, test) {
+// Names of what the weights of a test on several features belong to.
+function termNames(test) {
   const names = test.columns.map(columnName);
-  if (kind !== "quadratic") return names;
+  if (!("terms" in test)) return names;
   return test.terms.map(([a, b]) => {
     if (b < 0) return names[a];
     return a === b ? `${names[a]}²` : `${names[a]} · ${names[b]}`;
@@ -61,14 +61,15 @@ const KIND_NAMES = {
   quadratic: "quadratic test",
   machine: "linear machine",
   network: "small neural network",
+  quadratic_machine: "quadratic machine",
 };
 
 // What a test looks at.
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
-  if (kind === "machine") return `largest of ${test.bias.length} sums`;
+  if (isMachine(test)) return `largest of ${test.bias.length} sums`;
   if (kind === "network") return `network(${test.columns.map(columnName).join(", ")})`;
-  return sumText(test.weights, termNames(kind, test), 0, digits);
+  return sumText(test.weights, termNames(test), 0, digits);
 }
 
 // What the subject must be for a branch: "≤ 2.45", "in {a, b}".
@@ -83,7 +84,7 @@ function sideText(kind, test, branch) {
     const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
     return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
   }
-  if (kind === "machine") return `sum ${branch + 1} largest`;
+  if (isMachine(test)) return `sum ${branch + 1} largest`;
   return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
 }
 
@@ -95,9 +96,8 @@ function symbolsOf(test, branch) {
 // The whole condition of a branch.
 function conditionText(kind, test, branch) {
   const side = sideText(kind, test, branch);
-  if (kind !== "machine") return `${subjectText(kind, test)} ${side}`;
-  const names = test.columns.map(columnName);
-  return `${side}: ${sumText(test.weights[branch], names, test.bias[branch])}`;
+  if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
+  return `${side}: ${sumText(test.weights[branch], termNames(test), test.bias[branch])}`;
 }
 
 // What is tested on the way to a node, each feature once: bounds meet, sets of symbols
