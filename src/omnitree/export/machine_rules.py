@@ -123,9 +123,9 @@ def _symbols(columns: list[int | None], schema: dict[str, Any]):
         for f, feature in enumerate(schema["features"])
         for _ in range(_width(feature))
     ]
-    of_feature = [None if c is None else every[c] for c in columns]
+    of_feature = [-1 if c is None else every[c] for c in columns]
     symbolic = [
-        f is not None and schema["features"][f]["kind"] in ("categorical", "boolean")
+        f >= 0 and schema["features"][f]["kind"] in ("categorical", "boolean")
         for f in of_feature
     ]
     bounds = [(-1.0, 1.0) if s else (None, None) for s in symbolic]

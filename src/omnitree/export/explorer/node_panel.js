@@ -52,21 +52,33 @@ function testParts(node) {
 }
 
 function formula({ kind, test }) {
+  if (!("columns" in test)) {
+    const whole = kind === "multiway" ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
+    return el("p", { class: "formula", text: whole });
+  }
+  const isLong = "terms" in test ? test.terms.length > MOST_TERMS : test.columns.length > MOST_TERMS;
+  return el("div", {},
+    formulaLines(kind, test, MOST_TERMS),
+    isLong ? el("details", {}, el("summary", { text: "all terms" }),
+      formulaLines(kind, test, Infinity)) : null,
+    symbolNote(test));
+}
+
+// A test on several features, sum by sum, each with at most so many terms.
+function formulaLines(kind, test, most) {
+  const lines = [];
   if (isMachine(test)) {
-    const names = termNames(test);
-    const sums = test.weights.map((w, k) => `sum ${k + 1} = ${sumText(w, names, test.bias[k])}`);
-    return el("div", {}, sums.map((text) => el("p", { class: "formula", text })), symbolNote(test));
-  }
-  if (kind === "network") {
-    const names = test.columns.map(columnName);
-    const units = test.hidden_weights.map((w, h) =>
-      `h${h + 1} = tanh(${sumText(w, names, test.hidden_bias[h])})`);
+    test.weights.forEach((w, k) =>
+      lines.push(`sum ${k + 1} = ${termsText(test, w, test.bias[k], 4, most)}`));
+  } else if (kind === "network") {
+    test.hidden_weights.forEach((w, h) =>
+      lines.push(`h${h + 1} = tanh(${termsText(test, w, test.hidden_bias[h], 4, most)})`));
     const hidden = test.output_weights.map((_, h) => `h${h + 1}`);
-    units.push(`${sumText(test.output_weights, hidden, test.output_bias)} ≤ 0`);
-    return el("div", {}, units.map((text) => el("p", { class: "formula", text })), symbolNote(test));
+    lines.push(`${sumText(test.output_weights, hidden, test.output_bias)} ≤ 0`);
+  } else {
+    lines.push(`${termsText(test, test.weights, 0, 4, most)} ${sideText(kind, test, 0)}`);
   }
-  const whole = kind === "multiway" ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
-  return el("div", {}, el("p", { class: "formula", text: whole }), symbolNote(test));
+  return lines.map((text) => el("p", { class: "formula", text }));
 }
 
 function symbolNote(test) {

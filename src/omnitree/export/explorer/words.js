@@ -43,6 +43,28 @@ function termNames(test) {
   });
 }
 
+// Terms of a sum that are written down; a longer one shows its largest.
+const MOST_TERMS = 8;
+
+// Positions of the largest terms, by weight times the deviations of the columns.
+function mainTerms(test, weights, most = MOST_TERMS) {
+  const at = weights.map((_, t) => t);
+  if (weights.length <= most) return at;
+  const deviation = (a) => data.tree.deviations?.[test.columns[a]] ?? 1;
+  const size = weights.map((w, t) =>
+    termColumns(test, t).reduce((product, a) => product * deviation(a), Math.abs(w)));
+  return at.sort((s, t) => size[t] - size[s] || s - t).slice(0, most);
+}
+
+// The sum of a test's terms, or its largest ones and how many more there are.
+function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS) {
+  const names = termNames(test);
+  const shown = mainTerms(test, weights, most);
+  const rest = names.length - shown.length;
+  const text = sumText(shown.map((t) => weights[t]), shown.map((t) => names[t]), constant, digits);
+  return rest ? `${text} + … (${plural(rest, "smaller term")})` : text;
+}
+
 // "0.8 petal length + 1.2 petal width − 3": weights times names, then a constant.
 function sumText(weights, names, constant = 0, digits = 4) {
   const signed = weights.map((w, j) => [w, `${num(Math.abs(w), digits)} ${names[j]}`]);
@@ -68,8 +90,13 @@ const KIND_NAMES = {
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
   if (isMachine(test)) return `largest of ${test.bias.length} sums`;
-  if (kind === "network") return `network(${test.columns.map(columnName).join(", ")})`;
-  return sumText(test.weights, termNames(test), 0, digits);
+  if (kind === "network") {
+    const names = test.columns.map(columnName);
+    const rest = names.length - MOST_TERMS;
+    if (rest > 0) names.splice(MOST_TERMS, rest, `… ${rest} more`);
+    return `network(${names.join(", ")})`;
+  }
+  return termsText(test, test.weights, 0, digits);
 }
 
 // What the subject must be for a branch: "≤ 2.45", "in {a, b}".
@@ -97,7 +124,7 @@ function symbolsOf(test, branch) {
 function conditionText(kind, test, branch) {
   const side = sideText(kind, test, branch);
   if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
-  return `${side}: ${sumText(test.weights[branch], termNames(test), test.bias[branch])}`;
+  return `${side}: ${termsText(test, test.weights[branch], test.bias[branch])}`;
 }
 
 // What is tested on the way to a node, each feature once: bounds meet, sets of symbols
