@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.leaf_models import LeafModel
 from omnitree.schema import Feature, Schema
 from omnitree.splits import (
     AxisSplit,
@@ -97,14 +98,29 @@ def random_test(
     )
 
 
+def random_model(
+    rng: np.random.Generator, n_classes: int = 3, schema: Schema = SCHEMA
+) -> LeafModel:
+    """A random model on dyadic numbers; sometimes without any column."""
+    p = schema.n_columns
+    weights = rng.integers(-8, 9, size=(n_classes, p)) / 8
+    weights[:, rng.random(p) < rng.random()] = 0.0
+    some = rng.integers(-8, 9, size=n_classes + p) / 4
+    return LeafModel.of(some[:n_classes], weights, some[n_classes:])
+
+
 def random_tree(
     rng: np.random.Generator,
     kinds: tuple[str, ...],
     n_inner: int = 8,
     schema: Schema = SCHEMA,
     surrogates: bool = True,
+    models: float = 0.0,
 ) -> Tree:
-    """A tree of random tests; counts add up, some branches are empty."""
+    """A tree of random tests; counts add up, some branches are empty.
+
+    A share `models` of the nodes has a linear model.
+    """
     records = [NodeRecord(-1, rng.integers(1, 40, size=3).astype(float))]
     open_ = [0]
     for _ in range(n_inner):
@@ -130,6 +146,9 @@ def random_tree(
         for b in range(n):
             records.append(NodeRecord(at, records[at].value * share[b]))
             open_.append(first + b)
+    for record in records:
+        if rng.random() < models:
+            record.model = random_model(rng, schema=schema)
     return tree_from_nodes(schema, ("a", "b", "c"), records)
 
 

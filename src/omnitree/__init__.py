@@ -23,13 +23,16 @@ if _TYPE_CHECKING:
     from omnitree import presets
     from omnitree.estimators import OmniTreeClassifier, TreeClassifier
     from omnitree.persistence import load, save
+    from omnitree.regressor import OmniTreeRegressor, TreeRegressor
     from omnitree.sklearn_trees import from_sklearn
 
     __version__: str
 
 __all__ = [
     "OmniTreeClassifier",
+    "OmniTreeRegressor",
     "TreeClassifier",
+    "TreeRegressor",
     "from_sklearn",
     "load",
     "presets",
@@ -40,7 +43,9 @@ __all__ = [
 # does not wait for scikit-learn (2 s).
 _HOMES = {
     "OmniTreeClassifier": "omnitree.estimators",
+    "OmniTreeRegressor": "omnitree.regressor",
     "TreeClassifier": "omnitree.estimators",
+    "TreeRegressor": "omnitree.regressor",
     "from_sklearn": "omnitree.sklearn_trees",
     "load": "omnitree.persistence",
     "save": "omnitree.persistence",

@@ -17,7 +17,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.splits import LinearSplit, QuadraticSplit, Split
+from omnitree.splits import (
+    LinearSplit,
+    QuadraticMachineSplit,
+    QuadraticSplit,
+    Split,
+)
 from omnitree.table import Table
 
 Floats = NDArray[np.float64]
@@ -222,27 +227,53 @@ class Quadratic:
         w, cut = w / length, float(threshold / length)
         if not w[p:].any():
             return self.plain.split(w[:p], cut, fill, merit)
+        columns, terms, weights, constant = self._own_units(w[None])
+        return QuadraticSplit(
+            tuple(self.plain.which[columns].tolist()),
+            self._own_fill(fill, columns),
+            terms,
+            tuple(weights[0].tolist()),
+            cut - float(constant[0]),
+            merit=merit,
+        )
+
+    def machine(
+        self, w: Floats, bias: Floats, fill: Floats, merit: float
+    ) -> QuadraticMachineSplit:
+        """The test for the largest of several forms, (k, p) weights, in own units."""
+        columns, terms, weights, constant = self._own_units(w)
+        return QuadraticMachineSplit(
+            tuple(self.plain.which[columns].tolist()),
+            self._own_fill(fill, columns),
+            terms,
+            tuple((bias + constant).tolist()),
+            tuple(tuple(row) for row in weights.tolist()),
+            merit=merit,
+        )
+
+    def _own_fill(self, fill: Floats, columns: NDArray[np.intp]) -> tuple[float, ...]:
+        std, mean = self.plain.std[columns], self.plain.mean[columns]
+        return tuple((fill[columns] * std + mean).tolist())
+
+    def _own_units(
+        self, w: Floats
+    ) -> tuple[NDArray[np.intp], tuple[tuple[int, int], ...], Floats, Floats]:
+        """Columns, terms, weights of the terms and constants of forms, in own units."""
+        p = self.n_plain
         mean, a, b = self.plain.mean, self.a, self.b
-        linear = np.where(self.plain.std > 0, w[:p] / self._units, 0.0)
-        product = w[p:] / self._units[a] / self._units[b]
+        linear = np.where(self.plain.std > 0, w[:, :p] / self._units, 0.0)
+        product = w[:, p:] / self._units[a] / self._units[b]
         # (x_a - m_a)(x_b - m_b) = x_a x_b - m_b x_a - m_a x_b + m_a m_b
-        cut += float(linear @ mean - product @ (mean[a] * mean[b]))
-        np.subtract.at(linear, a, product * mean[b])
-        np.subtract.at(linear, b, product * mean[a])
-        keep = np.flatnonzero(product)
-        a, b, product = a[keep], b[keep], product[keep]
-        used = np.flatnonzero(linear)
+        constant = product @ (mean[a] * mean[b]) - linear @ mean
+        for row, own in zip(product, linear, strict=True):
+            np.subtract.at(own, a, row * mean[b])
+            np.subtract.at(own, b, row * mean[a])
+        keep = np.flatnonzero(product.any(axis=0))
+        a, b, product = a[keep], b[keep], product[:, keep]
+        used = np.flatnonzero(linear.any(axis=0))
         columns = np.union1d(used, np.concatenate([a, b]))
         place = np.searchsorted(columns, np.concatenate([used, a, b]))
         at_used, at_a, at_b = np.split(place, [len(used), len(used) + len(a)])
         terms = [(int(i), -1) for i in at_used]
         terms += zip(at_a.tolist(), at_b.tolist(), strict=True)
-        at = fill[columns] * self.plain.std[columns] + mean[columns]
-        return QuadraticSplit(
-            tuple(self.plain.which[columns].tolist()),
-            tuple(at.tolist()),
-            tuple(terms),
-            tuple(np.concatenate([linear[used], product]).tolist()),
-            cut,
-            merit=merit,
-        )
+        return columns, tuple(terms), np.hstack([linear[:, used], product]), constant

@@ -1,60 +1,39 @@
-"""The scikit-learn face: validate, encode, grow, prune; then predict.
+"""The classifiers: validate, encode, grow, prune; then predict.
 
 `TreeClassifier` is composed of parts, given as names or objects, so that `GridSearchCV` can
-search inside them. `OmniTreeClassifier` is the front door, with nothing to choose.
+search inside them. `OmniTreeClassifier` is the front door, with nothing to choose. What they
+share with the regressors is in `base_estimator.py`.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.folds import fold_weights
-from omnitree.grow import grow
-from omnitree.learners import LEARNERS, Univariate
-from omnitree.missing import MISSING
-from omnitree.node import Node, Problem
-from omnitree.parts import number, unknown
-from omnitree.pruning import PRUNINGS, CostComplexity, Evidence, Pruning, Rows
-from omnitree.show import Showing
-from omnitree.stopping import STOPPING, Limits
-from omnitree.table import Table, encode, learn_table
+from omnitree.base_estimator import BaseTree, scaled
+from omnitree.learners import Univariate
+from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
+from omnitree.table import Table, encode
 from omnitree.tree import Tree
 
 if TYPE_CHECKING:
     from omnitree.explain import Explanation
 
 
-class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
+class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     """Everything but the choice of parts."""
 
-    tree_: Tree
     classes_: NDArray[Any]
     smoothing: Any = None
-    feature_costs: Any = None
-
-    def _parts(self) -> tuple[Any, Any, Any, Any]:
-        """Learner, stopping rule, pruning and missing-value policy, as given."""
-        raise AssertionError(f"{type(self).__name__} names no parts")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
-    # -- fitting --------------------------------------------------------------------
+    leaves: Any = "majority"
 
     def fit(
         self,
@@ -84,22 +63,13 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        learner, stopping, pruning, policy = self._resolved_parts()
-        self._check_limits()
+        parts = self._resolved_parts()
         self._check_smoothing()
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        table = learn_table(X)
-        if table.n_rows == 1:
-            raise ValueError(
-                "Found array with n_samples=1: a tree needs two rows or more"
-            )
-        costs = self._costs(learner, table)
+        table = self._training_table(X, y)
+        costs = self._costs(parts[0], table)
         labels = _check_labels(y, table.n_rows)
         classes, codes = np.unique(labels, return_inverse=True)
-        weight = self._weights(labels, sample_weight)
+        weight = self._class_weights(labels, self._weights(len(labels), sample_weight))
         keep = np.flatnonzero(weight > 0)
         if len(np.unique(codes[keep])) < 2:
             raise ValueError(
@@ -109,69 +79,17 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         rows = Rows(table, codes.astype(np.int32), weight)
         if len(keep) < table.n_rows:
             rows = rows.take(keep)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        limits = Limits.of(
-            stopping,
-            float(rows.weight.sum()),
-            self.max_depth,
-            self.max_leaves,
-            self.max_seconds,
-        )
-
-        def problem_of(part: Rows) -> Problem:
-            k = len(classes)
-            return Problem(
-                part.table, part.y, part.weight, k, policy, limits, seed, costs
-            )
-
-        def grow_on(problem: Problem, verbose: int = 0) -> Tree:
-            root = Node(problem, np.arange(len(problem.y)), problem.weight)
-            return grow(root, tuple(classes.tolist()), learner, verbose)
-
-        def regrow(part: Rows) -> Tree:
-            return grow_on(problem_of(part))
-
-        train, held_out = rows, None
+        held_out = None
         if prune_set is not None:
             held_out = self._encode_rows(prune_set, table, classes)
-        elif pruning is not None and pruning.needs_share:
-            train, held_out = _hold_out(rows, pruning.needs_share, seed)
-        problem = problem_of(train)
-        tree = grow_on(problem, self.verbose)
-        if pruning is not None:
-            evidence = Evidence(train, held_out, regrow, seed, self.n_jobs)
-            tree = pruning.prune(tree, evidence)
-        if tree.has_weights:
-            tree = tree.replace(deviation=problem.standardised.std)
+        labels_of = tuple(classes.tolist())
+        tree = self._grow_and_prune(parts, rows, labels_of, held_out, costs)
         self._set_fitted(tree, classes)
         return self
 
     def _set_fitted(self, tree: Tree, classes: NDArray[Any]) -> None:
-        self.tree_ = tree
+        self._set_tree(tree)
         self.classes_ = classes
-        self.n_features_in_ = tree.schema.n_features
-        if tree.schema.named:
-            self.feature_names_in_ = np.array(tree.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _resolved_parts(self) -> tuple[Any, Any, Pruning | None, Any]:
-        learner, stopping, pruning, policy = self._parts()
-        return (
-            LEARNERS.resolve(learner),
-            STOPPING.resolve(stopping),
-            None if pruning is None else PRUNINGS.resolve(pruning),
-            MISSING.resolve(policy),
-        )
-
-    def _check_limits(self) -> None:
-        for name, least in (("max_depth", 0), ("max_leaves", 1), ("max_seconds", 0)):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            number(name, value, least)
-            if name != "max_seconds" and not isinstance(value, numbers.Integral):
-                raise ValueError(f"{name} must be a whole number, not {value!r}")
 
     def _check_smoothing(self) -> None:
         smooth = self.smoothing
@@ -185,26 +103,8 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
                 f"{smooth!r}"
             )
 
-    def _weights(self, labels: NDArray, sample_weight: ArrayLike | None) -> NDArray:
-        if sample_weight is None:
-            weight = np.ones(len(labels))
-        else:
-            weight = np.array(sample_weight, dtype=np.float64)
-            if weight.ndim == 0:
-                weight = np.full(len(labels), float(weight))
-            if weight.shape != (len(labels),):
-                raise ValueError(
-                    f"sample_weight has shape {weight.shape}; one weight a row is needed, "
-                    f"({len(labels)},)"
-                )
-            if not np.isfinite(weight).all():
-                raise ValueError("sample_weight has gaps or infinities; give numbers")
-            if (weight < 0).any():
-                raise ValueError(
-                    "sample_weight is negative somewhere; weights start at 0"
-                )
-            if not (weight > 0).any():
-                raise ValueError("sample_weight is zero everywhere; no row is left")
+    def _class_weights(self, labels: NDArray, weight: NDArray) -> NDArray:
+        """The weights of rows times those of their classes."""
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, labels)
             if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
@@ -212,35 +112,7 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
             weight = weight * by_class
             if not (weight > 0).any():
                 raise ValueError("class_weight leaves no row with a weight above 0")
-        mean = weight.sum() / np.count_nonzero(weight)
-        return weight / mean if mean < 1 - 1e-12 else weight
-
-    def _costs(self, learner: Any, table: Table) -> NDArray[np.float64] | None:
-        """What each feature costs, in the order of the table."""
-        given = self.feature_costs
-        if given is None:
-            return None
-        if not learner.uses_costs:
-            able = [name for name, cls in LEARNERS.items() if cls.uses_costs]
-            raise ValueError(
-                f"{type(learner).__name__} does not look at feature_costs; these learners "
-                f"do: {', '.join(able)}"
-            )
-        names = list(table.schema.names)
-        if isinstance(given, dict):
-            for name in given:
-                if name not in names:
-                    raise ValueError(unknown("feature in feature_costs", name, names))
-            given = [given.get(name, 0.0) for name in names]
-        costs = np.asarray(given, dtype=np.float64)
-        if costs.shape != (len(names),):
-            raise ValueError(
-                f"feature_costs has shape {costs.shape}; one cost a feature is needed, "
-                f"({len(names)},)"
-            )
-        if not (np.isfinite(costs).all() and (costs >= 0).all()):
-            raise ValueError("feature_costs must hold numbers of at least 0")
-        return costs
+        return scaled(weight)
 
     def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
         """Rows from outside by the schema and the classes of the training rows."""
@@ -287,16 +159,12 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
 
     # -- prediction -----------------------------------------------------------------
 
-    def _encode(self, X: Any) -> Table:
-        check_is_fitted(self, "tree_")
-        return encode(X, self.tree_.schema, who=type(self).__name__)
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row: the one with the greatest probability, first if several."""
         table = self._encode(X)
         if self.smoothing is None:
             return self.classes_.take(self.tree_.predict_labels(table, self.n_jobs))
-        proba = self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
+        proba = self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
         return self.classes_.take(proba.argmax(axis=1))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -305,9 +173,9 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
         A row that a gap divides gets the mean over its leaves.
         """
         table = self._encode(X)
-        return self.tree_.predict_value(table, self._node_proba(), self.n_jobs)
+        return self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
 
-    def _node_proba(self) -> NDArray[np.float64]:
+    def _node_outputs(self) -> NDArray[np.float64]:
         """Class probabilities of every node."""
         if self.smoothing is None:
             return self.tree_.class_shares
@@ -319,22 +187,6 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
             extra = float(self.smoothing) * self.tree_.class_shares[0]
         smooth = counts + extra
         return smooth / smooth.sum(axis=1, keepdims=True)
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Leaf of each row; of a row that a gap divides, the leaf with most of it."""
-        table = self._encode(X)
-        return self.tree_.apply(table, self.n_jobs)
-
-    def decision_path(self, X: Any) -> sparse.csr_array:
-        """Matrix rows x nodes: the part of each row that passes through each node."""
-        table = self._encode(X)
-        return self.tree_.decision_path(table, self.n_jobs)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the total decrease of the Gini impurity."""
-        check_is_fitted(self, "tree_")
-        return self.tree_.feature_importances
 
     def describe(
         self, standardised: bool = False, shares: bool = False, full: bool = False
@@ -402,57 +254,10 @@ class _BaseTreeClassifier(Showing, ClassifierMixin, BaseEstimator):
               value 1.4, 0.35 from the other side
         It would be virginica with petal width (cm) = 1.751 (now 1.4)
         """
-        from omnitree.explain import explain
-        from omnitree.export.model import Model
+        return self._explain(row, max_changes)
 
-        check_is_fitted(self, "tree_")
-        number("max_changes", max_changes, 1)
-        table = self._encode(_one_row(row))
-        if table.n_rows != 1:
-            raise ValueError(f"explain takes one row, not {table.n_rows}")
-        outputs = self._node_proba()
-
-        def predict(rows: list[list[float]]) -> list[int]:
-            new = Table(np.array(rows, dtype=np.float64), self.tree_.schema)
-            return self.tree_.predict_value(new, outputs).argmax(axis=1).tolist()
-
-        model = Model(self.tree_.to_dict(), outputs.tolist())
-        return explain(model, table.values[0].tolist(), predict, max_changes)
-
-    def export(self, format: str, **options: Any) -> str | bytes:
-        """The tree in another format, with the same answers as `predict`.
-
-        Parameters
-        ----------
-        format : str
-            - "python": source that defines ``predict(row)``, for a dict from column
-              names to cells; it gives the class and the list of probabilities and
-              imports nothing.
-            - "c": source of one C99 function; its comment says how to call it.
-            - "sql": an expression over the columns that gives the class; a gap is NULL.
-              With ``proba=True`` a list of such expressions, the probabilities, too.
-            - "onnx": bytes; standard operators only; needs ``omnitree[onnx]``.
-            - "pmml": PMML 4.4.
-            - "dot": for Graphviz.
-            - "rules": one rule a leaf, in words.
-            - "json": the tree as `Tree.to_dict` gives it.
-
-        Returns
-        -------
-        str, or bytes for "onnx"
-
-        Examples
-        --------
-        >>> from omnitree import TreeClassifier
-        >>> clf = TreeClassifier().fit([[1], [2], [3]], ["a", "a", "b"])
-        >>> print(clf.export("sql"))
-        CASE WHEN "x0" <= 2.5E0 OR "x0" IS NULL THEN 'a' ELSE 'b' END
-        """
-        from omnitree.export import export
-
-        check_is_fitted(self, "tree_")
-        outputs = self._node_proba().tolist()
-        return export(self.tree_.to_dict(), format, outputs, **options)
+    def _answer(self, outputs: NDArray[np.float64]) -> list[Any]:
+        return outputs.argmax(axis=1).tolist()
 
 
 class TreeClassifier(_BaseTreeClassifier):
@@ -468,8 +273,11 @@ class TreeClassifier(_BaseTreeClassifier):
         What is cut after growing.
     missing : str or MissingPolicy, default="mean"
         How rows with a gap go on: "mean", "fractional" or "surrogate".
+    leaves : str or Leaves, default="majority"
+        What a leaf answers: the class shares of its training rows, or a "logistic" model.
     smoothing : None, "laplace" or float, default=None
         Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
+        Models in leaves are not smoothed.
     class_weight : dict, "balanced" or None
         Weights of the classes, times `sample_weight`.
     feature_costs : array of shape (n_features,), dict or None
@@ -511,6 +319,7 @@ class TreeClassifier(_BaseTreeClassifier):
         stopping="pure",
         pruning=None,
         missing="mean",
+        leaves="majority",
         smoothing=None,
         class_weight=None,
         feature_costs=None,
@@ -525,6 +334,7 @@ class TreeClassifier(_BaseTreeClassifier):
         self.stopping = stopping
         self.pruning = pruning
         self.missing = missing
+        self.leaves = leaves
         self.smoothing = smoothing
         self.class_weight = class_weight
         self.feature_costs = feature_costs
@@ -540,11 +350,13 @@ class TreeClassifier(_BaseTreeClassifier):
 
 
 class OmniTreeClassifier(_BaseTreeClassifier):
-    """The front door: a small tree with nothing to choose.
+    """The front door: a small, accurate tree with nothing to choose.
 
-    Until omnivariate nodes exist this is a univariate tree as the preset `cart` grows it
-    (Gini, subsets of symbols, surrogates for gaps), pruned by cross-validated
-    cost-complexity with the one-standard-error rule, which favours small trees.
+    A univariate tree as CART grows it (Gini, subsets of symbols, surrogates for gaps) is cut
+    back by cross-validation. Then, from the root down, one test over all features, linear
+    or quadratic, with a branch for each class, takes the place of every subtree that it
+    beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is the same).
+    Each such node remembers what its candidates were worth, and `describe` says it.
 
     Parameters
     ----------
@@ -580,18 +392,7 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         self.verbose = verbose
 
     def _parts(self):
-        return Univariate(), "pure", CostComplexity(se=1.0), "surrogate"
-
-
-def _one_row(row: Any) -> Any:
-    """A row in any form as a table of one row."""
-    if isinstance(row, Mapping) or type(row).__name__ == "Series":
-        import pandas as pd
-
-        return pd.DataFrame([dict(row)])
-    if getattr(row, "ndim", 2 if hasattr(row, "columns") else 1) == 1:
-        return [list(row)]
-    return row
+        return Univariate(), "pure", Contest(), "surrogate"
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
@@ -619,14 +420,3 @@ def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
 def _is_gap(label: Any) -> bool:
     """Whether a label is None, NaN, NaT or pandas' NA, which compares to nothing."""
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
-
-
-def _hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training rows, and a stratified share of them kept apart."""
-    if not 0 < share < 1:
-        raise ValueError(f"the held-out share must lie in (0, 1), not {share}")
-    apart = fold_weights(rows.table, rows.y, rows.weight, 1 / share, seed)[:, 0]
-    train, held_out = rows.weighing(rows.weight - apart), rows.weighing(apart)
-    if not len(train.y) or not len(held_out.y):  # too few rows to divide
-        return rows, rows
-    return train, held_out

@@ -28,7 +28,17 @@ def fold_weights(
     A fold has 1 / n_folds of every class. A fractional `n_folds` makes the last fold
     smaller: 1 / share as `n_folds` puts that share into fold 0.
     """
-    key = _row_hash(table, seed)
+    return deal(row_hash(table, seed), y, weight, n_folds, seed)
+
+
+def deal(
+    key: NDArray[np.uint64],
+    y: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    n_folds: float,
+    seed: int,
+) -> NDArray[np.float64]:
+    """The same for rows whose hash is known."""
     order = np.lexsort((key, y))
     new_class = np.concatenate([[True], np.diff(y[order]) != 0])
     new_block = new_class | np.concatenate([[True], np.diff(key[order]) != 0])
@@ -64,7 +74,7 @@ def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
     return rounds * width + np.clip(rest - folds, 0.0, width)
 
 
-def _row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
+def row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
     """A 64-bit hash of each row's cells; all gaps are alike, and so are 0.0 and -0.0.
 
     A sum over the columns, each with a key made of its name: their order does not matter.
@@ -74,11 +84,11 @@ def _row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
         column = table.values[:, j] + 0.0
         column[np.isnan(column)] = np.nan
         digest = blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
-        h += _mix(column.view(np.uint64) ^ np.uint64(int.from_bytes(digest, "little")))
-    return _mix(h)
+        h += mix(column.view(np.uint64) ^ np.uint64(int.from_bytes(digest, "little")))
+    return mix(h)
 
 
-def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """splitmix64, elementwise."""
     z = z + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -21,7 +21,7 @@ from omnitree.learners.base import SplitLearner
 from omnitree.node import Node
 from omnitree.progress import Progress
 from omnitree.splits import Split
-from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
+from omnitree.tree import LEAF, Tree, tree_from_nodes
 
 
 def grow(
@@ -35,7 +35,7 @@ def grow(
             progress.update(fraction)
             return limits.expired()
 
-        if not learner.grows_trees:
+        if not learner.grows(root):
             return _grow_by_node(root, classes, learner, tick)
         watched = verbose or limits.deadline is not None
         tree = learner.grow(root, classes, tick if watched else None)
@@ -46,7 +46,7 @@ def grow(
 
 def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) -> Tree:
     limits = root.problem.limits
-    records = [NodeRecord(-1, root.counts)]
+    records = [root.record(-1)]
     queue: list[tuple[float, int, Node, Split]] = []
     finished = 0.0
 
@@ -82,7 +82,7 @@ def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) 
         first = len(records)
         records[at].split = replace(split, constructed=())
         records[at].children = range(first, first + split.n_children)
-        records.extend(NodeRecord(at, child.counts) for child in children)
+        records.extend(child.record(at) for child in children)
         for b, child in enumerate(children):
             consider(child, first + b)
     return tree_from_nodes(root.problem.table.schema, classes, records)

@@ -87,6 +87,12 @@ class LinearRows:
         """All columns of the rows, (n, p)."""
         return self.source.take(self.rows, self.gap_fill)
 
+    def take(self, at: NDArray[np.intp]) -> Floats:
+        """The columns of some of the rows, by position."""
+        if "columns" in self.__dict__:
+            return self.columns[at]
+        return self.source.take(self.rows[at], self.gap_fill)
+
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
         self.__dict__.pop("columns", None)
@@ -198,10 +204,15 @@ class LinearRows:
 
     def project(self, basis: Floats) -> Floats:
         """The rows around their mean along each column of `basis`, (n, k)."""
+        out = self.products(basis)
+        out -= self.mean @ basis
+        return out
+
+    def products(self, basis: Floats) -> Floats:
+        """The rows as they are along each column of `basis`, (n, k)."""
         out = np.empty((len(self.rows), basis.shape[1]))
         for part, block in self.blocks():
             np.matmul(block, basis, out=out[part])
-        out -= self.mean @ basis
         return out
 
     def split(self, w: Floats, threshold: float, merit: float) -> Split | None:

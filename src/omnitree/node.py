@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.column_source import Quadratic, Source, Standardised
+from omnitree.criterion import Criterion
+from omnitree.folds import row_hash
 from omnitree.linear_rows import LinearRows, Moments, rest_of
 from omnitree.missing import MissingPolicy
+from omnitree.records import NodeRecord
 from omnitree.splits import Constructed
 from omnitree.stopping import Limits
 from omnitree.table import Table
@@ -27,18 +31,25 @@ class Problem:
     """What all nodes of one growth share."""
 
     table: Table
-    y: NDArray[np.int32]
+    y: NDArray  # classes as int32, or a numeric target as float64
     weight: NDArray[np.float64]
-    n_classes: int
+    n_classes: int  # with a numeric target: 2, above a node's mean or not
     missing: MissingPolicy
     limits: Limits
     seed: int
     feature_costs: NDArray[np.float64] | None = None
+    criterion: Criterion | None = None  # of a numeric target
+    leaves: Any = None  # what the leaves will hold (a part of `leaves/`)
 
     @cached_property
     def standardised(self) -> Standardised:
         """The encoded columns of the table, in units of their own deviations."""
         return Standardised.of(self.table, self.weight)
+
+    @cached_property
+    def row_hash(self) -> NDArray[np.uint64]:
+        """What the cells of each row hold, as a number; see `folds.py`."""
+        return row_hash(self.table, self.seed)
 
     @cached_property
     def _sources(self) -> dict[str, Source]:
@@ -75,8 +86,27 @@ class Node:
 
     @cached_property
     def y(self) -> NDArray[np.int32]:
-        """Class of each row of the node."""
+        """Class of each row; of a numeric target, whether it is above the mean."""
+        if self.problem.criterion is None:
+            return self.problem.y[self.rows]
+        mean = np.average(self.target, weights=self.weight)
+        return (self.target > mean).astype(np.int32)
+
+    @cached_property
+    def target(self) -> NDArray[np.float64]:
+        """Numeric target of each row of the node."""
         return self.problem.y[self.rows]
+
+    def record(self, parent: int) -> NodeRecord:
+        """The node as it goes into the tree, without its test."""
+        criterion = self.problem.criterion
+        if criterion is None:
+            return NodeRecord(parent, self.counts)
+        if not len(self.rows):
+            return NodeRecord(parent, np.zeros(1), constant=0.0, loss=0.0)
+        constant = criterion.constant(self.target, self.weight)
+        loss = float(self.weight @ criterion.losses(self.target - constant))
+        return NodeRecord(parent, np.array([self.total]), constant=constant, loss=loss)
 
     @cached_property
     def counts(self) -> NDArray[np.float64]:
@@ -100,7 +130,12 @@ class Node:
                 others = [s.view(expansion).moments for s in siblings]
                 return rest_of(parent[expansion], others)
 
-            usable = expansion in self.remainder[0] and not source.has_gaps
+            # Groups by a numeric target are the node's own: no sums are inherited.
+            usable = (
+                expansion in self.remainder[0]
+                and not source.has_gaps
+                and self.problem.criterion is None
+            )
             self.views[expansion] = LinearRows.of(
                 source,
                 self.rows,
@@ -133,13 +168,19 @@ class Node:
     @property
     def total(self) -> float:
         """Weight of the node."""
-        return float(self.counts.sum())
+        if self.problem.criterion is None:
+            return float(self.counts.sum())
+        return float(self.weight.sum())
 
     def stays_leaf(self) -> bool:
         """Whether a rule forbids to split this node."""
         limits = self.problem.limits
+        if self.problem.criterion is None:
+            pure = self.counts.max() == self.total
+        else:
+            pure = self.target.min() == self.target.max()
         return bool(
-            self.counts.max() == self.total
+            pure
             or self.total < limits.min_rows - 1e-9
             or (0 <= limits.max_depth <= self.depth)
         )

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from omnitree.choice import CHOICES
 from omnitree.coefficients import COEFFICIENTS
+from omnitree.criterion import CRITERIA
 from omnitree.direction import DIRECTIONS
 from omnitree.discriminants import DISCRIMINANTS
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
@@ -24,27 +26,37 @@ from omnitree.features import SELECTIONS
 from omnitree.files import replace_file
 from omnitree.grouping import GROUPINGS
 from omnitree.learners import LEARNERS
+from omnitree.learners.regression import REGRESSION_LEARNERS
+from omnitree.leaves import LEAVES
 from omnitree.merit import MERITS
 from omnitree.missing import MISSING
 from omnitree.parts import Part, Registry
 from omnitree.pruning import PRUNINGS
+from omnitree.regressor import OmniTreeRegressor, TreeRegressor
 from omnitree.stopping import STOPPING
 from omnitree.threshold import THRESHOLDS
 from omnitree.tree import Tree
 
 FORMAT = "omnitree-model"
 VERSION = 1
-ESTIMATORS = {cls.__name__: cls for cls in (TreeClassifier, OmniTreeClassifier)}
+ESTIMATORS = {
+    cls.__name__: cls
+    for cls in (TreeClassifier, OmniTreeClassifier, TreeRegressor, OmniTreeRegressor)
+}
 REGISTRIES: dict[str, Registry] = {
     r.kind: r
     for r in (
         LEARNERS,
+        REGRESSION_LEARNERS,
+        CRITERIA,
+        CHOICES,
         COEFFICIENTS,
         GROUPINGS,
         DIRECTIONS,
         DISCRIMINANTS,
         SELECTIONS,
         THRESHOLDS,
+        LEAVES,
         MERITS,
         MISSING,
         PRUNINGS,
@@ -58,7 +70,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : TreeClassifier or OmniTreeClassifier
+    estimator : TreeClassifier, OmniTreeClassifier, TreeRegressor or OmniTreeRegressor
     path : path of the file; replaced only when the new file is complete
 
     Examples
@@ -129,7 +141,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         estimator = ESTIMATORS[name](**{k: _read(v) for k, v in params.items()})
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from None
-    estimator._set_fitted(tree, np.array(tree.classes))
+    if tree.task != estimator._task:
+        raise ValueError(f"{path} is damaged: a {name} has no tree for {tree.task}")
+    if tree.task == "regression":
+        estimator._set_tree(tree)
+    else:
+        estimator._set_fitted(tree, np.array(tree.classes))
     return estimator
 
 

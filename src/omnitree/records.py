@@ -11,16 +11,25 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from omnitree.leaf_models import LeafModel
 from omnitree.schema import Schema
-from omnitree.splits import Split, split_from_dict
+from omnitree.splits import (
+    KINDS,
+    Considered,
+    Split,
+    fields_from_dict,
+    split_from_dict,
+)
 
 FORMAT = "omnitree-tree"
 VERSION = 1
+# What turns the sums of a node's model into an answer, by task.
+LINK = {"classification": "softmax", "regression": "identity"}
 
 
 @dataclass
@@ -31,6 +40,13 @@ class NodeRecord:
     value: Any
     split: Split | None = None
     children: Sequence[int] = ()
+    model: LeafModel | None = None  # what the node answers as a leaf
+    constant: float | None = (
+        None  # of a tree for numbers: what it answers without model
+    )
+    loss: float | None = (
+        None  # of a tree for numbers: of that answer, or of the model's
+    )
 
 
 def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -> None:
@@ -38,16 +54,25 @@ def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -
     _check_structure(nodes)
     for i, node in enumerate(nodes):
         value = np.asarray(node.value, dtype=np.float64)
-        _check(value.shape == (n_classes,), f"node {i}: one count a class is needed")
+        what = "one count a class" if n_classes else "one weight"
+        _check(value.shape == (n_classes or 1,), f"node {i}: {what} is needed")
         _check(
             bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts"
         )
+        if not n_classes:
+            _check(_is_number(node.constant), f"node {i}: constant must be a number")
+            sound = _is_number(node.loss) and node.loss >= 0  # type: ignore[operator]
+            _check(sound, f"node {i}: loss must be a number, not negative")
         if node.split is not None:
             _check_split(i, node, schema)
+        if node.model is not None:
+            task = "classification" if n_classes else "regression"
+            problem = _model_problem(node.model, schema, n_classes or 1, task)
+            _check(problem is None, f"node {i}: model: {problem}")
 
 
 def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
-    """Schema, classes and nodes of a tree written by `Tree.to_dict`."""
+    """Schema, classes (none: for numbers) and nodes of a tree of `Tree.to_dict`."""
     _check(isinstance(data, dict), "a tree must be a JSON object")
     _check(data.get("format") == FORMAT, f"not a tree: 'format' is not {FORMAT!r}")
     version = data.get("version")
@@ -55,9 +80,23 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
         version == VERSION,
         f"tree version {version!r} cannot be read; this omnitree reads {VERSION}",
     )
-    _check(data.get("task") == "classification", "unknown task of the tree")
+    task = data.get("task")
+    _check(isinstance(task, str) and task in LINK, "unknown task of the tree")
     schema = Schema.from_dict(data.get("schema"))
-    classes = data.get("classes")
+    classes = _read_classes(data) if task == "classification" else ()
+    _check(bool(classes) or "classes" not in data, "a tree for numbers has no classes")
+    nodes = data.get("nodes")
+    _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
+    records = [_read_node(i, n) for i, n in enumerate(nodes)]
+    for i, (record, node) in enumerate(zip(records, nodes, strict=True)):
+        here = {"constant", "loss"} & set(node)
+        _check(not (here and classes), f"node {i}: constant and loss are for numbers")
+        record.constant, record.loss = node.get("constant"), node.get("loss")
+    return schema, classes, records
+
+
+def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
+    classes: Any = data.get("classes")
     _check(isinstance(classes, list) and len(classes) > 0, "no classes")
     _check(
         all(isinstance(c, str) for c in classes)
@@ -65,9 +104,7 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
         "classes must be all strings or all numbers",
     )
     _check(len(set(classes)) == len(classes), "classes must be distinct labels")
-    nodes = data.get("nodes")
-    _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
-    return schema, tuple(classes), [_read_node(i, n) for i, n in enumerate(nodes)]
+    return tuple(classes)
 
 
 def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
@@ -101,7 +138,7 @@ def _read_node(i: int, node: Any) -> NodeRecord:
     )
     if node.get("kind") == "leaf":
         _check("test" not in node and "children" not in node, f"leaf {i} has a test")
-        return NodeRecord(parent, value)
+        return NodeRecord(parent, value, model=_read_model(i, node))
     children = node.get("children")
     _check(
         isinstance(children, list) and all(_is_int(c) for c in children),
@@ -118,8 +155,20 @@ def _read_node(i: int, node: Any) -> NodeRecord:
         merit=float(node["merit"]),
         missing=-1 if missing == "divide" else missing,
         surrogates=tuple(_read_test(i, s) for s in surrogates),
+        candidates=_read_candidates(i, node.get("candidates", [])),
     )
-    return NodeRecord(parent, value, split, children)
+    return NodeRecord(parent, value, split, children, _read_model(i, node))
+
+
+def _read_model(i: int, node: dict[str, Any]) -> LeafModel | None:
+    model = node.get("model")
+    if model is None:
+        return None
+    _check(isinstance(model, dict), f"node {i}: model is no object")
+    try:
+        return fields_from_dict(LeafModel, "a model", model)
+    except ValueError as error:
+        raise ValueError(f"damaged tree: node {i}: {error}") from None
 
 
 def _read_test(i: int, holder: Any, **rest: Any) -> Split:
@@ -131,6 +180,32 @@ def _read_test(i: int, holder: Any, **rest: Any) -> Split:
         return split_from_dict(holder.get("kind"), holder["test"], **rest)
     except ValueError as error:
         raise ValueError(f"damaged tree: node {i}: {error}") from None
+
+
+def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
+    """The tests that a node's own was chosen from."""
+    names = {f.name for f in fields(Considered)}
+    _check(
+        isinstance(found, list)
+        and all(isinstance(c, dict) and set(c) == names for c in found),
+        f"node {i}: candidates must be a list of objects with {sorted(names)}",
+    )
+    for c in found:
+        _check(
+            isinstance(c["learner"], str)
+            and c["kind"] in ("none", *KINDS[1:])
+            and _is_int(c["parameters"])
+            and c["parameters"] >= 0
+            and isinstance(c["criterion"], str)
+            and (c["score"] is None or _is_number(c["score"]))
+            and isinstance(c["chosen"], bool),
+            f"node {i}: a damaged candidate",
+        )
+    _check(
+        not found or sum(c["chosen"] for c in found) == 1,
+        f"node {i}: one candidate must be the chosen one",
+    )
+    return tuple(Considered(**c) for c in found)
 
 
 def _is_int(value: Any) -> bool:
@@ -241,6 +316,25 @@ def _test_problem(test: Any, schema: Schema) -> str | None:
             test.hidden_weights, m
         )
     return None if sizes else "numbers of weights and columns differ"
+
+
+def _model_problem(
+    model: LeafModel, schema: Schema, n_outputs: int, task: str
+) -> str | None:
+    """What is wrong with a model of a tree for this task, or None."""
+    m = len(model.columns)
+    if model.link != LINK[task]:
+        return f"link is {model.link!r}; {task} needs {LINK[task]!r}"
+    if m and not (min(model.columns) >= 0 and max(model.columns) < schema.n_columns):
+        return "column out of range"
+    if len(model.fill) != m:
+        return "one fill a column is needed"
+    if not len(model.bias) == len(model.weights) == n_outputs:
+        return f"{n_outputs} sums are needed"
+    if not _widths(model.weights, m):
+        return "numbers of weights and columns differ"
+    numbers = (model.fill, model.bias, *model.weights)
+    return None if all(map(_all_finite, numbers)) else "infinite number"
 
 
 def _widths(rows: Any, m: int) -> bool:

@@ -35,7 +35,7 @@ class Showing:
     tree_: Tree
     classes_: NDArray[Any]
     _encode: Callable[[Any], Table]
-    _node_proba: Callable[[], NDArray[np.float64]]
+    _node_outputs: Callable[[], NDArray[np.float64]]
 
     def to_html(
         self,
@@ -98,7 +98,7 @@ class Showing:
             payload(
                 self.tree_.to_dict(),
                 self.tree_.shares,
-                self._node_proba(),
+                self._node_outputs(),
                 sample,
                 title=type(self).__name__ if title is None else str(title),
                 made_by=f"omnitree {version('omnitree')}",
@@ -202,7 +202,7 @@ class Showing:
         pair = self._pair(features)
         grid = boundary_grid(tree, sample, pair, int(resolution))
         table = Table(grid.reshape(-1, grid.shape[-1]), self.tree_.schema)
-        answer = self.tree_.predict_value(table, self._node_proba())
+        answer = self.tree_.predict_value(table, self._node_outputs())
         shape = (*grid.shape[:2], -1)
         return plot_boundary(tree, sample, pair, grid, answer.reshape(shape), ax=ax)
 

@@ -66,6 +66,33 @@ class Constructed:
 
 
 @dataclass(frozen=True)
+class Considered:
+    """A candidate for a node's test and what the choice thought of it.
+
+    Attributes
+    ----------
+    learner : str
+        Who proposed it.
+    kind : str
+        Kind of its test; "none" where it found none.
+    parameters : int
+        Free parameters of the test.
+    criterion : str
+        What the score is ("AIC", "error").
+    score : float or None
+        Smaller is better; None where there is none.
+    chosen : bool
+    """
+
+    learner: str
+    kind: str
+    parameters: int
+    criterion: str
+    score: float | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class Split:
     """A fitted test with `n_children` branches.
 
@@ -80,6 +107,11 @@ class Split:
         Tests tried in turn where this one cannot tell.
     constructed : tuple of Constructed
         Features made at this node, for the nodes below; known only while the tree grows.
+    candidates : tuple of Considered
+        The tests among which this one was chosen, in order of complexity.
+    free : int
+        Free parameters, where principal components leave fewer than there are weights;
+        0: count the weights. Known only while the tree grows.
     """
 
     kind: ClassVar[str]
@@ -89,6 +121,10 @@ class Split:
     constructed: tuple[Constructed, ...] = field(
         default=(), kw_only=True, compare=False, repr=False
     )
+    candidates: tuple[Considered, ...] = field(
+        default=(), kw_only=True, compare=False, repr=False
+    )
+    free: int = field(default=0, kw_only=True, compare=False, repr=False)
 
     def pack(self) -> Packed:
         """Kind code, ints and doubles, as `_core/route.hpp` lays them out."""
@@ -107,6 +143,11 @@ class Split:
     def n_params(self) -> int:
         """Free parameters as AIC and BIC count them (univariate tests: 2)."""
         return 2
+
+    @property
+    def complexity(self) -> int:
+        """Free parameters: 2 of a univariate test, k + 1 of one over k dimensions."""
+        return self.free or self.n_params
 
     def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
         """Branch of each row, -1 where test and surrogates cannot tell."""
@@ -423,17 +464,25 @@ def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
     """Read a test written by `Split.to_dict`; raises ValueError where it is damaged."""
     if not isinstance(kind, str) or kind not in SPLITS:
         raise ValueError(f"unknown kind of test {kind!r}")
-    cls = SPLITS[kind]
-    readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
-    if set(test) != set(readers):
-        raise ValueError(f"a test of kind {kind!r} needs exactly {sorted(readers)}")
+    what = f"a test of kind {kind!r}"
+    split = fields_from_dict(SPLITS[kind], what, test, **rest)
     try:
-        values = {name: _READ[readers[name]](test[name]) for name in readers}
-        split = cls(**values, **rest)
         split.pack()
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"damaged test of kind {kind!r}: {error}") from None
+        raise ValueError(f"damaged {what[2:]}: {error}") from None
     return split
+
+
+def fields_from_dict(cls: Any, what: str, data: dict[str, Any], **rest: Any) -> Any:
+    """An object of a dataclass from its plain form; ValueError where it is damaged."""
+    readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
+    if set(data) != set(readers):
+        raise ValueError(f"{what} needs exactly {sorted(readers)}")
+    try:
+        values = {name: _READ[readers[name]](data[name]) for name in readers}
+        return cls(**values, **rest)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"damaged {what[2:]}: {error}") from None
 
 
 def _whole(value: Any) -> int:
@@ -446,6 +495,12 @@ def _number(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ValueError(f"{value!r} is no number")
     return float(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")
+    return value
 
 
 def _list_of(read: Any) -> Any:
@@ -461,6 +516,7 @@ def _list_of(read: Any) -> Any:
 _READ: dict[Any, Any] = {
     "int": _whole,
     "float": _number,
+    "str": _text,
     "tuple[int, ...]": _list_of(_whole),
     "tuple[float, ...]": _list_of(_number),
     "tuple[tuple[int, int], ...]": _list_of(_list_of(_whole)),

@@ -4,7 +4,9 @@ Nodes are rows of parallel arrays. Siblings are adjacent and follow their parent
 b of a node is `first_child + b`. A node's tests (the main one, then its surrogates) are a
 range of the test arrays, and a test is a slice of one int pool and one double pool: an axis
 cut, a category map, a hyperplane and a linear machine are all stored alike and routed by
-one compiled rule (`_core/route.hpp`). Class counts are kept in every node.
+one compiled rule (`_core/route.hpp`). Class counts are kept in every node, and nodes may
+have linear models besides (`leaf_models.py`), which then answer in their stead. A tree for
+numbers has no classes; of its nodes the weight, a constant and its loss are kept.
 
 `to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
 exporter reads only that. `from_dict` checks all of it (`records.py`) before a tree is made.
@@ -13,7 +15,7 @@ exporter reads only that. `from_dict` checks all of it (`records.py`) before a t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +24,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from omnitree._core import route as kernel
+from omnitree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.records import (
     FORMAT,
     VERSION,
@@ -31,7 +34,7 @@ from omnitree.records import (
     read_tree,
 )
 from omnitree.schema import Schema
-from omnitree.splits import KINDS, SPLITS, Split
+from omnitree.splits import KINDS, SPLITS, Considered, Split
 from omnitree.table import Table
 
 LEAF = 0
@@ -48,7 +51,7 @@ class Tree:
     schema : Schema
         Names, kinds and categories of the features.
     classes : tuple
-        Class labels, in the order of the columns of `value`.
+        Class labels, in the order of the columns of `value`; none in a tree for numbers.
     kind : uint8 array
         Kind of each node's main test (index in `omnitree.splits.KINDS`), 0 in a leaf.
     first_child, n_children, parent : int32 arrays
@@ -59,12 +62,21 @@ class Tree:
     merit : float64 array
         What the learner thought of the test.
     value : float64 array of shape (n_nodes, n_classes)
-        Weighted class counts of the training rows at every node.
+        Weighted class counts of the training rows at every node; in a tree for numbers
+        one column, their weight.
     test_start, test_kind, index_ptr, weight_ptr, index, weight
         The tests, packed.
     deviation : float64 array or None
         Standard deviation of each encoded column in the training rows, where some test
-        looks at several columns; only words about weights need it.
+        or model looks at several columns; only words about weights need it.
+    models : LeafModels or None
+        Linear models of nodes. That of a leaf answers for its rows instead of `value`;
+        that of a decision node would if the node were a leaf.
+    constant, loss : float64 arrays or None
+        In a tree for numbers: what each node answers as a leaf without a model, and the
+        loss of its answer (of the model's, if it has one) over the training rows here.
+    candidates : tuple or None
+        For every node the tests that its own was chosen from, where learners compete.
     """
 
     schema: Schema
@@ -83,6 +95,10 @@ class Tree:
     index: np.ndarray
     weight: np.ndarray
     deviation: np.ndarray | None = None
+    models: LeafModels | None = None
+    constant: np.ndarray | None = None
+    loss: np.ndarray | None = None
+    candidates: tuple[tuple[Considered, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -101,10 +117,20 @@ class Tree:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
+        about = (
+            "regression"
+            if self.constant is not None
+            else f"{len(self.classes)} classes"
+        )
         return (
             f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, "
-            f"{self.schema.n_features} features, {len(self.classes)} classes)"
+            f"{self.schema.n_features} features, {about})"
         )
+
+    @property
+    def task(self) -> str:
+        """What the tree answers: "classification" or "regression"."""
+        return "classification" if self.constant is None else "regression"
 
     # -- counts ---------------------------------------------------------------------
 
@@ -133,21 +159,42 @@ class Tree:
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k."""
+        """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k.
+
+        A leaf with a model has those of the model instead.
+        """
         inner = np.flatnonzero(self.kind != LEAF)
         plain = self.kind[inner] <= KINDS.index("subset")
         rich = sum(self.split(node).n_params for node in inner[~plain])
-        return int(self.n_leaves + 2 * np.count_nonzero(plain) + rich)
+        leaves = np.flatnonzero(self.kind == LEAF).tolist()
+        models = [self.model(leaf) for leaf in leaves]
+        rich += sum(1 if m is None else m.n_params for m in models)
+        return int(2 * np.count_nonzero(plain) + rich)
 
     @property
     def has_weights(self) -> bool:
-        """Whether some test looks at several columns."""
-        return bool((self.kind > KINDS.index("subset")).any())
+        """Whether some test looks at several columns, or there are models."""
+        return self.models is not None or bool(
+            (self.kind > KINDS.index("subset")).any()
+        )
 
-    def node_kinds(self) -> dict[str, int]:
-        """Number of decision nodes of each kind."""
-        counts = np.bincount(self.kind, minlength=len(KINDS))
-        return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}
+    def node_kinds(self, by_depth: bool = False) -> Any:
+        """Number of decision nodes of each kind.
+
+        Parameters
+        ----------
+        by_depth : bool, default=False
+            Count level by level.
+
+        Returns
+        -------
+        dict of str to int, or with `by_depth` a list of them, the root's first
+        """
+        if by_depth:
+            return [
+                _count_kinds(self.kind[self.depths == d]) for d in range(self.depth)
+            ]
+        return _count_kinds(self.kind)
 
     # -- tests ----------------------------------------------------------------------
 
@@ -166,7 +213,12 @@ class Tree:
             merit=float(self.merit[node]),
             missing=int(self.missing[node]),
             surrogates=tuple(c.unpack(i, w) for c, i, w in others),
+            candidates=() if self.candidates is None else self.candidates[node],
         )
+
+    def model(self, node: int) -> LeafModel | None:
+        """The linear model of a node, or None."""
+        return None if self.models is None else self.models[node]
 
     def _unpack(self, test: int) -> tuple[Any, list[int], list[float]]:
         return (
@@ -327,14 +379,27 @@ class Tree:
         return self.filled_value / self.filled_value.sum(axis=1, keepdims=True)
 
     @cached_property
+    def outputs(self) -> np.ndarray:
+        """Answer of every node without its model: class shares, or one number."""
+        if self.constant is None:
+            return self.class_shares
+        constant = self.constant.copy()
+        for node in np.flatnonzero(self.value[:, 0] <= 0):
+            if node:
+                constant[node] = constant[self.parent[node]]
+        return constant[:, None]
+
+    @cached_property
     def feature_importances(self) -> np.ndarray:
-        """Share of each feature in the total decrease of the Gini impurity.
+        """Share of each feature in the total decrease of the Gini impurity, or the loss.
 
         The decrease at a linear test goes to its features in equal parts.
         """
-        weight = self.value.sum(axis=1)
-        safe = np.maximum(weight, np.finfo(float).tiny)
-        impurity = weight - (self.value**2).sum(axis=1) / safe
+        impurity = self.loss
+        if impurity is None:
+            weight = self.value.sum(axis=1)
+            safe = np.maximum(weight, np.finfo(float).tiny)
+            impurity = weight - (self.value**2).sum(axis=1) / safe
         drop = impurity.copy()
         np.subtract.at(drop, self.parent[1:], impurity[1:])
         importance = np.zeros(self.schema.n_features)
@@ -356,17 +421,36 @@ class Tree:
 
     def predict_labels(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
         """Index of the most probable class of each row, the first of equals."""
-        leaf = self._place(table, n_jobs)
-        if leaf.min() >= 0:
-            return self.labels[leaf]
-        return (self.leaf_shares(table, n_jobs) @ self.class_shares).argmax(axis=1)
+        if self.models is None:
+            leaf = self._place(table, n_jobs)
+            if leaf.min() >= 0:
+                return self.labels[leaf]
+        return self.predict_value(table, self.class_shares, n_jobs).argmax(axis=1)
 
     def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
-        """Mean of `per_node` (one row per node) over each row's leaves."""
+        """Mean of the answers over each row's leaves.
+
+        A leaf answers with its line of `per_node`, or by its model if it has one.
+        """
         leaf = self._place(table, n_jobs)
         if leaf.min() >= 0:
-            return per_node[leaf]
-        return self.leaf_shares(table, n_jobs) @ per_node
+            return self.node_answers(table, np.arange(len(leaf)), leaf, per_node)
+        shares = self.leaf_shares(table, n_jobs)
+        if self.models is None:
+            return shares @ per_node
+        rows = np.repeat(np.arange(len(leaf)), np.diff(shares.indptr))
+        answer = self.node_answers(table, rows, shares.indices, per_node)
+        answer *= shares.data[:, None]
+        return np.add.reduceat(answer, shares.indptr[:-1], axis=0)
+
+    def node_answers(
+        self, table: Table, rows: np.ndarray, nodes: np.ndarray, per_node: np.ndarray
+    ) -> np.ndarray:
+        """What `nodes`, as leaves, answer for `rows`: line i is nodes[i] for rows[i]."""
+        answer = per_node[nodes]
+        if self.models is not None:
+            self.models.answer(table, rows, nodes, answer)
+        return answer
 
     def recount(self, table: Table, y: np.ndarray, weight: np.ndarray) -> Tree:
         """The same tests with the class counts of other rows."""
@@ -431,7 +515,7 @@ class Tree:
         """A tree of the nodes `kept`, those marked `leaf` without their tests."""
         inner = ~leaf
         n_tests = np.where(inner, np.diff(self.test_start)[kept], 0)
-        tests = _ranges(self.test_start[:-1][kept], n_tests)
+        tests = ranges(self.test_start[:-1][kept], n_tests)
         n_index = np.diff(self.index_ptr)[tests]
         n_weight = np.diff(self.weight_ptr)[tests]
         return self.replace(
@@ -442,12 +526,20 @@ class Tree:
             missing=np.where(inner, self.missing[kept], 0),
             merit=np.where(inner, self.merit[kept], 0.0),
             value=self.value[kept],
-            test_start=_starts(n_tests),
+            models=None if self.models is None else self.models.take(kept),
+            constant=None if self.constant is None else self.constant[kept],
+            loss=None if self.loss is None else self.loss[kept],
+            test_start=starts(n_tests),
             test_kind=self.test_kind[tests],
-            index_ptr=_starts(n_index),
-            weight_ptr=_starts(n_weight),
-            index=self.index[_ranges(self.index_ptr[:-1][tests], n_index)],
-            weight=self.weight[_ranges(self.weight_ptr[:-1][tests], n_weight)],
+            index_ptr=starts(n_index),
+            weight_ptr=starts(n_weight),
+            index=self.index[ranges(self.index_ptr[:-1][tests], n_index)],
+            weight=self.weight[ranges(self.weight_ptr[:-1][tests], n_weight)],
+            candidates=self.candidates
+            and tuple(
+                () if is_leaf else self.candidates[old]
+                for old, is_leaf in zip(kept, leaf, strict=True)
+            ),
         )
 
     # -- plain form -----------------------------------------------------------------
@@ -457,11 +549,12 @@ class Tree:
         out: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "task": "classification",
+            "task": self.task,
             "schema": self.schema.to_dict(),
-            "classes": list(self.classes),
-            "nodes": [self._node_dict(i) for i in range(self.n_nodes)],
         }
+        if self.constant is None:
+            out["classes"] = list(self.classes)
+        out["nodes"] = [self._node_dict(i) for i in range(self.n_nodes)]
         if self.deviation is not None:
             out["deviations"] = self.deviation.tolist()
         return out
@@ -473,6 +566,12 @@ class Tree:
             "kind": KINDS[self.kind[node]],
             "value": self.value[node].tolist(),
         }
+        if self.constant is not None and self.loss is not None:
+            out["constant"] = float(self.constant[node])
+            out["loss"] = float(self.loss[node])
+        model = self.model(node)
+        if model is not None:
+            out["model"] = model.to_dict()
         if self.kind[node] == LEAF:
             return out
         split = self.split(node)
@@ -485,6 +584,8 @@ class Tree:
             out["surrogates"] = [
                 {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates
             ]
+        if split.candidates:
+            out["candidates"] = [asdict(c) for c in split.candidates]
         return out
 
     @classmethod
@@ -515,6 +616,8 @@ _DTYPES = {
     "index": np.int32,
     "weight": np.float64,
     "deviation": np.float64,
+    "constant": np.float64,
+    "loss": np.float64,
 }
 
 
@@ -535,23 +638,22 @@ def tree_from_nodes(
         "missing": [s.missing if s else 0 for s in split_of],
         "merit": [s.merit if s else 0.0 for s in split_of],
         "value": [n.value for n in nodes],
-        "test_start": _starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
+        "test_start": starts([1 + len(s.surrogates) if s else 0 for s in split_of]),
         "test_kind": [kind for kind, _, _ in packed],
-        "index_ptr": _starts([len(index) for _, index, _ in packed]),
-        "weight_ptr": _starts([len(weight) for _, _, weight in packed]),
+        "index_ptr": starts([len(index) for _, index, _ in packed]),
+        "weight_ptr": starts([len(weight) for _, _, weight in packed]),
         "index": [i for _, index, _ in packed for i in index],
         "weight": [w for _, _, weight in packed for w in weight],
     }
-    return Tree(schema=schema, classes=classes, **arrays)
+    models = LeafModels.of([n.model for n in nodes])
+    chosen_from = tuple(s.candidates if s else () for s in split_of)
+    arrays["candidates"] = chosen_from if any(chosen_from) else None
+    if not classes:
+        arrays["constant"] = [n.constant for n in nodes]
+        arrays["loss"] = [n.loss for n in nodes]
+    return Tree(schema=schema, classes=classes, models=models, **arrays)
 
 
-def _starts(counts: Any) -> np.ndarray:
-    """Begin of each slice, and the end of the last, from their lengths."""
-    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))])
-
-
-def _ranges(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """All integers of the ranges [begin, begin + length), one after another."""
-    start = _starts(length)
-    step = np.repeat(np.asarray(begin) - start[:-1], length)
-    return np.arange(start[-1]) + step
+def _count_kinds(kind: np.ndarray) -> dict[str, int]:
+    counts = np.bincount(kind, minlength=len(KINDS))
+    return {name: int(counts[i]) for i, name in enumerate(KINDS) if i != LEAF}

@@ -40,8 +40,11 @@ class Pmml:
         }
         assert len(self.valid) == len(fields)
         tree = root.find(f"{NS}TreeModel")
+        body = "Node"
+        if tree is None:
+            tree, body = root.find(f"{NS}MiningModel"), "Segmentation"
         tags = [child.tag.removeprefix(NS) for child in tree]
-        order = ["MiningSchema", "Output", "LocalTransformations", "Node"]
+        order = ["MiningSchema", "Output", "LocalTransformations", body]
         assert tags == [t for t in order if t in tags]
         self.strategy = tree.get("missingValueStrategy")
         schema = tree.findall(f"{NS}MiningSchema/{NS}MiningField")
@@ -52,7 +55,7 @@ class Pmml:
         self.derived = tree.findall(f"{NS}LocalTransformations/{NS}DerivedField")
         for field in self.derived:
             self.types[field.get("name")] = TYPES[field.get("dataType")]
-        self.root = tree.find(f"{NS}Node")
+        self.root = tree.find(f"{NS}{body}")
         self.outputs = [
             o.get("value")
             for o in tree.findall(f"{NS}Output/{NS}OutputField")
@@ -70,8 +73,30 @@ class Pmml:
                 values[name] = None
         for field in self.derived:
             values[field.get("name")] = evaluate(field[0], values)
-        score, shares = self._node(self.root, values)
+        find = self._segment if self.root.tag == f"{NS}Segmentation" else self._node
+        score, shares = find(self.root, values)
         return self.types[self.target](score), [shares[v] for v in self.outputs]
+
+    def _segment(self, segments: ET.Element, values: dict):
+        """The first segment whose predicate is true."""
+        assert segments.get("multipleModelMethod") == "selectFirst"
+        verdicts = [self._holds(s[0], values) for s in segments]
+        model = segments[verdicts.index(True)][1]
+        known = {f.get("name") for f in model.find(f"{NS}MiningSchema")}
+        if model.tag == f"{NS}TreeModel":
+            return self._node(model.find(f"{NS}Node"), values)
+        assert model.tag == f"{NS}RegressionModel"
+        assert model.get("normalizationMethod") == "softmax"
+        sums = {}
+        for table in model.findall(f"{NS}RegressionTable"):
+            total = float(table.get("intercept"))
+            for part in table:
+                assert part.tag == f"{NS}NumericPredictor" and part.get("name") in known
+                total += float(part.get("coefficient")) * values[part.get("name")]
+            sums[table.get("targetCategory")] = total
+        powers = {c: math.exp(s - max(sums.values())) for c, s in sums.items()}
+        shares = {c: p / sum(powers.values()) for c, p in powers.items()}
+        return max(shares, key=shares.__getitem__), shares
 
     def _node(self, node: ET.Element, values: dict) -> tuple[str, dict[str, float]]:
         while True:
@@ -99,6 +124,11 @@ class Pmml:
         if tag in ("True", "False"):
             return tag == "True"
         if tag == "CompoundPredicate":
+            if predicate.get("booleanOperator") == "and":
+                verdicts = [self._holds(part, values) for part in predicate]
+                return (
+                    False if False in verdicts else None if None in verdicts else True
+                )
             assert predicate.get("booleanOperator") == "surrogate"
             for part in predicate:
                 if (verdict := self._holds(part, values)) is not None:

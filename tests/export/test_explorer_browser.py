@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -344,7 +342,7 @@ def awkward_rows(clf, values, rng, n=50):
 def check_what_if(page, clf, rows):
     """The page gives the library's answers and probabilities, to the last bit."""
     table = Table(rows, clf.tree_.schema)
-    expected = clf.tree_.predict_value(table, clf._node_proba())
+    expected = clf.tree_.predict_value(table, clf._node_outputs())
     path = clf.tree_.decision_path(table)
     page.click("#unfold") if page.inner_text("#unfold") == "Unfold" else None
     page.click("#tab-whatif")
@@ -363,8 +361,9 @@ def check_what_if(page, clf, rows):
         ("c4.5", True, {"pruning": None}),
         ("c4.5", False, {"smoothing": "laplace"}),
         ("ldt", False, {"pruning": None}),
+        ("lmt", True, {"pruning": None}),
     ],
-    ids=["cart", "c4.5", "c4.5-laplace", "ldt"],
+    ids=["cart", "c4.5", "c4.5-laplace", "ldt", "lmt"],
 )
 def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
     sample = random_sample(rng, n=150, d=6, k=3, gaps=0.1)
@@ -382,12 +381,13 @@ def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
 
 @pytest.mark.parametrize(
     "kind",
-    ["linear", "quadratic", "machine", "network", "quadratic_machine", "all"],
+    ["linear", "quadratic", "machine", "network", "quadratic_machine", "all", "models"],
 )
 def test_what_if_on_every_kind(kind, open_page, rng):
-    kinds = tuple(SPLITS) if kind == "all" else (kind,)
+    kinds = tuple(SPLITS) if kind in ("all", "models") else (kind,)
     clf = TreeClassifier()
-    clf._set_fitted(random_tree(rng, kinds, n_inner=12), np.array(["a", "b", "c"]))
+    tree = random_tree(rng, kinds, n_inner=12, models=0.8 * (kind == "models"))
+    clf._set_fitted(tree, np.array(["a", "b", "c"]))
     page = open_page(
         clf, frame_of(random_rows(rng, 80)), rng.choice(["a", "b", "c"], 80)
     )
@@ -473,22 +473,15 @@ def test_hostile_title(browser, tmp_path, iris):
     watched.close()
 
 
-def test_candidates_are_shown(browser, tmp_path, iris):
-    """A tree that remembers why a node is of its kind says so (a field to come)."""
-    clf, _, _ = iris
-    page = clf.to_html(tmp_path / "tree.html").read_text()
-    start = page.index('id="data">') + len('id="data">')
-    end = page.index("</script>", start)
-    data = json.loads(page[start:end])
-    data["tree"]["nodes"][0]["candidates"] = [
-        {"kind": "axis", "score": 12.5},
-        {"kind": "linear", "score": 14.25},
-    ]
-    path = tmp_path / "with.html"
-    path.write_text(page[:start] + json.dumps(data) + page[end:])
-    watched = Watched(browser, path)
+def test_candidates_are_shown(browser, tmp_path):
+    """A tree that remembers why a node is of its kind says so."""
+    clf = presets.make("omni-bic", random_state=0).fit(*load_iris(return_X_y=True))
+    watched = Watched(browser, clf.to_html(tmp_path / "tree.html"))
     text = watched.page.inner_text("#node")
-    assert "linear" in text and "14.25" in text
+    assert "Why this kind of test" in text
+    assert all(word in text for word in ("analytic", "fisher", "quadratic", "BIC"))
+    chosen = watched.page.inner_text("#node .candidates .marked")
+    assert clf.tree_.split(0).kind in chosen
     watched.close()
 
 

@@ -19,6 +19,7 @@ from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
 from omnitree.export import FORMATS
+from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
 from omnitree.schema import Feature, Schema
 from omnitree.splits import SPLITS, AxisSplit, MachineSplit, NetworkSplit
@@ -49,7 +50,7 @@ def decoded(values: np.ndarray, schema: Schema) -> list[list]:
 def check(clf, rows, table: Table, format: str, folder: Path, exact: bool = True):
     """Same class for every row, and the same probabilities."""
     labels, proba = run(format, clf, rows, folder)
-    expected = clf.tree_.predict_value(table, clf._node_proba())
+    expected = clf.tree_.predict_value(table, clf._node_outputs())
     best = expected.argmax(axis=1)
     assert labels == [clf.tree_.classes[k] for k in best]
     tolerance = 0 if exact and format != "pmml" else 1e-12
@@ -67,6 +68,25 @@ def test_random_trees(format: str, seed: int, tmp_path: Path):
         values = random_rows(rng, 60)
         rows = decoded(values, SCHEMA)
         check(fitted(tree), rows, Table(values, SCHEMA), format, tmp_path)
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("divide", [False, True])
+def test_models_in_leaves(format: str, divide: bool, seed: int, tmp_path: Path):
+    rng = np.random.default_rng(seed)
+    for n_inner in (0, 1, 4, 10):
+        tree = random_tree(rng, tuple(SPLITS), n_inner, models=0.7)
+        if not divide:
+            tree = tree.replace(missing=np.maximum(tree.missing, 0))
+        values = random_rows(rng, 40)
+        clf, rows = fitted(tree), decoded(values, SCHEMA)
+        if format == "pmml" and divide and Model(tree.to_dict()).dividing:
+            with pytest.raises(ValueError, match="divides rows"):
+                clf.export("pmml")
+        else:
+            # Databases and ONNX Runtime have an exponential function of their own.
+            exact = format in ("python", "c")
+            check(clf, rows, Table(values, SCHEMA), format, tmp_path, exact)
 
 
 @pytest.mark.parametrize("format", RUN)

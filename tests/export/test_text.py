@@ -48,7 +48,7 @@ def tree_of(split, deviations=None):
     k = split.n_children
     records = [NodeRecord(-1, np.full(3, float(k)), split, range(1, k + 1))]
     records += [NodeRecord(0, np.ones(3)) for _ in range(k)]
-    tree = tree_from_nodes(SCHEMA, np.array(["a", "b", "c"]), records).to_dict()
+    tree = tree_from_nodes(SCHEMA, ("a", "b", "c"), records).to_dict()
     return tree | ({"deviations": deviations} if deviations else {})
 
 
@@ -122,7 +122,7 @@ def test_a_quadratic_machine_of_few_terms_is_a_rule():
     records = [NodeRecord(-1, np.array([2.0, 3.0]), split, range(1, 3))]
     records += [NodeRecord(0, np.array(v)) for v in ([2.0, 0.0], [0.0, 3.0])]
     labels = np.array(["out", "in"])
-    clf._set_fitted(tree_from_nodes(SCHEMA, labels, records), labels)
+    clf._set_fitted(tree_from_nodes(SCHEMA, tuple(labels.tolist()), records), labels)
     assert clf.describe().splitlines()[1:] == [
         "1 x0^2 >= 1: out (2)",
         "- 1 x0^2 > -1: in (3)",

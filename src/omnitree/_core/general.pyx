@@ -61,6 +61,21 @@ cdef extern from "general.hpp" namespace "omnitree" nogil:
 
     double score_table(int, const double*, int, int) except +
 
+    cdef struct Entry:
+        int32_t row
+        double weight
+
+    cdef cppclass Test:
+        uint8_t kind
+        int32_t feature
+        int32_t low
+        double threshold
+        vector[int32_t] branch
+
+    cdef cppclass SurrogateSearch:
+        SurrogateSearch(const Training&, const Options&)
+        vector[Test] find(const vector[Entry]&, const vector[int32_t]&, int) except +
+
 
 cdef cbool score(void* state, const double* tables, int64_t count, int B, int K,
                  double* out) noexcept with gil:
@@ -141,6 +156,41 @@ def grow_general(const double[:, :] x, const int32_t[::1] y, const double[::1] w
         "index": as_array(out.index),
         "weight": as_doubles(out.weight),
     }
+
+
+def surrogates(const double[:, :] x, const double[::1] weight, const int32_t[::1] n_cat,
+               const int32_t[::1] branch, int feature, int max_surrogates):
+    """Tests that repeat a test of `feature` which sends the rows to `branch` (-1: unknown).
+
+    Returns a list of (feature, low, threshold, branch of each symbol or None), best first.
+    """
+    cdef Training t
+    cdef Options o
+    cdef vector[Entry] entries
+    cdef vector[int32_t] sides
+    cdef Entry entry
+    cdef int64_t i
+    cdef vector[Test] found
+    t.x = view_values(x)
+    t.y = NULL
+    t.weight = &weight[0]
+    t.n_cat = &n_cat[0]
+    t.n, t.d, t.K = x.shape[0], <int> x.shape[1], 1
+    o.max_surrogates = max_surrogates
+    for i in range(x.shape[0]):
+        entry.row, entry.weight = <int32_t> i, weight[i]
+        entries.push_back(entry)
+        sides.push_back(branch[i])
+    cdef SurrogateSearch* search = new SurrogateSearch(t, o)
+    try:
+        found = search.find(entries, sides, feature)
+    finally:
+        del search
+    out = []
+    for i in range(<int64_t> found.size()):
+        codes = [found[i].branch[k] for k in range(found[i].branch.size())]
+        out.append((found[i].feature, found[i].low, found[i].threshold, codes or None))
+    return out
 
 
 def merit_of(int merit, const double[:, ::1] counts):

@@ -1,4 +1,4 @@
-// A whole exact univariate classification tree in one call, from presorted columns.
+// A whole exact univariate tree, for classes or for a numeric target, in one call, from presorted columns.
 //
 // How: every column is sorted once (presort_sort.hpp); nodes are searched by scanning and partitioning sorted
 // lists (presort_lists.hpp). Lists start with 64-bit entries; a node small enough for 32 bits is repacked with
@@ -19,13 +19,19 @@ class Grower {
         : task_(task), tree_(tree), clock_(clock), tables_(task.weight ? 0 : task.n, MERIT) {}
 
     void run() {
-        std::vector<double> count(task_.k);
-        for (u32 i = 0; i < task_.n; ++i) count[task_.y[i]] += task_.weight ? task_.weight[i] : 1.0;
-        tree_.k = task_.k;
+        std::vector<double> count(task_.n_stats());
+        if (task_.target) count[LEAST] = INFINITY, count[GREATEST] = -INFINITY;
+        for (u32 i = 0; i < task_.n; ++i) {
+            const double w = task_.weight ? task_.weight[i] : 1.0;
+            if (task_.target) add_target(task_.target[i], w, count.data());
+            else count[task_.y[i]] += w;
+        }
+        tree_.k = task_.n_stats();
         tree_.add(-1, count.data());
         if (!tree_.may_split(0, 0, task_)) return;
         u32 limit = 1u << 16;
-        while (limit > 1 && !Layout<u32>(limit, task_.k).fits()) limit >>= 1;
+        if (!task_.target)
+            while (limit > 1 && !Layout<u32>(limit, task_.k).fits()) limit >>= 1;
         const auto keep = [](u32, u32, u32, int, const u32*, u32) { return false; };
         if (task_.n <= limit) {
             Small small(task_, tables_, tree_, clock_, task_.n);
@@ -103,12 +109,18 @@ class Grower {
             small.weights.resize(m);
             for (u32 i = 0; i < m; ++i) small.weights[i] = task_.weight[small.rows[i]];
         }
+        if (task_.target) {
+            small.targets.resize(m);
+            for (u32 i = 0; i < m; ++i) small.targets[i] = task_.target[small.rows[i]];
+        }
     }
 };
 
 inline void grow(const Task& task, Tree& tree, const omnitree::Tick& tick) {
     Clock clock(tick);
-    if (task.weight) {
+    if (task.target) {
+        Grower<ScanTargets, SQUARES>(task, tree, clock).run();
+    } else if (task.weight) {
         if (task.merit == GINI) Grower<ScanWeighted, GINI>(task, tree, clock).run();
         else Grower<ScanWeighted, ENTROPY>(task, tree, clock).run();
     } else if (task.k == 2) {

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # distutils: language = c++
-"""Exact univariate classification trees from presorted columns.
+"""Exact univariate trees from presorted columns, for classes or for a numeric target.
 
 A thin wrapper of presort.hpp: it describes the arrays to the kernel, calls Python back while
 the kernel runs (progress, time limit, Ctrl-C), and turns the grown tree into arrays. Used by
@@ -22,6 +22,7 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
         const char* x
         ptrdiff_t row_stride, column_stride
         const int32_t* y
+        const double* target
         const double* weight
         uint32_t n, d, k
         int merit
@@ -31,6 +32,9 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
     cdef cppclass Tree:
         vector[int32_t] first_child, parent, feature
         vector[double] threshold, merit, value
+
+    cdef enum:
+        SQUARES, N_STATISTICS
 
     void grow(const Task&, Tree&, const Tick&) except +
 
@@ -80,24 +84,56 @@ def grow_numeric(
     (-1 in leaves), threshold, merit, and value [n_nodes, n_classes], the weight of each
     class. Parents come before children; the right child is first_child + 1.
     """
-    cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
-    cdef const double[::1] w
-    cdef Task task
-    cdef Tree tree
-    if n == 0 or n >= 1 << 28:
-        raise ValueError(f"between 1 and 2**28 - 1 rows are needed, got {n}")
-    if y.shape[0] != n:
-        raise ValueError(f"X has {n} rows, y has {y.shape[0]}")
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, y has {y.shape[0]}")
     if not 1 <= n_classes <= 65535:
         raise ValueError(f"n_classes must be from 1 to 65535, got {n_classes}")
     if merit not in (0, 1):
         raise ValueError(f"merit must be 0 or 1, got {merit}")
-    if np.min(y) < 0 or np.max(y) >= n_classes:
+    if len(y) and (np.min(y) < 0 or np.max(y) >= n_classes):
         raise ValueError("y must lie between 0 and n_classes - 1")
+    cdef Tree tree
+    _grow(X, y, None, weight, n_classes, merit, min_rows, min_branch, max_depth, tick, tree)
+    return _arrays(tree, n_classes)
+
+
+def grow_targets(
+    const double[:, :] X,
+    const double[::1] target,
+    weight,
+    double min_rows,
+    double min_branch,
+    int max_depth,
+    tick,
+):
+    """Grow a tree for a numeric target by the squared error, as `grow_numeric` for classes.
+
+    Of each node `value` holds the weight, the sums of target and squared target, and the
+    least and greatest target. A node with one target is a leaf. For the sake of digits the
+    target should have mean 0. The merit is the decrease of the mean squared error.
+    """
+    if target.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, target has {target.shape[0]}")
+    cdef Tree tree
+    y = np.zeros(target.shape[0], dtype=np.int32)
+    _grow(X, y, target, weight, 1, SQUARES, min_rows, min_branch, max_depth, tick, tree)
+    return _arrays(tree, N_STATISTICS)
+
+
+cdef _grow(const double[:, :] X, const int32_t[::1] y, const double[::1] target, weight,
+           int n_classes, int merit, double min_rows, double min_branch, int max_depth,
+           tick, Tree& tree):
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
+    cdef const double[::1] w
+    cdef Task task
+    if n == 0 or n >= 1 << 28:
+        raise ValueError(f"between 1 and 2**28 - 1 rows are needed, got {n}")
     task.x = <const char*>&X[0, 0] if d else NULL
     task.row_stride, task.column_stride = X.strides[0], X.strides[1]
     task.y = &y[0]
-    task.weight = NULL
+    task.target = task.weight = NULL
+    if target is not None:
+        task.target = &target[0]
     if weight is not None:
         w = weight
         if w.shape[0] != n:
@@ -112,11 +148,14 @@ def grow_numeric(
         grow(task, tree, clock)
     if len(box) > 1:
         raise box[1]
+
+
+cdef _arrays(const Tree& tree, int n_stats):
     return {
         "first_child": _integers(tree.first_child),
         "parent": _integers(tree.parent),
         "feature": _integers(tree.feature),
         "threshold": _doubles(tree.threshold),
         "merit": _doubles(tree.merit),
-        "value": _doubles(tree.value).reshape(-1, n_classes),
+        "value": _doubles(tree.value).reshape(-1, n_stats),
     }

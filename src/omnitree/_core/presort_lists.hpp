@@ -24,10 +24,11 @@ class Lists {
     std::vector<u32> columns;     // column of the table, by list
     std::vector<u32> rows;        // row of the table, by local row; empty if the same
     std::vector<double> weights;  // by local row; empty if unweighted, or if rows is
+    std::vector<double> targets;  // by local row; empty for classes, or if rows is
 
     Lists(const Task& task, const Tables& tables, Tree& tree, Clock& clock, u32 capacity)
-        : layout(capacity, task.k), scan(task, tables, layout, capacity), task_(task), tree_(tree), clock_(clock),
-          side_(capacity), buffer_(capacity + 1), left_(task.k), right_(task.k) {}
+        : layout(capacity, task.n_labels()), scan(task, tables, layout, capacity), task_(task), tree_(tree), clock_(clock),
+          side_(capacity), buffer_(capacity + 1), left_(task.n_stats()), right_(task.n_stats()) {}
 
     // Grow `node`, which owns entries [0, m) of each list. Before a node is searched, hand_over(node, begin, end,
     // depth, active columns) may take it away by returning true.
@@ -64,12 +65,24 @@ class Lists {
 
     u32 table_row(Entry e) const { return rows.empty() ? layout.row(e) : rows[layout.row(e)]; }
 
+    const double* target_by_row() const { return rows.empty() ? task_.target : targets.data(); }
+
     void add_counts(const Entry* list, u32 m, std::vector<double>& count) const {
         std::fill(count.begin(), count.end(), 0.0);
+        if (task_.target) return add_targets(list, m, count);
         for (u32 i = 0; i < m; ++i) {
             const u32 row = layout.row(list[i]);
             const u32 c = layout.fits() ? layout.label(list[i]) : static_cast<u32>(task_.y[row]);
             count[c] += weight_of(row);
+        }
+    }
+
+    void add_targets(const Entry* list, u32 m, std::vector<double>& stats) const {
+        const double* target = target_by_row();
+        stats[LEAST] = INFINITY, stats[GREATEST] = -INFINITY;
+        for (u32 i = 0; i < m; ++i) {
+            const u32 row = layout.row(list[i]);
+            add_target(target[row], weight_of(row), stats.data());
         }
     }
 
@@ -82,8 +95,8 @@ class Lists {
     u32 step(const Open& open, u32 settled) {
         const u32 m = open.end - open.begin;
         const Entry mask = layout.rank_mask();
-        scan.start_node(m, &tree_.value[std::size_t(open.node) * task_.k],
-                        rows.empty() ? task_.weight : weights.data());
+        scan.start_node(m, &tree_.value[std::size_t(open.node) * tree_.k],
+                        rows.empty() || !task_.weight ? task_.weight : weights.data(), target_by_row());
         Best best;
         u32 varying = 0;
         for (u32 j = 0; j < open.count; ++j) {

@@ -7,6 +7,7 @@
 //   many classes  Gini     sum l_c^2 / l + sum r_c^2 / r, exact integer sums
 //                 entropy  sum l_c log l_c - l log l + the same for r, from a table of differences
 //   weighted      the same two, in doubles, with divisions and logarithms
+//   targets       S^2 (1/l + 1/r), S the left sum around the node's mean: the decrease of the squared error
 // A later candidate must win by more than `tolerance`, so that rounding never decides between exact ties.
 // Without weights, lists are read in blocks where that pays: the counts of a block bound the score of every cut
 // inside it (the scores are convex in the counts), and only blocks that may hold a better cut are tried entry by
@@ -29,7 +30,7 @@ struct Layout {
     Layout() = default;
     Layout(u64 rows, u32 classes) {
         row_bits = bits_for(rows);
-        class_bits = bits_for(classes);
+        class_bits = classes ? bits_for(classes) : 0;
         if (2 * row_bits + class_bits > BITS) class_bits = 0;
     }
     bool fits() const { return class_bits > 0; }
@@ -52,7 +53,7 @@ struct Tables {
     std::vector<double> inverse, g, dg;
 
     Tables(u32 n, int merit) {
-        if (merit == GINI) {
+        if (merit != ENTROPY) {
             inverse.resize(std::size_t(n) + 1);
             for (u32 i = 1; i <= n; ++i) inverse[i] = 1.0 / i;
         } else {
@@ -79,7 +80,7 @@ class ScanTwo {
         if (MERIT == ENTROPY) first_.resize(rows + 1), second_.resize(rows + 1);
     }
 
-    void start_node(u32 m, const double* count, const double*) {
+    void start_node(u32 m, const double* count, const double*, const double*) {
         m_ = m;
         m1_ = static_cast<i64>(count[1]);
         const double size = m;
@@ -165,7 +166,7 @@ class ScanMany {
         least_ = static_cast<u32>(std::max(1.0, std::ceil(task.min_branch - SLACK)));
     }
 
-    void start_node(u32 m, const double* count, const double*) {
+    void start_node(u32 m, const double* count, const double*, const double*) {
         tolerance_ = (MERIT == GINI ? 1e-12 : 1e-11) * m;
         squares_ = 0, parent_ = 0;
         for (u32 c = 0; c < k_; ++c) {
@@ -275,7 +276,7 @@ class ScanWeighted {
         : layout_(layout), mask_(layout.rank_mask()), y_(task.y), k_(task.k),
           least_(task.min_branch - SLACK), left_(task.k), right_(task.k) {}
 
-    void start_node(u32, const double* count, const double* weight) {
+    void start_node(u32, const double* count, const double* weight, const double*) {
         total_ = count;
         by_row_ = weight;
         weight_ = squares_ = 0;
@@ -322,6 +323,63 @@ class ScanWeighted {
     std::vector<double> left_, right_;
     const double *total_ = nullptr, *by_row_ = nullptr;
     double weight_ = 0, squares_ = 0, tolerance_ = 0;
+};
+
+// Numeric targets, weighted or not; both are looked up by the row of the entry.
+template <class Entry, int MERIT>
+class ScanTargets {
+  public:
+    ScanTargets(const Task& task, const Tables& tables, Layout<Entry> layout, u32 rows)
+        : tables_(tables), layout_(layout), mask_(layout.rank_mask()), position_(task.weight ? 0 : rows + 1),
+          least_(task.min_branch - SLACK) {}
+
+    void start_node(u32 m, const double* stats, const double* weight, const double* target) {
+        by_row_ = weight;
+        target_ = target;
+        total_ = stats[WEIGHT];
+        mean_ = stats[SUM] / total_;
+        tolerance_ = 1e-11 * std::max(0.0, stats[SUM_OF_SQUARES] - stats[SUM] * mean_);
+        if (weight) return;
+        const double* v = tables_.inverse.data();
+        for (u32 i = 1; i < m; ++i) position_[i] = v[i] + v[m - i];
+    }
+
+    void scan(const Entry* list, u32 m, u32 column, Best& best) const {
+        if (by_row_) return scan_weighted(list, m, column, best);
+        const u32 least = static_cast<u32>(std::max(1.0, std::ceil(least_)));
+        const Entry rows = layout_.row_mask();
+        double sum = 0;
+        for (u32 i = 0; i + least < m; ++i) {
+            const Entry e = list[i];
+            sum += target_[e & rows] - mean_;
+            const double score = sum * sum * position_[i + 1];
+            if (score > best.limit && ((e ^ list[i + 1]) & mask_) && i + 1 >= least)
+                best.limit = score + tolerance_, best.column = column, best.cut = i + 1;
+        }
+    }
+
+  private:
+    const Tables& tables_;
+    Layout<Entry> layout_;
+    Entry mask_;
+    std::vector<double> position_;
+    double least_;
+    const double *by_row_ = nullptr, *target_ = nullptr;
+    double total_ = 0, mean_ = 0, tolerance_ = 0;
+
+    void scan_weighted(const Entry* list, u32 m, u32 column, Best& best) const {
+        double sum = 0, left = 0;
+        for (u32 i = 0; i + 1 < m; ++i) {
+            const Entry e = list[i];
+            const u32 row = layout_.row(e);
+            sum += by_row_[row] * (target_[row] - mean_);
+            left += by_row_[row];
+            const double right = total_ - left;
+            if (!((e ^ list[i + 1]) & mask_) || left < least_ || right < least_) continue;
+            const double score = sum * sum * (1 / left + 1 / right);
+            if (score > best.limit) best.limit = score + tolerance_, best.column = column, best.cut = i + 1;
+        }
+    }
 };
 
 }  // namespace presort

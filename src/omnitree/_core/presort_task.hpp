@@ -1,4 +1,4 @@
-// What the kernel is given: the table, its labels and the stopping rules.
+// What the kernel is given: the table, its labels or targets and the stopping rules.
 //
 // Used by: every presort_*.hpp; presort.pyx fills it.
 #pragma once
@@ -13,17 +13,26 @@ using u64 = std::uint64_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
 
-enum Merit { GINI = 0, ENTROPY = 1 };
+enum Merit { GINI = 0, ENTROPY = 1, SQUARES = 2 };
+
+// Of the targets of a node.
+enum Statistic { WEIGHT = 0, SUM, SUM_OF_SQUARES, LEAST, GREATEST, N_STATISTICS };
 
 struct Task {
     const char* x;  // cell: x + row * row_stride + column * column_stride, in bytes
     std::ptrdiff_t row_stride, column_stride;
     const i32* y;
+    const double* target;  // null: a tree for classes
     const double* weight;  // null: every row counts one
     u32 n, d, k;
     int merit;
     double min_rows, min_branch;
     int max_depth;  // negative: no limit
+
+    // Numbers kept of a node: the weight of each class, or what Statistic names.
+    u32 n_stats() const { return target ? N_STATISTICS : k; }
+    // Classes that entries tell apart.
+    u32 n_labels() const { return target ? 0 : k; }
 
     const char* address(u32 row, u32 column) const {
         return x + static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride;

@@ -25,6 +25,14 @@ inline double purity(const double* count, u32 k, int merit) {
     return merit == GINI ? sum / total - total : sum - xlogx(total);
 }
 
+inline void add_target(double t, double w, double* stats) {
+    stats[WEIGHT] += w;
+    stats[SUM] += w * t;
+    stats[SUM_OF_SQUARES] += w * t * t;
+    stats[LEAST] = std::min(stats[LEAST], t);
+    stats[GREATEST] = std::max(stats[GREATEST], t);
+}
+
 struct Tree {
     std::vector<i32> first_child, parent, feature;
     std::vector<double> threshold, merit, value;
@@ -49,11 +57,17 @@ struct Tree {
         const double middle = a + (b - a) / 2;
         feature[node] = static_cast<i32>(column);
         threshold[node] = middle < b ? middle : a;  // false too if b - a overflows
-        double total = 0;
-        for (u32 c = 0; c < k; ++c) total += value[std::size_t(node) * k + c];
-        const double gain = purity(left, k, task.merit) + purity(right, k, task.merit) -
-                            purity(&value[std::size_t(node) * k], k, task.merit);
-        merit[node] = std::max(0.0, gain / total);
+        const double* own = &value[std::size_t(node) * k];
+        if (task.merit == SQUARES) {  // a form that loses no digits
+            const double apart = left[SUM] / left[WEIGHT] - right[SUM] / right[WEIGHT];
+            merit[node] = left[WEIGHT] / own[WEIGHT] * (right[WEIGHT] / own[WEIGHT]) * apart * apart;
+        } else {
+            double total = 0;
+            for (u32 c = 0; c < k; ++c) total += own[c];
+            const double gain =
+                purity(left, k, task.merit) + purity(right, k, task.merit) - purity(own, k, task.merit);
+            merit[node] = std::max(0.0, gain / total);
+        }
         first_child[node] = static_cast<i32>(size());
         add(static_cast<i32>(node), left);
         add(static_cast<i32>(node), right);
@@ -65,9 +79,14 @@ struct Tree {
         const double* count = &value[std::size_t(node) * k];
         double total = 0;
         int present = 0;
-        for (u32 c = 0; c < k; ++c) {
-            total += count[c];
-            present += count[c] > 0;
+        if (task.target) {
+            total = count[WEIGHT];
+            present = count[LEAST] < count[GREATEST] ? 2 : 1;
+        } else {
+            for (u32 c = 0; c < k; ++c) {
+                total += count[c];
+                present += count[c] > 0;
+            }
         }
         return present > 1 && total >= task.min_rows - SLACK && total >= 2 * (task.min_branch - SLACK);
     }

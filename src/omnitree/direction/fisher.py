@@ -33,6 +33,7 @@ class Projections:
     rows: LinearRows
     basis: Floats  # (p, k)
     shrunk: bool
+    rank: int  # dimensions of the columns that were kept
 
     @cached_property
     def scores(self) -> Floats:
@@ -145,15 +146,15 @@ class Fisher(Part):
         number("epsilon", self.epsilon, 0, 1)
         deviations = (rows.means[rows.present] - rows.mean).T
         if self.shrinkage is None and len(rows.rows) <= rows.n_columns:
-            basis = self._by_rows(rows, deviations)
+            basis, rank = self._by_rows(rows, deviations)
         else:
             scatter = rows.scatter if self.shrinkage is None else self._shrunk(rows)
             inverse = _inverse_scale(np.diag(scatter))
-            basis = self._solve(
+            basis, rank = self._solve(
                 scatter * np.outer(inverse, inverse), deviations * inverse[:, None]
             )
             basis *= inverse[:, None]
-        return Projections(rows, basis, self.shrinkage is not None)
+        return Projections(rows, basis, self.shrinkage is not None, rank)
 
     def sparse(self, rows: LinearRows, left: NDArray[np.bool_], most: int) -> Floats:
         """Weights for one grouping, at most `most` of them not 0."""
@@ -165,7 +166,9 @@ class Fisher(Part):
         correlation = scatter * np.outer(inverse, inverse)
         some = best_columns(correlation, d * inverse, most)
         weights = np.zeros(len(d))
-        part = self._solve(correlation[np.ix_(some, some)], (d * inverse)[some, None])
+        part, _ = self._solve(
+            correlation[np.ix_(some, some)], (d * inverse)[some, None]
+        )
         weights[some] = part[:, 0] * inverse[some]
         return weights
 
@@ -180,24 +183,25 @@ class Fisher(Part):
         target = np.trace(rows.scatter) / rows.n_columns
         return (1 - share) * rows.scatter + share * target * np.eye(rows.n_columns)
 
-    def _solve(self, correlation: Floats, right: Floats) -> Floats:
-        """T^-1 times the class means.
+    def _solve(self, correlation: Floats, right: Floats) -> tuple[Floats, int]:
+        """T^-1 times the class means, and the number of dimensions kept.
 
         `correlation` has a unit diagonal (0 where a column is constant), so what counts as
         singular does not depend on units.
         """
         if not len(correlation):  # no columns
-            return right
+            return right, 0
         if self.pca != "always":
             factor, info = linalg.lapack.dpotrf(correlation, lower=1)
             if info == 0 and np.diag(factor).min() > 1e-5:
-                return linalg.lapack.dpotrs(factor, right, lower=1)[0]
+                solved = linalg.lapack.dpotrs(factor, right, lower=1)[0]
+                return solved, len(correlation)
         values, vectors = linalg.eigh(correlation, check_finite=False, driver="evd")
         keep = self._keep(values)
         part = vectors[:, keep]
-        return part @ ((part.T @ right) / values[keep, None])
+        return part @ ((part.T @ right) / values[keep, None]), len(keep)
 
-    def _by_rows(self, rows: LinearRows, right: Floats) -> Floats:
+    def _by_rows(self, rows: LinearRows, right: Floats) -> tuple[Floats, int]:
         """The same for fewer rows than columns, whose scatter is singular anyway.
 
         The inner products of the rows have the eigenvalues of the scatter.
@@ -211,7 +215,7 @@ class Fisher(Part):
         keep = self._keep(values)
         part = centred.T @ vectors[:, keep]  # components, times the roots of values
         solved = part.T @ (right * inverse[:, None]) / values[keep, None] ** 2
-        return (part @ solved) * inverse[:, None]
+        return (part @ solved) * inverse[:, None], len(keep)
 
     def _keep(self, values: Floats) -> NDArray[np.intp]:
         """Which components to keep, by their variances in ascending order."""

@@ -67,7 +67,7 @@ def leave_one_out(
     estimator: TreeClassifier, X: pd.DataFrame, y: np.ndarray, seed: int
 ) -> list[Path]:
     """The path of every row through the tree of all others, pruned."""
-    learner, stopping, pruning, policy = estimator._resolved_parts()
+    learner, stopping, pruning, policy, _ = estimator._resolved_parts()
     if not (pruning is None or isinstance(pruning, Significance)):
         name = next(n for n, part in PRUNINGS.items() if type(pruning) is part)
         raise ValueError(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
 from typing import Any
@@ -139,10 +139,7 @@ def _by_leaf(
     model: Model, row: list[float], label: int, scale: list[float]
 ) -> Iterator[list[float]]:
     """The nearest row of each leaf of another class, as far as its region is simple."""
-    for leaf in model.leaves:
-        if model.labels[leaf] == label:
-            continue
-        region = region_of(model, leaf)
+    for region in _regions(model, label):
         if region.is_empty:
             continue
         for keep_gaps in (True, False):
@@ -151,6 +148,22 @@ def _by_leaf(
                 near = _programme(model, near, region, scale)
             if near is not None:
                 yield near
+
+
+def _regions(model: Model, label: int) -> Iterator[Region]:
+    """Regions with an answer other than `label`.
+
+    A leaf with a model has one for each class that its model can prefer.
+    """
+    for leaf in model.leaves:
+        region, test = region_of(model, leaf), model.model(leaf)
+        if test is None:
+            if model.labels[leaf] != label:
+                yield region
+            continue
+        for k in range(len(model.classes)):
+            if k != label:
+                yield replace(region, others=[*region.others, (test, k)])
 
 
 def _into(

@@ -44,17 +44,18 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Step:
-    """A decision node on the path of a row.
+    """A decision node on the path of a row, or a leaf that answers by its model.
 
     Attributes
     ----------
     node : int
     kind : str
-        Kind of the test that placed the row, the surrogate's if it was one.
+        Kind of the test that placed the row, the surrogate's if it was one; "model" in a
+        leaf, whose sums are read like a machine's.
     text : str
         The condition that held; of a divided row, what was tested.
     branch : int or None
-        None if the row was divided.
+        None if the row was divided, and in a leaf.
     share : float
         Part of the row that came here.
     value : float or None
@@ -172,9 +173,11 @@ def explain(
     while stack:
         node, share = stack.pop()
         if model.is_leaf(node):
-            total = [
-                t + share * p for t, p in zip(total, model.outputs[node], strict=True)
-            ]
+            answer = model.outputs[node]
+            if (test := model.model(node)) is not None:
+                answer = answers(model, test, row)
+                steps.append(_model_step(model, node, test, row, share))
+            total = [t + share * p for t, p in zip(total, answer, strict=True)]
             continue
         step = _step(model, node, row, share)
         steps.append(step)
@@ -222,6 +225,30 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
     text = branch_text(test.kind, test.data, missing, schema)
     gap = f"{what}: such rows take this branch"
     return Step(node, test.kind, text, missing, share, None, None, None, [], gap)
+
+
+def answers(model: Model, test: Test, row: Sequence[float]) -> list[float]:
+    """Class probabilities by the model of a leaf."""
+    columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
+    sums = [_add(s, columns) for s in test.sums]
+    powers = [math.exp(s - max(sums)) for s in sums]
+    return [p / sum(powers) for p in powers]
+
+
+def _model_step(
+    model: Model, node: int, test: Test, row: Sequence[float], share: float
+) -> Step:
+    """What the model of a leaf makes of a row: the leading class against the next."""
+    if len(test.sums) == 1:
+        text = f"model of leaf {node}: {model.classes[0]}"
+        return Step(node, "model", text, None, share, None, None, None, [], "")
+    best, value, _, parts = _ask(model, test, row)
+    chances = answers(model, test, row)
+    next_ = max((k for k in range(len(chances)) if k != best), key=chances.__getitem__)
+    text = f"model of leaf {node}: {model.classes[best]} before {model.classes[next_]}"
+    filled = [c.name for c in parts if c.filled]
+    gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
+    return Step(node, "model", text, None, share, value, 0.0, value, parts, gap)
 
 
 def _ask(

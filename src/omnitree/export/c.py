@@ -14,6 +14,19 @@ from typing import Any
 from omnitree.export.model import Model
 from omnitree.export.procedure import blocks, has_network, n_sums
 
+# As the library does it, step by step, so that the answers are the same.
+_EXP = """
+static double exp_down(double x) /* the exponential function up to 0 */
+{
+    double k, r, series = 1.0;
+    int n;
+    if (!(x >= -708.0)) return x < 0.0 ? 0.0 : x;
+    k = floor(x * 1.4426950408889634 + 0.5);
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+    for (n = 13; n >= 1; n--) series = 1.0 + series * r / n;
+    return ldexp(series, (int)k);
+}"""
+
 
 class _C:
     and_, or_, not_ = "&&", "||", "!"
@@ -46,6 +59,12 @@ class _C:
 
     def tanh(self, value: str) -> str:
         return f"tanh({value})"
+
+    def exp(self, value: str) -> str:
+        return f"exp_down({value})"
+
+    def maximum(self, names: list[str]) -> list[str]:
+        return ["s = s0;", *(f"if ({name} > s) s = {name};" for name in names[1:])]
 
     def largest(self, names: list[str]) -> list[str]:
         lines = ["b = 0; s = s0;"]
@@ -108,10 +127,12 @@ def _open(model: Model) -> list[str]:
         boolean = ", 0 or 1" if feature["kind"] == "boolean" else ""
         text.append(f" *   {place}[{j}]: {_remark(feature['name'])}{boolean}{unused}")
     text += [" */"]
-    if has_network(model):
+    if has_network(model) or model.modelled:
         text.append("#include <math.h>")
     if any(model.has_text(j) for j in model.used):
         text.append("#include <string.h>")
+    if model.modelled:
+        text.append(_EXP)
     return [
         *text,
         "",

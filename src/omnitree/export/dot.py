@@ -7,7 +7,7 @@ with more, each edge says its own condition. Of long sums the largest terms are 
 from __future__ import annotations
 
 from omnitree.export.model import Model, one_line
-from omnitree.export.text import MOST_TERMS, branch_text
+from omnitree.export.text import MOST_TERMS, branch_text, model_lines
 
 # Light colours that black text can be read on, dealt to the classes in turn.
 COLOURS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#cccccc")
@@ -25,7 +25,8 @@ def to_dot(model: Model) -> str:
         counts = ", ".join(f"{v:.6g}" for v in record["value"])
         rows = f"{sum(record['value']):.6g} rows [{counts}]"
         if model.is_leaf(node):
-            label = _text(str(model.classes[best]), rows)
+            sums = model_lines(record, model.tree, "")
+            label = _text(str(model.classes[best]), rows, *sums)
             colour = COLOURS[best % len(COLOURS)]
             lines.append(f'  n{node} [label={label}, fillcolor="{colour}"];')
             continue

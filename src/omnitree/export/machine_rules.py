@@ -30,7 +30,7 @@ class Inequality:
 
     def __str__(self) -> str:
         sign = ">" if self.strict else ">="
-        return f"{_sum(self.weights, self.names)} {sign} {self.threshold:.6g}"
+        return f"{_sum(self.weights, self.names) or 0} {sign} {self.threshold:.6g}"
 
 
 def machine_rules(

@@ -170,6 +170,26 @@ class Model:
             tests.append(Test(other["kind"], other["test"], n))
         return tests
 
+    def model(self, leaf: int) -> Test | None:
+        """The linear model of a leaf, read like a machine; None if it has none.
+
+        Its sums, one a class, go through softmax.
+        """
+        return self._models.get(leaf)
+
+    @cached_property
+    def _models(self) -> dict[int, Test]:
+        return {
+            i: Test("machine", node["model"], len(node["model"]["bias"]))
+            for i, node in enumerate(self.nodes)
+            if self.is_leaf(i) and "model" in node
+        }
+
+    @cached_property
+    def modelled(self) -> list[int]:
+        """Leaves that answer by a model."""
+        return sorted(self._models)
+
     def missing(self, node: int) -> int | None:
         """Branch of rows that no test places; -1 divides them, None: there are none."""
         if not self.tests(node)[-1].can_fail:
@@ -253,16 +273,19 @@ class Model:
 
     @cached_property
     def used(self) -> list[int]:
-        """Features that some test of the tree looks at."""
-        return sorted(
-            {
-                feature
-                for i in range(len(self.nodes))
-                if not self.is_leaf(i)
-                for test in self.tests(i)
-                for feature in self.features_of(test)
-            }
-        )
+        """Features that some test of the tree, or a leaf's model, looks at."""
+        return sorted({j for test in self.all_tests for j in self.features_of(test)})
+
+    @cached_property
+    def all_tests(self) -> list[Test]:
+        """Tests of all nodes, surrogates included, and the models of leaves."""
+        tests = [
+            test
+            for i in range(len(self.nodes))
+            if not self.is_leaf(i)
+            for test in self.tests(i)
+        ]
+        return tests + [self._models[leaf] for leaf in self.modelled]
 
     def branch_of_codes(self, test: Test) -> list[int] | None:
         """Branch of each code of the feature of a univariate test, -1: cannot tell.

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -173,6 +174,16 @@ class _Writer:
         coded = self.op("Where", is_symbol, sign, values)
         return self.op("Where", self.op("IsNaN", values), values, coded)
 
+    @cached_property
+    def cells(self) -> str:
+        """Used features, made once."""
+        return self._cells()
+
+    @cached_property
+    def columns(self) -> str:
+        """Encoded columns, made once."""
+        return self._columns(self.cells)
+
     # -- tests ----------------------------------------------------------------------
 
     def _tests(self) -> tuple[str, dict[tuple[int, int], int]]:
@@ -190,8 +201,8 @@ class _Writer:
                     cuts.append(here)
                 else:
                     maps.append(here)
-        cells = self._cells()
-        columns = self._columns(cells) if many else ""
+        cells = self.cells
+        columns = self.columns if many else ""
         lines = [h for h in many if h[1].kind in ("linear", "quadratic")]
         machines = [h for h in many if h[1].is_machine]
         nets = [h for h in many if h[1].kind == "network"]
@@ -390,13 +401,37 @@ class _Writer:
         every = self.op("Concat", *parts, axis=1)
         return self.take(every, [at[leaf] for leaf in model.leaves])
 
+    def _leaf_outputs(self) -> str:
+        """Probabilities in each leaf: (leaves, classes) or (leaves, rows, classes)."""
+        model = self.model
+        fixed = np.array([model.outputs[leaf] for leaf in model.leaves])
+        if not model.modelled:
+            return self.const(fixed)
+        tests = [test for leaf in model.modelled if (test := model.model(leaf))]
+        columns = self.columns if any(t.columns for t in tests) else ""
+        shape = self.ints([0, len(tests), len(model.classes)])
+        sums = self.op("Reshape", self._sums(tests, columns), shape)
+        shares = self.op("Softmax", sums, axis=2)
+        at = [
+            model.modelled.index(i) if i in model.modelled else 0 for i in model.leaves
+        ]
+        shares = self.op("Gather", shares, self.ints(at), axis=1)
+        by_model = np.array([[[i in model.modelled]] for i in model.leaves])
+        chosen = self.op(
+            "Where",
+            self.const(by_model.reshape(1, -1, 1), bool),
+            shares,
+            self.const(fixed[None]),
+        )
+        return self.op("Transpose", chosen, perm=[1, 0, 2])
+
     def _sum_leaves(self, parts: str) -> None:
         """Probabilities: the outputs of the leaves, added up in a loop in order."""
         helper, types = self.onnx.helper, self.onnx.TensorProto
         model = self.model
         k = len(model.classes)
         by_leaf = self.op("Transpose", parts, perm=[1, 0])
-        outputs = self.const([model.outputs[leaf] for leaf in model.leaves])
+        outputs = self._leaf_outputs()
         zeros = self.op("Mul", self.ones, self.row([0.0] * k))
         last = self.ints([-1])
         shape = ["rows", k]

@@ -1,4 +1,4 @@
-"""PMML 4.4: a TreeModel.
+"""PMML 4.4: a TreeModel, or a MiningModel with a segment a leaf where leaves have models.
 
 Every child has a predicate. Where the tests of a node may be unable to tell, it is a
 `surrogate` compound: the main test, the surrogates, and at last true or false, as the row
@@ -6,6 +6,9 @@ belongs into this branch or not. Without that last word it stays unknown, and th
 `weightedConfidence` divides the row among the children by their record counts. Tests on
 several features are derived fields; symbols that training never showed are taken as
 missing, and symbols that a node never saw become missing in a derived field.
+
+A leaf with a model is a RegressionModel with softmax, a leaf without one a tree of one node;
+of the segments the first whose way holds is chosen. That cannot say that a row is divided.
 """
 
 from __future__ import annotations
@@ -44,18 +47,31 @@ class _Writer:
         header = ET.SubElement(root, "Header")
         ET.SubElement(header, "Application", name="omnitree")
         root.append(self._dictionary())
-        tree = ET.SubElement(
-            root,
-            "TreeModel",
-            modelName="omnitree",
-            functionName="classification",
-            splitCharacteristic="multiSplit",
-            missingValueStrategy="weightedConfidence"
-            if self.model.dividing
-            else "none",
-            noTrueChildStrategy="returnNullPrediction",
-        )
-        schema = ET.SubElement(tree, "MiningSchema")
+        whole = ET.SubElement(root, "TreeModel", modelName="omnitree")
+        whole.set("functionName", "classification")
+        whole.append(self._schema())
+        whole.append(self._output())
+        if self.model.modelled:
+            whole.tag = "MiningModel"
+            body = self._segments()
+        else:
+            whole.set("splitCharacteristic", "multiSplit")
+            divides = bool(self.model.dividing)
+            strategy = "weightedConfidence" if divides else "none"
+            whole.set("missingValueStrategy", strategy)
+            whole.set("noTrueChildStrategy", "returnNullPrediction")
+            body = self._nodes()
+        if len(self.derived):
+            whole.append(self.derived)
+        whole.append(body)
+        ET.indent(root, " ")
+        text = ET.tostring(root, encoding="unicode", xml_declaration=False)
+        _check_characters(text)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+    def _schema(self) -> ET.Element:
+        """Features that the model uses, and the target."""
+        schema = ET.Element("MiningSchema")
         for j in self.model.used:
             field = ET.SubElement(
                 schema, "MiningField", name=self.model.features[j]["name"]
@@ -63,15 +79,7 @@ class _Writer:
             if self.model.has_codes(j):
                 field.set("invalidValueTreatment", "asMissing")
         ET.SubElement(schema, "MiningField", name=self.target, usageType="target")
-        tree.append(self._output())
-        nodes = self._nodes()
-        if len(self.derived):
-            tree.append(self.derived)
-        tree.append(nodes)
-        ET.indent(root, " ")
-        text = ET.tostring(root, encoding="unicode", xml_declaration=False)
-        _check_characters(text)
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+        return schema
 
     def _dictionary(self) -> ET.Element:
         model = self.model
@@ -147,19 +155,76 @@ class _Writer:
                 b = node - model.children(above)[0]
                 element.append(self._predicate(above, b))
                 made[above].append(element)
-            element.set("score", _value(model.classes[model.labels[node]]))
-            element.set("recordCount", _number(self._records(node)))
-            counts = model.counts[node]
-            for k, label in enumerate(model.classes):
-                ET.SubElement(
-                    element,
-                    "ScoreDistribution",
-                    value=_value(label),
-                    recordCount=_number(counts[k]),
-                    probability=_number(model.outputs[node][k]),
-                )
+            self._answer(node, element)
             made[node] = element
         return made[0]
+
+    def _answer(self, node: int, element: ET.Element) -> None:
+        """The class and the probabilities of a node."""
+        model = self.model
+        element.set("score", _value(model.classes[model.labels[node]]))
+        element.set("recordCount", _number(self._records(node)))
+        counts = model.counts[node]
+        for k, label in enumerate(model.classes):
+            ET.SubElement(
+                element,
+                "ScoreDistribution",
+                value=_value(label),
+                recordCount=_number(counts[k]),
+                probability=_number(model.outputs[node][k]),
+            )
+
+    def _segments(self) -> ET.Element:
+        """A segment for each leaf."""
+        model = self.model
+        if model.dividing:
+            raise ValueError(
+                "this tree divides rows with gaps and has models in its leaves: PMML "
+                "cannot say both; fit it with missing='mean' or 'surrogate'"
+            )
+        segments = ET.Element("Segmentation", multipleModelMethod="selectFirst")
+        for leaf in model.leaves:
+            segment = ET.SubElement(segments, "Segment", id=str(leaf))
+            way = [self._predicate(node, b) for node, b in model.path(leaf)]
+            if len(way) > 1:
+                both = ET.SubElement(
+                    segment, "CompoundPredicate", booleanOperator="and"
+                )
+                both.extend(way)
+            else:
+                segment.append(way[0] if way else ET.Element("True"))
+            segment.append(self._leaf(leaf))
+        return segments
+
+    def _leaf(self, leaf: int) -> ET.Element:
+        """The model of a leaf."""
+        test = self.model.model(leaf)
+        if test is None:
+            tree = ET.Element("TreeModel", functionName="classification")
+            tree.append(self._schema())
+            node = ET.SubElement(tree, "Node", id=str(leaf))
+            node.append(ET.Element("True"))
+            self._answer(leaf, node)
+            return tree
+        regression = ET.Element(
+            "RegressionModel",
+            functionName="classification",
+            normalizationMethod="softmax",
+        )
+        schema = self._schema()
+        regression.append(schema)
+        for k, label in enumerate(self.model.classes):
+            name = f"{self.prefix}_{leaf}_sum_{k}"
+            self._derive(name, self._sum(test, k))
+            schema.insert(0, ET.Element("MiningField", name=name))
+            table = ET.SubElement(
+                regression,
+                "RegressionTable",
+                intercept="0.0",
+                targetCategory=_value(label),
+            )
+            ET.SubElement(table, "NumericPredictor", name=name, coefficient="1.0")
+        return regression
 
     def _records(self, node: int) -> float:
         """Weight of a node; 1 for children of a node without rows, which share alike."""

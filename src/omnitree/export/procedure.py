@@ -5,7 +5,7 @@ may divide a row, and every `BLOCK_DEPTH` levels, since compilers limit nesting.
 adds its leaf's probabilities, times the part `w` of the row it was entered with, and puts
 the blocks that go on from it on the list `todo`; blocks are taken from there in the order
 in which the library reaches its leaves, and sums are added up in the library's order, so
-the answers are the same to the last bit.
+the answers are the same to the last bit, or as near as the language's exp and tanh are.
 
 In the code, `xJ` is the value of feature J: a number, NaN in a gap, or the code of a symbol,
 -1 in a gap.
@@ -53,6 +53,12 @@ class Dialect(Protocol):
 
     def tanh(self, value: str) -> str:
         """Hyperbolic tangent."""
+
+    def exp(self, value: str) -> str:
+        """The exponential function; the value is at most 0."""
+
+    def maximum(self, names: list[str]) -> list[str]:
+        """Set s to the value of the largest variable."""
 
     def largest(self, names: list[str]) -> list[str]:
         """Set b to the position of the largest variable, the first of several."""
@@ -136,11 +142,18 @@ class _Writer:
         return steps
 
     def _leaf(self, node: int) -> list[str]:
-        say = self.dialect
-        found = [(k, p) for k, p in enumerate(self.model.outputs[node]) if p]
+        say, model = self.dialect, self.model.model(node)
+        lines: list[str] = []
+        found = [(k, repr(p)) for k, p in enumerate(self.model.outputs[node]) if p]
+        if model is not None:
+            lines, names = self._sums(model)
+            lines += say.maximum(names)
+            lines += [say.set(name, say.exp(f"{name} - s")) for name in names]
+            lines.append(say.set("s", " + ".join(names)))
+            found = [(k, f"({name} / s)") for k, name in enumerate(names)]
         if self.one_block:
-            return [say.set(say.output(k), repr(p)) for k, p in found]
-        return [say.add(say.output(k), f"w * {p!r}") for k, p in found]
+            return lines + [say.set(say.output(k), p) for k, p in found]
+        return lines + [say.add(say.output(k), f"w * {p}") for k, p in found]
 
     def _branches(self, node: int) -> tuple[list[str], list[str]]:
         """Lines to run first, and the condition of each branch."""
@@ -215,15 +228,7 @@ class _Writer:
     def _many(self, test: Test) -> tuple[list[str], list[str]]:
         """A test on several features: lines, and conditions unless they set b."""
         say = self.dialect
-        names = [f"s{i}" for i in range(len(test.sums))]
-        lines = []
-        for name, total in zip(names, test.sums, strict=True):
-            lines.append(say.set(name, repr(float(total.start))))
-            for w, a, b in total.terms:
-                term = self._column(test, a)
-                if b >= 0:
-                    term = f"({term} * {self._column(test, b)})"
-                lines.append(say.add(name, f"{float(w)!r} * {term}"))
+        lines, names = self._sums(test)
         if test.is_machine:
             return lines + say.largest(names), []
         cut = 0.0
@@ -235,6 +240,20 @@ class _Writer:
         else:
             cut = float(test.data["threshold"])
         return lines, [f"{names[0]} <= {cut!r}", f"{names[0]} > {cut!r}"]
+
+    def _sums(self, test: Test) -> tuple[list[str], list[str]]:
+        """Lines that give the first sums of a test, and the variables they are in."""
+        say = self.dialect
+        names = [f"s{i}" for i in range(len(test.sums))]
+        lines = []
+        for name, total in zip(names, test.sums, strict=True):
+            lines.append(say.set(name, repr(float(total.start))))
+            for w, a, b in total.terms:
+                term = self._column(test, a)
+                if b >= 0:
+                    term = f"({term} * {self._column(test, b)})"
+                lines.append(say.add(name, f"{float(w)!r} * {term}"))
+        return lines, names
 
     def _column(self, test: Test, at: int) -> str:
         """Value of an encoded column, or what fills its gap."""
@@ -251,23 +270,10 @@ class _Writer:
 
 def n_sums(model: Model) -> int:
     """How many variables s0, s1, ... the code uses."""
-    return max(
-        (
-            len(test.sums)
-            for i in range(len(model.nodes))
-            if not model.is_leaf(i)
-            for test in model.tests(i)
-            if not test.can_fail
-        ),
-        default=0,
-    )
+    many = [test for test in model.all_tests if not test.can_fail]
+    return max((len(test.sums) for test in many), default=0)
 
 
 def has_network(model: Model) -> bool:
     """Whether some test needs the hyperbolic tangent."""
-    return any(
-        test.kind == "network"
-        for i in range(len(model.nodes))
-        if not model.is_leaf(i)
-        for test in model.tests(i)
-    )
+    return any(test.kind == "network" for test in model.all_tests)

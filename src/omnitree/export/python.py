@@ -64,6 +64,21 @@ def _tanh(value):
 '''
 
 
+_EXP = '''
+
+def _exp(value):
+    """The exponential function up to 0: with k ln 2 + r, a series times two to the k."""
+    if not value >= -708.0:
+        return 0.0 if value < 0.0 else value
+    k = (value * 1.4426950408889634 + 0.5) // 1.0
+    r = (value - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    series = 1.0
+    for n in range(13, 0, -1):
+        series = 1.0 + series * r / n
+    return series * 2.0**k
+'''
+
+
 class _Python:
     and_, or_, not_ = "and", "or", "not "
 
@@ -92,6 +107,12 @@ class _Python:
     def tanh(self, value: str) -> str:
         return f"_tanh({value})"
 
+    def exp(self, value: str) -> str:
+        return f"_exp({value})"
+
+    def maximum(self, names: list[str]) -> list[str]:
+        return [f"s = max(({', '.join(names)},))"]
+
     def largest(self, names: list[str]) -> list[str]:
         listed = ", ".join(names)
         return [f"b = ({listed}).index(max({listed}))"]
@@ -104,6 +125,7 @@ def to_python(model: Model) -> str:
     text += [_NUMBER] * any(not model.has_codes(j) for j in used)
     text += [_CODE] * any(model.has_codes(j) for j in used)
     text += [_TANH] * has_network(model)
+    text += [_EXP] * bool(model.modelled)
     read = []
     for j in used:
         cell = f"row.get({model.features[j]['name']!r})"

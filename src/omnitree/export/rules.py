@@ -11,6 +11,7 @@ from typing import Any
 
 from omnitree.export.model import Model, one_line
 from omnitree.export.region import region_of, region_text
+from omnitree.export.text import model_lines
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Rule:
     conditions : list of str
         All must hold; none for a tree without tests.
     label
-        The class.
+        The class; where the leaf has a model, the most frequent one there.
     support : float
         Weight of the training rows there.
     confidence : float
@@ -74,10 +75,14 @@ def to_rules(model: Model) -> str:
                 ["IF", *["AND"] * len(conditions)], conditions, strict=False
             )
         ]
+        sums = model_lines(model.nodes[rule.leaf], model.tree, "  ")
         part = rule.support / total if total else 0.0
+        support = f"support {rule.support:.6g} = {part:.1%}"
+        if sums:
+            lines += [f"THEN the class with the largest sum  ({support})", *sums]
+            continue
         lines.append(
-            f"THEN {one_line(rule.label)}  (support {rule.support:.6g} = {part:.1%}, "
-            f"confidence {rule.confidence:.1%})"
+            f"THEN {one_line(rule.label)}  ({support}, confidence {rule.confidence:.1%})"
         )
     return "\n".join(lines) + "\n"
 

@@ -4,15 +4,15 @@ A plain tree becomes CASE expressions. Databases limit how deep these nest (SQLi
 25), so of each node's subtrees the one that nests deepest goes on in the same CASE and only
 the others are put inside: n leaves nest log2(n) deep, however deep the tree is.
 
-Three things need names for values, which a scalar subquery gives: codes of symbols, where a
+Four things need names for values, which a scalar subquery gives: codes of symbols, where a
 test on several features asks for more than two of them, the discriminants of a linear
-machine with more than two branches, and rows that gaps divide. For the latter come, each
-from the one before: the branch of every node (-1: divided), the part of the row in every
-leaf, the probability of every class, the class. DISTINCT keeps databases from putting the
-expressions back in place of their names.
+machine with more than two branches, the sums of models in leaves, and rows that gaps
+divide. For the latter come, each from the one before: the branch of every node (-1:
+divided), the part of the row in every leaf, the probability of every class, the class.
+DISTINCT keeps databases from putting the expressions back in place of their names.
 
 A gap is NULL; a symbol that training never showed is a gap, too. Networks need TANH, of
-SQL:2016.
+SQL:2016, and models in leaves EXP.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from omnitree.export.model import Model, Test
 
 # Sums of more terms are added up in groups: SQLite and DuckDB nest 1000 deep.
 LONGEST_SUM = 400
+# Some databases refuse to make larger or smaller numbers than exp(+-700) nearly is.
+LARGEST_POWER = "7.0E2"
 
 
 def to_sql(model: Model, proba: bool = False) -> str:
@@ -65,7 +67,7 @@ class _Writer:
         model = self.model
         labels = [literal(c) for c in model.classes]
         if not model.dividing:
-            return self._let(self._cases(lambda n: labels[model.labels[n]]))
+            return self._let(self._cases(lambda n: self._leaf_label(n, labels)))
         names = [self._alias("p", k) for k in range(len(labels))]
         sums = [f"{self._leaf_sum(k)} AS {name}" for k, name in enumerate(names)]
         table = f"(SELECT DISTINCT {', '.join(sums)} FROM {self._parts()})"
@@ -73,10 +75,29 @@ class _Writer:
 
     def probability(self, k: int) -> str:
         """The probability of a class."""
-        outputs = self.model.outputs
         if self.model.dividing:
             return f"(SELECT {self._leaf_sum(k)} FROM {self._parts()})"
-        return self._let(self._cases(lambda node: number(outputs[node][k])))
+        return self._let(self._cases(lambda node: self._leaf_share(node, k)))
+
+    def _leaf_label(self, leaf: int, labels: list[str]) -> str:
+        """The class that a leaf answers."""
+        if self.model.model(leaf) is None:
+            return labels[self.model.labels[leaf]]
+        return _largest(self._leaf_sums(leaf), labels)
+
+    def _leaf_share(self, leaf: int, k: int) -> str:
+        """The probability of a class in a leaf: 1 / sum of exp(other - own)."""
+        if self.model.model(leaf) is None:
+            return number(self.model.outputs[leaf][k])
+        names = self._leaf_sums(leaf)
+        powers = []
+        for other in names:
+            by = f"{other} - {names[k]}"
+            powers.append(
+                f"EXP(CASE WHEN {by} > {LARGEST_POWER} THEN {LARGEST_POWER} "
+                f"WHEN {by} < -{LARGEST_POWER} THEN -{LARGEST_POWER} ELSE {by} END)"
+            )
+        return f"1.0E0 / ({_add(powers)})"
 
     # -- trees that divide no row ---------------------------------------------------
 
@@ -252,9 +273,7 @@ class _Writer:
         return sorted(
             {
                 feature
-                for node in range(len(model.nodes))
-                if not model.is_leaf(node)
-                for test in model.tests(node)
+                for test in model.all_tests
                 if not test.can_fail
                 for feature in model.features_of(test)
                 if model.has_codes(feature) and len(model.symbols(feature)) > 2
@@ -273,15 +292,28 @@ class _Writer:
             )
         return f" FROM (SELECT DISTINCT {', '.join(codes)}) AS {self._alias('c')}"
 
+    def _leaf_sums(self, leaf: int) -> list[str]:
+        """Names of the sums of a leaf's model."""
+        return [self._alias("h", leaf, k) for k in range(len(self.model.classes))]
+
+    @cached_property
+    def _all_leaf_sums(self) -> list[str]:
+        return [name for leaf in self.model.modelled for name in self._leaf_sums(leaf)]
+
     def _discriminants(self) -> str:
-        """FROM and a table of one row: discriminants of machines, and the codes."""
-        if not self._machines:
+        """FROM and a table of one row: sums of machines and models, and the codes."""
+        if not self._machines and not self.model.modelled:
             return self._codes()
         values = [self._alias("c", j) for j in self._coded]
         for node, i in self._machines:
             test = self.model.tests(node)[i]
             for k in range(test.n_branches):
                 values.append(f"{self._sum(test, k)} AS {self._alias('g', node, i, k)}")
+        for leaf in self.model.modelled:
+            model = self.model.model(leaf)
+            assert model is not None
+            for k, name in enumerate(self._leaf_sums(leaf)):
+                values.append(f"{self._sum(model, k)} AS {name}")
         table = f"(SELECT DISTINCT {', '.join(values)}{self._codes()})"
         return f" FROM {table} AS {self._alias('g')}"
 
@@ -295,7 +327,7 @@ class _Writer:
         """The expression, with the codes and the winners of machines named."""
         source = self._discriminants()
         if self._machines:
-            values = [self._alias("c", j) for j in self._coded]
+            values = [self._alias("c", j) for j in self._coded] + self._all_leaf_sums
             for at in self._machines:
                 values.append(f"{self._winner(*at)} AS {self._alias('m', *at)}")
             table = f"(SELECT DISTINCT {', '.join(values)}{source})"
@@ -305,18 +337,21 @@ class _Writer:
     def _parts(self) -> str:
         """A table of one row: the part of the row that reaches each leaf."""
         model = self.model
-        branches = ", ".join(
+        branches = [
             f"{self._branch(node)} AS {self._alias('b', node)}"
             for node in range(len(model.nodes))
             if not model.is_leaf(node)
-        )
-        parts = ", ".join(
+        ] + self._all_leaf_sums
+        parts = [
             f"{self._part(leaf)} AS {self._alias('w', leaf)}" for leaf in model.leaves
-        )
+        ] + self._all_leaf_sums
         table = (
-            f"(SELECT DISTINCT {branches}{self._discriminants()}) AS {self._alias('b')}"
+            f"(SELECT DISTINCT {', '.join(branches)}{self._discriminants()}) "
+            f"AS {self._alias('b')}"
         )
-        return f"(SELECT DISTINCT {parts} FROM {table}) AS {self._alias('w')}"
+        return (
+            f"(SELECT DISTINCT {', '.join(parts)} FROM {table}) AS {self._alias('w')}"
+        )
 
     def _part(self, leaf: int) -> str:
         """The part of a row that reaches a leaf, from the branches of its path."""
@@ -341,9 +376,11 @@ class _Writer:
         """Probability of a class from the parts of the row in the leaves."""
         model = self.model
         terms = [
-            f"{self._alias('w', leaf)} * {number(model.outputs[leaf][k])}"
+            f"{self._alias('w', leaf)} * ({self._leaf_share(leaf, k)})"
+            if leaf in model.modelled
+            else f"{self._alias('w', leaf)} * {self._leaf_share(leaf, k)}"
             for leaf in model.leaves
-            if model.outputs[leaf][k]
+            if leaf in model.modelled or model.outputs[leaf][k]
         ]
         return _add(terms or ["0.0E0"])
 

@@ -11,6 +11,8 @@ from omnitree.export.model import MACHINES, UNIVARIATE, one_line, terms_of
 SMALL_RULE = 8
 # Terms of a sum that a short description shows.
 MOST_TERMS = 8
+# Terms of a leaf's model that are shown, the largest ones.
+MODEL_TERMS = 5
 
 
 def describe(
@@ -36,9 +38,11 @@ def describe(
     """
     nodes, classes = tree["nodes"], tree["classes"]
     leaves = sum(n["kind"] == "leaf" for n in nodes)
+    terms = None if full else MODEL_TERMS
     if nodes[0]["kind"] == "leaf":
         leaf = _leaf(nodes[0], nodes, classes, shares)
-        return f"1 leaf, {len(classes)} classes\nalways{one_line(leaf)}"
+        lines = [f"1 leaf, {len(classes)} classes", f"always{one_line(leaf)}"]
+        return "\n".join(lines + model_lines(nodes[0], tree, "|   ", terms))
     lines = [f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"]
     known = bool(tree.get("deviations"))
     if standardised and known:
@@ -60,6 +64,7 @@ def describe(
         is_leaf = node["kind"] == "leaf"
         end = _leaf(node, nodes, classes, shares) if is_leaf else ""
         lines.append("|   " * depth + one_line(test + end))
+        lines += model_lines(node, tree, "|   " * (depth + 1), terms) if is_leaf else []
         if not is_leaf:
             stack.extend(reversed(list(_branches(node, depth + 1, tree, options))))
     return "\n".join(lines)
@@ -68,9 +73,53 @@ def describe(
 def _branches(
     node: dict[str, Any], depth: int, tree: dict[str, Any], options: dict[str, Any]
 ) -> Iterator[tuple[int, int, str]]:
+    why = _why(node)
     for b, child in enumerate(node["children"]):
         text = branch_text(node["kind"], node["test"], b, tree["schema"], **options)
-        yield child, depth, text
+        yield child, depth, text if b else text + why
+
+
+def _why(node: dict[str, Any]) -> str:
+    """Why the test is of its kind: the scores of all candidates, the chosen one's first."""
+    found = sorted(node.get("candidates", []), key=lambda c: not c["chosen"])
+    scored = [c for c in found if c["score"] is not None]
+    if len(scored) < 2:
+        return ""
+    scores = ", ".join(f"{c['learner']} {c['score']:.4g}" for c in scored)
+    return f"  [{scored[0]['criterion']}: {scores}]"
+
+
+def model_lines(
+    node: dict[str, Any],
+    tree: dict[str, Any],
+    pad: str,
+    most: int | None = MODEL_TERMS,
+) -> list[str]:
+    """The sums of a leaf's model, one line a class, with their largest terms.
+
+    Terms are ordered by weight times the column's deviation, where the tree has these.
+    """
+    model, scale = node.get("model"), tree.get("deviations")
+    if model is None:
+        return []
+    features = tree["schema"]["features"]
+    names = [column_name(c, features) for c in model["columns"]]
+    size = [scale[c] if scale else 1.0 for c in model["columns"]]
+    lines = []
+    for label, bias, weights in zip(
+        tree["classes"], model["bias"], model["weights"], strict=True
+    ):
+        by_size = sorted(
+            (j for j, w in enumerate(weights) if w),
+            key=lambda j: -abs(weights[j] * size[j]),
+        )
+        shown = sorted(by_size[:most])
+        sum_ = _sum([weights[j] for j in shown], [names[j] for j in shown])
+        rest = len(by_size) - len(shown)
+        more = f" + {rest} more" if rest else ""
+        text = f"{label}: {bias:.4g} {sum_ and '+ ' * (sum_[0] != '-') + sum_}{more}"
+        lines.append(pad + one_line(text.rstrip()))
+    return lines
 
 
 def branch_text(
@@ -124,7 +173,7 @@ def branch_text(
         w * spread[i] * (spread[j] if j >= 0 else 1.0)
         for w, (i, j) in zip(weights, terms_of(test), strict=True)
     ]
-    total = _sum(sizes if standardised else weights, names, sizes, most)
+    total = _sum(sizes if standardised else weights, names, sizes, most) or "0"
     if kind in MACHINES:
         return f"g{b} largest, g{b} = {total} {test['bias'][b]:+.6g}"
     return f"{total} {_side(b)} {test['threshold']:.6g}"
@@ -183,7 +232,7 @@ def _sum(
     ]
     if rest := len(names) - len(shown):
         terms.append(f"+ ... ({rest} smaller term{'s' if rest > 1 else ''})")
-    text = " ".join(terms) or "0"
+    text = " ".join(terms)
     return text[2:] if text.startswith("+ ") else text
 
 
@@ -194,6 +243,8 @@ def _leaf(
     shares: bool,
 ) -> str:
     total = sum(node["value"])
+    if "model" in node:
+        return f": by its model ({total:.6g})"
     while not sum(node["value"]):  # no training row came: the nearest ancestor decides
         node = nodes[node["parent"]]
     counts = node["value"]

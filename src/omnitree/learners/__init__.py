@@ -11,6 +11,8 @@ from omnitree.learners.linear import Linear
 from omnitree.learners.multivariate import Multivariate
 from omnitree.learners.network import Network
 from omnitree.learners.oc1 import OC1
+from omnitree.learners.omnivariate import Omnivariate
+from omnitree.learners.softmax import Softmax
 from omnitree.learners.univariate import Univariate
 from omnitree.parts import Registry
 
@@ -29,6 +31,8 @@ LEARNERS = Registry(
         "network": Network,
         "cart_lc": CartLC,
         "oc1": OC1,
+        "omnivariate": Omnivariate,
+        "softmax": Softmax,
     },
 )
 
@@ -44,6 +48,8 @@ __all__ = [
     "Linear",
     "Multivariate",
     "Network",
+    "Omnivariate",
+    "Softmax",
     "SplitLearner",
     "Univariate",
 ]

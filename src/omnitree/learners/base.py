@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from omnitree.divisions import Divisions
 from omnitree.node import Node
 from omnitree.parts import Part
 from omnitree.splits import Split
 from omnitree.tree import Tree
 
 Tick = Callable[[float], bool]
+Floats = NDArray[np.float64]
 
 
 class SplitLearner(Part):
@@ -25,9 +28,38 @@ class SplitLearner(Part):
     grows_trees = False
     uses_costs = False  # whether it weighs what features cost
 
+    @property
+    def label(self) -> str:
+        """A word for it among others."""
+        return type(self).__name__.lower()
+
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Return the best test for the rows of `node`, or None to leave it a leaf."""
         raise AssertionError(f"{type(self).__name__} has no fit")
+
+    def grows(self, node: Node) -> bool:
+        """Whether it grows the whole tree below this node in one call."""
+        return self.grows_trees
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every division, trained on the other part.
+
+        The branches of a test have the classes of their training rows; a part where no
+        test is found is a leaf. Learners that can train for all divisions together do.
+        """
+        table, rows = divisions.node.problem.table, divisions.node.rows
+        errors = np.empty(len(divisions))
+        for d, own in enumerate(rng.spawn(len(divisions))):
+            train, test = divisions.training(d), divisions.testing(d)
+            part = divisions.part(d)
+            split = None if part.stays_leaf() else self.fit(part, own)
+            branches = [np.full(len(at), -1) for at in (train, test)]
+            if split is not None:
+                branches = [split.route(table, rows[at]) for at in (train, test)]
+                # Without a branch for gaps a row is divided, and has the node's class.
+                branches = [np.where(b < 0, split.missing, b) for b in branches]
+            errors[d] = divisions.error(d, *branches)
+        return errors
 
     def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
         """Grow the whole tree below `node`; `tick(fraction)` stops it by saying true."""

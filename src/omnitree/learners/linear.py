@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.direction import DIRECTIONS
+from omnitree.direction import DIRECTIONS, Fisher
 from omnitree.direction.fisher import Projections
+from omnitree.divisions import Divisions
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
@@ -63,6 +66,17 @@ class LinearDiscriminant:
         return self.rows.columns @ weights > cut + part.mean @ weights
 
 
+@dataclass(frozen=True)
+class Found:
+    """A linear test on the rows around their mean."""
+
+    left: NDArray[np.bool_]
+    weights: Floats
+    cut: float
+    merit: float
+    rank: int
+
+
 class Linear(SplitLearner):
     """Project the node on one direction and cut the projection once.
 
@@ -102,35 +116,96 @@ class Linear(SplitLearner):
         self.threshold = threshold
         self.merit = merit
 
+    @property
+    def label(self) -> str:
+        direction = DIRECTIONS.resolve(self.direction)
+        if self.expansion == "linear":
+            return type(direction).__name__.lower()
+        return self.expansion
+
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best linear test for one node."""
-        grouping = GROUPINGS.resolve(self.grouping)
+        rows = node.view(self._expansion())
+        asked = self._discriminant(rows)
+        found = self._find(asked)
+        if found is None:
+            return None
+        threshold = float(found.cut + rows.mean @ found.weights)
+        split = rows.split(found.weights, threshold, found.merit)
+        return split and replace(split, free=found.rank + 1)
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every division.
+
+        Fisher's directions for all parts come from one pass over the rows, and the rows
+        are projected on all of them in one product.
+        """
         direction = DIRECTIONS.resolve(self.direction)
-        threshold = THRESHOLDS.resolve(self.threshold)
-        merit = MERITS.resolve(self.merit)
+        plain = isinstance(direction, Fisher) and direction.shrinkage is None
+        moments = None
+        if plain and self.max_features_per_test is None:
+            moments = divisions.moments(self._expansion())
+        if moments is None:
+            return super().trial_errors(divisions, rng)
+        asked = [
+            self._discriminant(divisions.view(d, self._expansion(), part))
+            for d, part in enumerate(moments)
+        ]
+        bases = [a.projections.basis for a in asked]
+        start = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+        scores = divisions.node.view(self._expansion()).products(np.hstack(bases))
+        errors = np.empty(len(asked))
+        for d, (one, a, b) in enumerate(zip(asked, start, start[1:], strict=False)):
+            own = scores[:, a:b] - one.rows.mean @ bases[d]
+            train, test = divisions.training(d), divisions.testing(d)
+            one.projections.__dict__["scores"] = np.ascontiguousarray(own[train])
+            found = self._find(one)
+            branches = np.full(len(own), -1)
+            if found is not None:
+                mix = one.projections.mix(found.left[None])[0]
+                branches = (own @ mix > found.cut).astype(np.intp)
+            errors[d] = divisions.error(d, branches[train], branches[test])
+        return errors
+
+    def _expansion(self) -> str:
         if self.expansion not in EXPANSIONS:
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
-        rows = node.view(self.expansion)
-        discriminant = LinearDiscriminant(rows, direction, threshold, merit)
-        left = grouping.find(discriminant)
+        return self.expansion
+
+    def _discriminant(self, rows: LinearRows) -> LinearDiscriminant:
+        return LinearDiscriminant(
+            rows,
+            DIRECTIONS.resolve(self.direction),
+            THRESHOLDS.resolve(self.threshold),
+            MERITS.resolve(self.merit),
+        )
+
+    def _find(self, asked: LinearDiscriminant) -> Found | None:
+        """The best grouping, its direction and its cut."""
+        rows, threshold, merit = asked.rows, asked.threshold, asked.merit
+        if len(rows.present) < 2:
+            return None
+        left = GROUPINGS.resolve(self.grouping).find(asked)
         if left is None:
             return None
-        projected = discriminant.projections.project(left[None])
-        weights = discriminant.projections.weights(left)
+        projected = asked.projections.project(left[None])
+        weights = asked.projections.weights(left)
+        rank = getattr(asked.projections, "rank", np.count_nonzero(weights))
         most = self.max_features_per_test
         if most is not None and np.count_nonzero(weights) > number(
             "max_features_per_test", most, 1
         ):
-            if not hasattr(direction, "sparse"):
+            if not hasattr(asked.direction, "sparse"):
                 raise ValueError(
                     f"direction {self.direction!r} has no sparse form; use 'fisher', or "
                     "max_features_per_test=None"
                 )
-            weights = direction.sparse(rows, left, int(most))
+            weights = asked.direction.sparse(rows, left, int(most))
+            rank = np.count_nonzero(weights)
             projected = Projected(rows, rows.project(weights[:, None]), left[None])
         for way in (threshold, Exhaustive()) if self.fallback else (threshold,):
             cuts = way.find(projected, merit)
             value = cut_merits(projected, cuts, merit)[0]
             if np.isfinite(value):
-                return rows.split(weights, cuts[0] + rows.mean @ weights, float(value))
+                return Found(left, weights, float(cuts[0]), float(value), int(rank))
         return None

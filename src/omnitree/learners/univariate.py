@@ -148,7 +148,7 @@ class Univariate(SplitLearner):
                 max_depth,
                 tick,
             )
-            return _axis_tree(node, classes, grown, factor)
+            return axis_tree(node, classes, grown, factor)
         options: dict[str, Any] = {
             "merit": merit.code,
             "missing": problem.missing.code,
@@ -194,7 +194,7 @@ def _among(name: str, value: Any, known: tuple[str, ...]) -> None:
         raise ValueError(unknown(name, value, list(known)))
 
 
-def _axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
+def axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
     """A tree from the plain arrays of `_core/presort`."""
     feature = grown["feature"]
     inner = feature >= 0

@@ -17,6 +17,7 @@ from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
 from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
 from omnitree.presets.discriminant import cruise, fact, friedman
+from omnitree.presets.functional import lmt
 from omnitree.presets.gama import lgtree, ltree, qtree
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
@@ -24,7 +25,16 @@ from omnitree.presets.liu_white import random_attribute
 from omnitree.presets.lmdt import lmdt
 from omnitree.presets.neural import id_lp, id_mlp
 from omnitree.presets.oblique import cart_lc, oc1
-from omnitree.presets.omni import lin, qua, uni
+from omnitree.presets.omni import (
+    hybrid_5x2f,
+    lin,
+    omni,
+    omni_aic,
+    omni_bic,
+    omni_cv,
+    qua,
+    uni,
+)
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "id3": id3,
@@ -44,12 +54,18 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "uni": uni,
     "lin": lin,
     "qua": qua,
+    "omni-aic": omni_aic,
+    "omni-bic": omni_bic,
+    "omni-cv": omni_cv,
+    "hybrid-5x2f": hybrid_5x2f,
+    "omni": omni,
     "friedman": friedman,
     "fact": fact,
     "cruise": cruise,
     "ltree": ltree,
     "qtree": qtree,
     "lgtree": lgtree,
+    "lmt": lmt,
     "id-lp": id_lp,
     "id-mlp": id_mlp,
     "cart-lc": cart_lc,

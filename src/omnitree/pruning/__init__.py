@@ -2,8 +2,11 @@
 
 from omnitree.parts import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
+from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity
+from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.information import InformationPruning
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
@@ -19,16 +22,22 @@ PRUNINGS = Registry(
         "pessimistic": Pessimistic,
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
+        "information": InformationPruning,
+        "criterion": Criterion,
         "significance": Significance,
         "unassigned_ties": UnassignedTies,
+        "contest": Contest,
     },
 )
 
 __all__ = [
     "PRUNINGS",
+    "Contest",
     "CostComplexity",
+    "Criterion",
     "ErrorBased",
     "Evidence",
+    "InformationPruning",
     "MultivariatePruning",
     "Pessimistic",
     "Pruning",

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.criterion import Criterion
+from omnitree.node import Problem
 from omnitree.parts import Part
 from omnitree.table import Table
 from omnitree.tree import LEAF, Tree
@@ -20,10 +22,10 @@ from omnitree.tree import LEAF, Tree
 
 @dataclass(frozen=True)
 class Rows:
-    """Encoded rows with classes and weights."""
+    """Encoded rows with classes (int32) or a numeric target (float64), and weights."""
 
     table: Table
-    y: NDArray[np.int32]
+    y: NDArray
     weight: NDArray[np.float64]
 
     def take(self, rows: NDArray) -> Rows:
@@ -51,6 +53,10 @@ class Evidence:
         Grows a tree of the same kind on other rows.
     seed : int
     n_jobs : int or None
+    criterion : Criterion or None
+        Of a numeric target.
+    problem : Problem or None
+        What the nodes of the tree shared while it grew, for methods that add tests.
     """
 
     train: Rows
@@ -58,10 +64,14 @@ class Evidence:
     regrow: Callable[[Rows], Tree]
     seed: int = 0
     n_jobs: int | None = None
+    criterion: Criterion | None = None
+    problem: Problem | None = None
 
 
 class Pruning(Part):
     """Decides which nodes become leaves."""
+
+    regresses = False  # whether it prunes trees for a numeric target, too
 
     @property
     def needs_share(self) -> float:
@@ -87,11 +97,35 @@ def held_out_rows(evidence: Evidence, method: str) -> Rows:
     return evidence.held_out
 
 
-def errors_as_leaves(tree: Tree, rows: Rows) -> np.ndarray:
-    """Errors on `rows` of every node, were it a leaf with the class it has from training."""
+def errors_as_leaves(
+    tree: Tree, rows: Rows, criterion: Criterion | None = None
+) -> np.ndarray:
+    """Errors on `rows` of every node, were it a leaf with what it has from training.
+
+    With a criterion: the loss.
+    """
+    if tree.models is not None or criterion is not None:
+        path = tree.decision_path(rows.table).tocoo()
+        answer = tree.node_answers(rows.table, path.row, path.col, tree.outputs)
+        y = rows.y[path.row]
+        if criterion is None:
+            wrong = answer.argmax(axis=1) != y
+        else:
+            wrong = criterion.losses(y - answer[:, 0])
+        part = path.data * rows.weight[path.row] * wrong
+        return np.bincount(path.col, part, minlength=tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
     label = tree.filled_value.argmax(axis=1)
     return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]
+
+
+def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
+    """Errors, or loss, of every node as a leaf on the rows it was grown on."""
+    if tree.loss is not None:
+        return tree.loss
+    if tree.models is not None:
+        return errors_as_leaves(tree, evidence.train)
+    return tree.value.sum(axis=1) - tree.value.max(axis=1)
 
 
 def bottom_up(tree: Tree):

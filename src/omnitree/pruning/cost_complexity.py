@@ -9,6 +9,8 @@ rows, pruned at the geometric means of neighbouring alphas and tested on the res
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,6 +24,7 @@ from omnitree.pruning.base import (
     errors_as_leaves,
     held_out_rows,
     subtree_sums,
+    training_errors,
 )
 from omnitree.tree import LEAF, Tree
 
@@ -39,7 +42,12 @@ class CostComplexity(Pruning):
         Take the smallest tree within this many standard errors of the best.
     alpha : float or None, default=None
         Cut at this price of a leaf (in errors per row) instead of choosing one.
+
+    In a tree for a numeric target the loss takes the place of the errors, and a leaf with a
+    linear model has the price of its parameters.
     """
+
+    regresses = True
 
     def __init__(
         self,
@@ -58,56 +66,113 @@ class CostComplexity(Pruning):
         return self.share if self.folds == 0 and self.alpha is None else 0.0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
-        links = weakest_links(tree)
+        return self.decide(tree, evidence)[0]
+
+    def decide(self, tree: Tree, evidence: Evidence) -> tuple[np.ndarray, float]:
+        """Where to cut, and the errors of the tree that is left, by the same evidence.
+
+        Without evidence, that is with a given alpha, the errors are NaN.
+        """
+        links = weakest_links(tree, training_errors(tree, evidence))
         total = tree.value[0].sum()
         if self.alpha is not None:
-            return links <= self.alpha * total * (1 + 1e-12)
+            return links <= self.alpha * total * (1 + 1e-12), np.nan
         inner = tree.kind != LEAF
         alphas = np.unique(np.concatenate([[0.0], links[inner]]))
         if self.folds:
             prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
-            wrong, n = self._cross_validate(prices / total, evidence)
+            wrong = self.cross_validate(prices / total, evidence)
+            n = evidence.train.weight.sum()
         else:
             rows = held_out_rows(evidence, "cost-complexity")
-            wrong, n = errors_at(tree, links, alphas, rows), rows.weight.sum()
-        best = wrong.min()
-        error = np.sqrt(best * max(1 - best / n, 0.0))
+            n = rows.weight.sum()
+            wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
+        chosen = self._choose(wrong, n, evidence.criterion)
+        return links <= alphas[chosen], float(wrong[:, chosen].sum())
+
+    def _choose(self, by_fold: np.ndarray, n: float, criterion: Any) -> int:
+        """Position of the alpha to take, from the errors (folds, alphas)."""
+        wrong = by_fold.sum(axis=0)
+        best = int(wrong.argmin())
+        if criterion is None:
+            error = np.sqrt(wrong[best] * max(1 - wrong[best] / n, 0.0))
+        else:
+            # The loss has no known spread: that of the folds tells.
+            if self.se and len(by_fold) == 1:
+                raise ValueError("se needs folds where the target is numeric")
+            error = by_fold[:, best].std() * np.sqrt(len(by_fold))
+        slack = 1e-9 if criterion is None else 1e-9 * wrong[best]
         # Of equally good trees the smallest, that is the last.
-        chosen = np.flatnonzero(wrong <= best + self.se * error + 1e-9)[-1]
-        return links <= alphas[chosen]
+        return int(np.flatnonzero(wrong <= wrong[best] + self.se * error + slack)[-1])
 
-    def _cross_validate(self, prices: np.ndarray, evidence: Evidence):
-        rows = evidence.train
-        held = fold_weights(rows.table, rows.y, rows.weight, self.folds, evidence.seed)
-
-        def one(k: int) -> np.ndarray:
-            train = rows.weighing(rows.weight - held[:, k])
-            test = rows.weighing(held[:, k])
-            if not len(train.y) or not len(test.y):  # fewer rows than folds
-                return np.zeros(len(prices))
-            tree = evidence.regrow(train)
-            scaled = prices * train.weight.sum()
-            return errors_at(tree, weakest_links(tree), scaled, test)
-
-        wrong = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
-            delayed(one)(k) for k in range(self.folds)
+    def cross_validate(self, prices: np.ndarray, evidence: Evidence) -> np.ndarray:
+        """Errors (folds, prices) on the rows that a tree was not grown on."""
+        return np.array(
+            [
+                errors_at(t.tree, t.links, prices * t.total, t.test, evidence.criterion)
+                for t in fold_trees(evidence, self.folds)
+            ]
         )
-        return np.sum(wrong, axis=0), rows.weight.sum()
 
 
-def weakest_links(tree: Tree) -> np.ndarray:
+@dataclass(frozen=True)
+class FoldTree:
+    """A tree grown on all folds but one, and the rows of that one."""
+
+    tree: Tree
+    links: np.ndarray
+    total: float  # weight of the rows it was grown on
+    test: Rows
+    rows: np.ndarray  # where the test rows are among all rows
+
+    def cut(self, price: float) -> Tree:
+        """The tree at a price of a leaf, in errors per row."""
+        return self.tree.collapse(self.links <= price * self.total * (1 + 1e-12))
+
+
+def fold_trees(
+    evidence: Evidence, folds: int, most: int | None = None
+) -> list[FoldTree]:
+    """A tree for each of the folds, or the first few, that leave rows on both sides."""
+    rows = evidence.train
+    groups = rows.y
+    if evidence.criterion is not None:
+        groups = np.zeros(len(rows.y), dtype=np.int32)
+    held = fold_weights(rows.table, groups, rows.weight, folds, evidence.seed)
+
+    def one(k: int) -> FoldTree | None:
+        train = rows.weighing(rows.weight - held[:, k])
+        test = rows.weighing(held[:, k])
+        if not len(train.y) or not len(test.y):  # fewer rows than folds
+            return None
+        tree = evidence.regrow(train)
+        links = weakest_links(
+            tree, training_errors(tree, replace(evidence, train=train))
+        )
+        at = np.flatnonzero(held[:, k] > 1e-12)
+        return FoldTree(tree, links, float(train.weight.sum()), test, at)
+
+    trees = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
+        delayed(one)(k) for k in range(folds if most is None else most)
+    )
+    return [tree for tree in trees if tree is not None]
+
+
+def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     """Alpha, in errors, at which each node becomes a leaf; infinite in leaves.
 
-    Never below that of a node's parent: what lies under a cut is gone.
+    `cost` has the errors of each node as a leaf. Alpha is never below that of a node's
+    parent: what lies under a cut is gone.
     """
-    cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
+    size = leaf_sizes(tree)
     below = subtree_sums(tree, cost)
-    leaves = subtree_sums(tree, np.ones(tree.n_nodes))
+    leaves = subtree_sums(tree, size)
     alpha = np.full(tree.n_nodes, np.inf)
     gone = np.zeros(tree.n_nodes, dtype=bool)
 
     def link(node: int) -> float:
-        return max((cost[node] - below[node]) / (leaves[node] - 1), 0.0)
+        more = max(leaves[node] - size[node], 1.0)
+        return max((cost[node] - below[node]) / more, 0.0)
 
     inner = np.flatnonzero(tree.kind != LEAF).tolist()
     heap = [(link(node), node) for node in inner]
@@ -126,7 +191,7 @@ def weakest_links(tree: Tree) -> np.ndarray:
                 alpha[at] = now
                 part = children(tree, at)
                 stack.extend(range(part.start, part.stop))
-        lost, saved = leaves[node] - 1, cost[node] - below[node]
+        lost, saved = leaves[node] - size[node], cost[node] - below[node]
         above = int(tree.parent[node])
         while above >= 0:
             leaves[above] -= lost
@@ -136,11 +201,35 @@ def weakest_links(tree: Tree) -> np.ndarray:
     return alpha
 
 
+def leaf_sizes(tree: Tree) -> np.ndarray:
+    """Price of every node as a leaf.
+
+    1; of siblings with the model of their parent, only for the first. In a tree for a
+    numeric target, the parameters of the model.
+    """
+    size = np.ones(tree.n_nodes)
+    if tree.models is None:
+        return size
+    if tree.constant is not None:
+        return size + np.diff(tree.models.index_ptr)
+    counted = set()
+    for leaf in np.flatnonzero(tree.kind == LEAF).tolist():
+        above = int(tree.parent[leaf])
+        if above >= 0 and tree.models.same(leaf, above):
+            size[leaf] = above not in counted
+            counted.add(above)
+    return size
+
+
 def errors_at(
-    tree: Tree, links: np.ndarray, alphas: np.ndarray, rows: Rows
+    tree: Tree,
+    links: np.ndarray,
+    alphas: np.ndarray,
+    rows: Rows,
+    criterion: Any = None,
 ) -> np.ndarray:
     """Errors on `rows` of the tree pruned at each of the ascending `alphas`."""
-    errors = errors_as_leaves(tree, rows)
+    errors = errors_as_leaves(tree, rows, criterion)
     now = subtree_sums(tree, errors)
     inner = np.flatnonzero(tree.kind != LEAF)
     # Parents last among equal links: a parent's cut then overrides its children's.

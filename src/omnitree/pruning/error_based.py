@@ -8,13 +8,23 @@ from omnitree._core import estimate
 from omnitree.grow import make_children
 from omnitree.missing import Fractional
 from omnitree.node import Node, Problem
-from omnitree.pruning.base import Evidence, Pruning, Rows
+from omnitree.pruning.base import (
+    Evidence,
+    Pruning,
+    Rows,
+    bottom_up,
+    children,
+    training_errors,
+)
 from omnitree.stopping import Limits
 from omnitree.tree import LEAF, Tree
 
 
 class ErrorBased(Pruning):
     """C4.5 release 8's pruning, with subtree raising.
+
+    Where nodes have models, their errors count, and no subtree is raised: it would answer
+    for rows that its models never saw.
 
     Parameters
     ----------
@@ -32,6 +42,8 @@ class ErrorBased(Pruning):
         if not 0 < self.confidence < 1:
             raise ValueError(f"confidence must lie in (0, 1), not {self.confidence}")
         rows = evidence.train
+        if tree.models is not None:
+            return self._weigh_models(tree, evidence)
         return estimate.prune_error_based(
             tree.routing_arrays,
             rows.table.values,
@@ -42,11 +54,26 @@ class ErrorBased(Pruning):
             self.raising,
         )
 
+    def _weigh_models(self, tree: Tree, evidence: Evidence) -> np.ndarray:
+        """Nodes whose models are estimated to err no more often than their subtrees."""
+        n, wrong = tree.value.sum(axis=1), training_errors(tree, evidence)
+        as_leaf = [
+            e + estimate.add_errors(w, e, self.confidence)
+            for w, e in zip(n.tolist(), wrong.tolist(), strict=True)
+        ]
+        errors, cut = np.array(as_leaf), np.zeros(tree.n_nodes, dtype=bool)
+        for node in bottom_up(tree):
+            below = errors[children(tree, node)].sum()
+            cut[node] = as_leaf[node] <= below + 0.1
+            errors[node] = as_leaf[node] if cut[node] else below
+        return cut
+
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         rows = evidence.train
         pruned = super().prune(tree, evidence)
         # A raised subtree has new rows; count them.
-        return _count(pruned, rows) if self.raising else pruned
+        raised = self.raising and tree.models is None
+        return _count(pruned, rows) if raised else pruned
 
 
 def _count(tree: Tree, rows: Rows) -> Tree:
@@ -67,6 +94,6 @@ def _count(tree: Tree, rows: Rows) -> Tree:
         node = waiting.pop(at)
         value[at] = node.counts
         if tree.kind[at] != LEAF:
-            children = make_children(node, tree.split(at))
-            waiting.update(enumerate(children, start=int(tree.first_child[at])))
+            parts = make_children(node, tree.split(at))
+            waiting.update(enumerate(parts, start=int(tree.first_child[at])))
     return tree.replace(value=value)

@@ -50,6 +50,12 @@ class MultivariatePruning(ReducedError):
         self.ties = ties
 
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
+        if tree.models is not None:
+            raise ValueError(
+                "multivariate pruning changes tests, and with them the rows of leaves: "
+                "it cannot keep models in leaves; choose another pruning, or "
+                "leaves='majority'"
+            )
         tree = super().prune(tree, evidence)
         held_out = held_out_rows(evidence, "multivariate")
         simpler: dict[int, tuple[Split, np.ndarray]] = {}

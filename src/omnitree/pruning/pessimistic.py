@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.pruning.base import Evidence, Pruning, subtree_sums
+from omnitree.pruning.base import Evidence, Pruning, subtree_sums, training_errors
 from omnitree.tree import LEAF, Tree
 
 
@@ -18,7 +18,7 @@ class Pessimistic(Pruning):
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         n = tree.value.sum(axis=1)
-        as_leaf = n - tree.value.max(axis=1) + 0.5
+        as_leaf = training_errors(tree, evidence) + 0.5
         as_tree = subtree_sums(tree, as_leaf)
         room = np.maximum(as_tree * (n - as_tree), 0.0)
         error = np.sqrt(np.divide(room, n, out=np.zeros_like(n), where=n > 0))

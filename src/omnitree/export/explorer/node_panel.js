@@ -36,9 +36,25 @@ function nodeHead(node) {
 
 function leafParts(node) {
   const all = conditionsTo(node.id);
-  if (!all.length) return [el("p", { class: "note", text: "The whole tree is this leaf." })];
-  return [section("Reached when", el("ul", { class: "conditions" },
-    all.map((text) => el("li", {}, el("bdi", { text })))))];
+  const way = all.length
+    ? section("Reached when", el("ul", { class: "conditions" },
+      all.map((text) => el("li", {}, el("bdi", { text })))))
+    : el("p", { class: "note", text: "The whole tree is this leaf." });
+  return node.model ? [way, modelSection(node.model)] : [way];
+}
+
+// The linear model by which a leaf answers: a sum a class.
+function modelSection(model) {
+  const names = model.columns.map(columnName);
+  const sums = model.weights.map((weights, k) => el("div", {},
+    el("h4", {}, dot(colourOf(k)), el("bdi", { text: labels[k] }),
+      el("span", { class: "quiet", text: ` constant ${num(model.bias[k], 4)}` })),
+    signedBars(weights.flatMap((value, j) => (value ? [{ name: names[j], value }] : []))),
+  ));
+  return section("Model", el("p", {
+    class: "note",
+    text: "A sum a class of weight times value; the larger a sum, the likelier its class.",
+  }), symbolNote(model), ...sums);
 }
 
 function testParts(node) {
@@ -201,7 +217,7 @@ function candidateSection(node) {
   const text = (v) => (typeof v === "number" ? num(v) : v === undefined || v === null ? "" : String(v));
   return section("Why this kind of test", el("table", { class: "candidates" },
     el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col", text: name.replaceAll("_", " ") })))),
-    el("tbody", {}, found.map((c) => el("tr", { class: c.kind === node.kind ? "marked" : null },
+    el("tbody", {}, found.map((c) => el("tr", { class: c.chosen ? "marked" : null },
       names.map((name) => el("td", { text: text(c[name]) })))))));
 }
 

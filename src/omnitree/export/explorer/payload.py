@@ -7,7 +7,7 @@
 | `labels` | the classes as text |
 | `symbols` | of each feature the categories as text, or null |
 | `share` | each node's part of its parent's weight, for rows that a gap divides |
-| `answer` | of each leaf the class probabilities, smoothing included; null elsewhere |
+| `answer` | of each leaf the class probabilities, smoothing included; null beside a model |
 | `ranges` | of each feature that is a number its least and greatest value, or null |
 | `sample` | null, or the rows: `n_rows`, `index`, `values`, `labels`, and by node `views` |
 
@@ -64,7 +64,10 @@ def payload(
         ],
         "share": share.tolist(),
         "answer": [
-            a if leaf else None for a, leaf in zip(answer.tolist(), leaves, strict=True)
+            a if leaf and "model" not in node else None
+            for a, leaf, node in zip(
+                answer.tolist(), leaves, tree["nodes"], strict=True
+            )
         ],
         "ranges": _ranges(tree, sample),
         "sample": None if sample is None else _sample(tree, sample, max_rows),
@@ -96,14 +99,15 @@ def _ranges(tree: dict[str, Any], sample: Sample | None) -> list[list[float] | N
 
 
 def _mentioned(tree: dict[str, Any]):
-    """Pairs (feature, value) that the tests name: thresholds and fills."""
+    """Pairs (feature, value) that tests and models name: thresholds and fills."""
     features, symbols = Schema.from_dict(tree["schema"]).linear_columns()
     for node in tree["nodes"]:
         if node["kind"] == "leaf":
-            continue
-        for kind, test in [(node["kind"], node["test"])] + [
-            (s["kind"], s["test"]) for s in node.get("surrogates", ())
-        ]:
+            tests = [("model", node["model"])] if "model" in node else []
+        else:
+            every = (node, *node.get("surrogates", ()))
+            tests = [(t["kind"], t["test"]) for t in every]
+        for kind, test in tests:
             if kind == "axis":
                 yield test["feature"], test["threshold"]
             for column, fill in zip(

@@ -95,14 +95,37 @@ function follow(row) {
       if (data.share[child] > 0) stack.push([child, share * data.share[child]]);
     }
   }
-  return { row, part, leaves, answer: meanAnswer(leaves) };
+  return { row, part, leaves, answer: meanAnswer(leaves, row) };
 }
 
-function meanAnswer(leaves) {
-  if (leaves.length === 1 && leaves[0][1] === 1) return data.answer[leaves[0][0]];
-  const mean = data.answer[leaves[0][0]].map(() => 0);
+function meanAnswer(leaves, row) {
+  if (leaves.length === 1 && leaves[0][1] === 1) return leafAnswer(leaves[0][0], row);
+  const mean = labels.map(() => 0);
   for (const [id, share] of leaves) {
-    data.answer[id].forEach((p, k) => { mean[k] += share * p; });
+    leafAnswer(id, row).forEach((p, k) => { mean[k] += share * p; });
   }
   return mean;
+}
+
+// What a leaf answers for a row: its shares, or what its model says.
+function leafAnswer(id, row) {
+  const { model } = nodes[id];
+  return model ? softmax(discriminants(model, row)) : data.answer[id];
+}
+
+// exp(x) for x <= 0 as the library does it (_core/models.hpp), bit for bit.
+function expDown(x) {
+  if (!(x >= -708)) return x < 0 ? 0 : x;
+  const k = Math.floor(x * 1.4426950408889634 + 0.5);
+  const r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+  let series = 1;
+  for (let n = 13; n >= 1; n--) series = 1 + (series * r) / n;
+  return series * 2 ** k;
+}
+
+function softmax(sums) {
+  const top = sums[largest(sums)];
+  const powers = sums.map((s) => expDown(s - top));
+  const total = sum(powers);
+  return powers.map((p) => p / total);
 }

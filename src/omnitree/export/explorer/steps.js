@@ -2,8 +2,20 @@
 // how far the row is from the other side.
 
 function stepList(way) {
-  const met = [...way.part.keys()].filter((id) => !isLeaf(nodes[id]));
-  return el("ol", { class: "steps" }, met.map((id) => stepItem(nodes[id], way)));
+  const met = [...way.part.keys()].map((id) => nodes[id]);
+  return el("ol", { class: "steps" }, met.flatMap((node) => {
+    if (!isLeaf(node)) return [stepItem(node, way)];
+    return node.model && labels.length > 1 ? [modelItem(node, way)] : [];
+  }));
+}
+
+// A leaf that answers by its model: what sets the first class apart from the next.
+function modelItem(node, way) {
+  const { label } = verdict(leafAnswer(node.id, way.row));
+  return el("li", {},
+    el("p", {}, nodeLink(node.id), " model of the leaf: ", el("bdi", { text: label })),
+    machineDetails(node.model, way.row, labels),
+  );
 }
 
 function stepItem(node, way) {
@@ -76,17 +88,17 @@ function fillNote(test, positions, row) {
 }
 
 // A machine: all sums, and what sets the winner apart from the next.
-function machineDetails(test, row) {
+function machineDetails(test, row, names = test.bias.map((_, k) => `sum ${k + 1}`)) {
   const g = discriminants(test, row);
   const first = largest(g);
   const second = largest(g.map((v, k) => (k === first ? -Infinity : v)));
   const lead = test.weights[first].map((w, t) => w - test.weights[second][t]);
   const apart = weighted(test, lead, row);
   apart.push({ name: "constant", value: test.bias[first] - test.bias[second] });
-  const sums = g.map((value, k) => ({ name: `sum ${k + 1}`, value }));
+  const sums = g.map((value, k) => ({ name: names[k], value }));
   return el("div", {},
     signedBars(sums),
-    el("p", { class: "note", text: `sum ${first + 1} leads sum ${second + 1} by ${num(g[first] - g[second], 4)}, made up of` }),
+    el("p", { class: "note", text: `${names[first]} leads ${names[second]} by ${num(g[first] - g[second], 4)}, made up of` }),
     signedBars(apart),
   );
 }

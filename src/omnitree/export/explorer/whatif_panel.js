@@ -1,8 +1,10 @@
 // What if: a control a feature; every change is routed again, here, as the library does it.
 // The strip under a slider shows the answer along its range, all else as it is.
 
-const used = new Set(nodes.flatMap((n) =>
-  isLeaf(n) ? [] : [n, ...(n.surrogates ?? [])].flatMap((t) => featuresOf(t.test))));
+const used = new Set(nodes.flatMap((n) => {
+  if (isLeaf(n)) return n.model ? featuresOf(n.model) : [];
+  return [n, ...(n.surrogates ?? [])].flatMap((t) => featuresOf(t.test));
+}));
 const controls = new Map(); // feature -> {read(), write(value), paint(row)}
 const STRIP_STEPS = 60;
 
@@ -34,7 +36,7 @@ function buildWhatIf() {
     el("div", { id: "whatif-answer", class: "sticky", "aria-live": "polite" }),
     el("div", { class: "controls" }, inUse),
     idle.length ? el("details", {},
-      el("summary", { text: `${plural(idle.length, "feature")} that no test looks at` }), idle) : null,
+      el("summary", { text: `${plural(idle.length, "feature")} that nothing looks at` }), idle) : null,
     el("details", { open: true }, el("summary", { text: "Its way through the tree" }), el("div", { id: "whatif-steps" })),
   );
 }

@@ -1,0 +1,175 @@
+"""The best cut of projections of a node's rows, for the leaves that the tree will have.
+
+With constants in the leaves every cut is tried under the criterion. With linear models the
+loss of a model on either side is what counts: so a bend of the target is found where means
+differ little. Cuts are then tried at quantiles of the projection, and once more next to the
+best of them. One search serves all projections of a node: features, and directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core import targets as kernel
+from omnitree.divisions import Divisions
+from omnitree.leaf_models import LeafModels
+from omnitree.learners.base import SplitLearner
+from omnitree.leaves import RidgeLeaves
+from omnitree.node import Node
+from omnitree.parts import number
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cut of a projection and by how much it lowers the loss."""
+
+    threshold: float
+    gain: float
+
+
+class CutSearch:
+    """Finds cuts for some rows of a node.
+
+    Parameters
+    ----------
+    node : Node
+    min_branch : float
+        Least weight of a branch.
+    known : int array, optional
+        The rows of the node that take part; all if not given.
+    """
+
+    def __init__(self, node: Node, min_branch: float, known: NDArray | None = None):
+        self.node, self.min_branch = node, min_branch
+        at = slice(None) if known is None else known
+        self.rows = node.rows[at]
+        self.target = np.ascontiguousarray(node.target[at])
+        self.weight = np.ascontiguousarray(node.weight[at])
+        self.total = float(self.weight.sum())
+
+    @property
+    def ridge(self) -> RidgeLeaves | None:
+        """The linear models that the leaves will have, or None."""
+        leaves = self.node.problem.leaves
+        return leaves if isinstance(leaves, RidgeLeaves) else None
+
+    @cached_property
+    def loss(self) -> float:
+        """Loss of the rows as one leaf."""
+        if self.ridge is not None:
+            none = np.empty((0, len(self.rows)))
+            return self._ridge_cuts(none.astype(np.int64), none)[1]
+        criterion = self.node.problem.criterion
+        assert criterion is not None
+        constant = criterion.constant(self.target, self.weight)
+        return float(self.weight @ criterion.losses(self.target - constant))
+
+    @cached_property
+    def _scan(self):
+        criterion = self.node.problem.criterion
+        assert criterion is not None
+        return criterion.scan(self.target, self.weight, self.min_branch)
+
+    def best(self, z: Floats) -> Cut | None:
+        """The best cut of a projection `z` of the rows."""
+        return self.best_of(z[None])[0]
+
+    def best_of(self, z: Floats) -> list[Cut | None]:
+        """The best cut of each line of `z`, a projection of the rows."""
+        z = np.ascontiguousarray(z)
+        order = np.argsort(z, axis=1, kind="stable")
+        if self.ridge is not None:
+            found, self.__dict__["loss"] = self._ridge_cuts(order, z)
+        else:
+            found = [self._scan(o, line) for o, line in zip(order, z, strict=True)]
+        return [
+            None if after < 0 else Cut(_middle(line, o, after), float(gain))
+            for line, o, (gain, after) in zip(z, order, found, strict=True)
+        ]
+
+    # -- linear models ---------------------------------------------------------------
+
+    @cached_property
+    def columns(self) -> Floats:
+        """Standardised columns of the rows around their means."""
+        source = self.node.problem.standardised
+        columns = source.take(self.rows, source.gap_means(self.rows, self.weight))
+        columns -= self.weight @ columns / self.total
+        varies = (columns != 0).any(axis=0)
+        return np.ascontiguousarray(columns[:, varies])
+
+    def _ridge_cuts(
+        self, order: NDArray, z: Floats
+    ) -> tuple[list[tuple[float, int]], float]:
+        """Gain and position of the best cut of each projection; the loss without one."""
+        assert self.ridge is not None
+        gain, after = np.empty(len(z)), np.empty(len(z), dtype=np.int64)
+        whole = kernel.ridge(
+            self.columns,
+            self.target - self.weight @ self.target / self.total,
+            self.weight,
+            number("search_penalty", self.ridge.search_penalty) * self.total,
+            max(self.min_branch, 2.0),
+            int(number("cuts", self.ridge.cuts, 1)),
+            order,
+            z,
+            gain,
+            after,
+        )
+        return list(zip(gain.tolist(), after.tolist(), strict=True)), whole
+
+
+def _middle(z: Floats, order: NDArray, after: int) -> float:
+    """Halfway to the next value, never that value itself."""
+    a, b = z[order[after]], z[order[after + 1]]
+    middle = a + (b - a) / 2
+    return float(middle if middle < b else a)
+
+
+def trial_losses(
+    learner: SplitLearner, divisions: Divisions, rng: np.random.Generator
+) -> Floats:
+    """Mean loss on the test part of every division, trained on the other part."""
+    node = divisions.node
+    table, criterion = node.problem.table, node.problem.criterion
+    assert criterion is not None
+    out = np.empty(len(divisions))
+    for d, own in enumerate(rng.spawn(len(divisions))):
+        test, part = divisions.testing(d), divisions.part(d)
+        rows = node.rows[test]
+        answer = np.full(len(test), criterion.constant(part.target, part.weight))
+        split = None if part.stays_leaf() else learner.fit(part, own)
+        branches: tuple = (np.full(len(part.rows), -1), np.full(len(test), -1))
+        if split is not None:
+            found = (split.route(table, part.rows), split.route(table, rows))
+            branches = tuple(np.where(b < 0, split.missing, b) for b in found)
+        for b in range(-1, 0 if split is None else split.n_children):
+            here, there = branches[0] == b, branches[1] == b
+            if here.any() and there.any():
+                answer[there] = _answers(part, here, rows[there])
+        held = divisions.held[test, d]
+        loss = held @ criterion.losses(node.target[test] - answer)
+        out[d] = loss / max(held.sum(), np.finfo(float).tiny)
+    return out
+
+
+def _answers(node: Node, here: NDArray, rows: NDArray) -> Floats:
+    """What a leaf made of some rows of a node answers for other rows."""
+    problem = node.problem
+    target, weight = node.target[here], node.weight[here]
+    if isinstance(problem.leaves, RidgeLeaves):
+        source = problem.standardised
+        found = problem.leaves.model(source, node.rows[here], target, weight)
+        if found is not None:
+            out = np.empty((len(rows), 1))
+            at = np.zeros(len(rows), dtype=np.int32)
+            LeafModels.of([found[0]]).answer(problem.table, rows, at, out)  # type: ignore[union-attr]
+            return out[:, 0]
+    assert problem.criterion is not None
+    return np.full(len(rows), problem.criterion.constant(target, weight))

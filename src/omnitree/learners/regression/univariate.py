@@ -1,0 +1,231 @@
+"""The univariate learner for a numeric target: every feature is cut at its best.
+
+Numbers are cut between adjacent values; symbols are ordered by their mean target and cut
+once, which is the best of all subsets under the squared error (Fisher 1958; Breiman et al.
+1984, section 8.8). A table of complete numbers, with constants in the leaves and the squared
+error, is grown whole in compiled code (`_core/presort.hpp`). Ties go to the lowest feature
+index, then to the lowest cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core import general, presort
+from omnitree.criterion import SquaredError
+from omnitree.divisions import Divisions
+from omnitree.learners.base import Floats, SplitLearner, Tick
+from omnitree.learners.regression.search import Cut, CutSearch, trial_losses
+from omnitree.learners.univariate import axis_tree
+from omnitree.leaves import ConstantLeaves
+from omnitree.missing import Fractional, Mean, Surrogate
+from omnitree.node import Node
+from omnitree.parts import number
+from omnitree.splits import AxisSplit, Split, SubsetSplit
+from omnitree.tree import Tree
+
+
+class RegressionUnivariate(SplitLearner):
+    """Tests on one feature at a time, for a numeric target.
+
+    Parameters
+    ----------
+    min_branch : float, default=1
+        Least weight of a branch.
+
+    Examples
+    --------
+    >>> from omnitree import TreeRegressor
+    >>> reg = TreeRegressor(learner="univariate").fit([[1], [2], [3]], [5.0, 5.0, 8.0])
+    >>> reg.tree_.split(0).threshold
+    2.5
+    """
+
+    def __init__(self, min_branch=1):
+        self.min_branch = min_branch
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best test for one node."""
+        number("min_branch", self.min_branch)
+        search = CutSearch(node, self.min_branch)
+        best: Found | None = None
+        features = self._features(node)
+        whole = [f for f in features if not np.isnan(f.z).any()]
+        cuts: dict[int, Cut | None] = {}
+        if whole:
+            found = search.best_of(np.array([f.z for f in whole]))
+            cuts = {f.feature: cut for f, cut in zip(whole, found, strict=True)}
+        for f in features:
+            cut = cuts[f.feature] if f.feature in cuts else self._among_known(node, f.z)
+            if cut is None:
+                continue
+            if best is None or cut.gain > best.cut.gain + 1e-9 * search.loss:
+                best = Found(f, cut)
+        if best is None:
+            return None
+        return _with_surrogates(node, best.split(node, search.total))
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every division, trained on the other part."""
+        return trial_losses(self, divisions, rng)
+
+    def grows(self, node: Node) -> bool:
+        """Whether the kernel for complete numbers can do it."""
+        problem = node.problem
+        return (
+            type(problem.criterion) is SquaredError
+            and type(problem.leaves) is ConstantLeaves
+            and not problem.table.has_gaps
+            and not problem.table.schema.n_categories.any()
+        )
+
+    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
+        """The whole tree of a training table (all its rows, in order)."""
+        limits = node.problem.limits
+        mean = np.average(node.target, weights=node.weight)
+        grown = presort.grow_targets(
+            node.problem.table.values,
+            node.target - mean,
+            None if (node.weight == 1.0).all() else node.weight,
+            limits.min_rows,
+            number("min_branch", self.min_branch),
+            limits.depth_needed,
+            tick,
+        )
+        stats = grown["value"]
+        weight, sums, squares = stats[:, 0], stats[:, 1], stats[:, 2]
+        grown["value"] = weight[:, None]
+        tree = axis_tree(node, classes, grown, 1.0)
+        loss = np.maximum(squares - sums**2 / weight, 0.0)
+        loss[stats[:, 3] == stats[:, 4]] = 0.0
+        return tree.replace(constant=sums / weight + mean, loss=loss)
+
+    def _features(self, node: Node) -> list[Projection]:
+        """The features that vary at a node, as projections of its rows."""
+        found = []
+        for feature, m in enumerate(node.problem.table.schema.n_categories):
+            cells = node.problem.table.values[node.rows, feature]
+            known = ~np.isnan(cells)
+            if known.any():
+                made = _symbols if m else _numbers
+                found.append(made(node, feature, cells, known))
+        return [f for f in found if f.varies]
+
+    def _among_known(self, node: Node, z: Floats) -> Cut | None:
+        """The best cut of the rows without a gap, and what it gains there."""
+        known = np.flatnonzero(~np.isnan(z))
+        return CutSearch(node, self.min_branch, known).best(z[known])
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A feature as a projection of the rows of a node.
+
+    Attributes
+    ----------
+    feature : int
+    cells : float array
+        Of the rows of the node.
+    z : float array
+        What is cut: the cells, or the places of symbols; gaps filled, or NaN.
+    place, size : float arrays, for symbols
+        Where each symbol stands in the order (NaN: not here), and its weight.
+    """
+
+    feature: int
+    cells: Floats
+    z: Floats
+    place: Floats | None = None
+    size: Floats | None = None
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is anything to cut."""
+        # Comparisons with NaN are false: it is left out of both.
+        return bool(np.fmin.reduce(self.z) < np.fmax.reduce(self.z))
+
+
+def _numbers(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
+    z = cells
+    if not known.all() and isinstance(node.problem.missing, Mean):
+        mean = np.average(cells[known], weights=node.weight[known])
+        z = np.where(known, cells, mean)
+    return Projection(feature, cells, z)
+
+
+def _symbols(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
+    """The symbols in the order of their mean targets."""
+    m = int(node.problem.table.schema.n_categories[feature])
+    codes = np.where(known, cells, 0.0).astype(np.intp)
+
+    def sums(values: Floats) -> Floats:
+        return np.bincount(codes[known], values[known], m).astype(np.float64)
+
+    size = sums(node.weight)
+    if isinstance(node.problem.missing, Mean):
+        codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
+        size = sums(node.weight)
+    mean = sums(node.weight * node.target) / np.maximum(size, 1e-300)
+    place = np.empty(m)
+    place[np.argsort(np.where(size > 0, mean, np.inf), kind="stable")] = np.arange(m)
+    z = np.where(known, place[codes], np.nan)
+    return Projection(feature, cells, z, np.where(size > 0, place, np.nan), size)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best cut of a feature."""
+
+    of: Projection
+    cut: Cut
+
+    def split(self, node: Node, total: float) -> Split:
+        """The test, with the branch that rows with a gap take."""
+        policy, merit = node.problem.missing, max(self.cut.gain, 0.0) / total
+        place, feature = self.of.place, self.of.feature
+        known = ~np.isnan(self.of.cells)
+        cells, weight = self.of.cells[known], node.weight[known]
+        if place is None or self.of.size is None:
+            above = cells > self.cut.threshold
+            usual = np.average(cells, weights=weight) > self.cut.threshold
+        else:
+            side = place > self.cut.threshold
+            above = side[cells.astype(np.intp)]
+            usual = side[self.of.size.argmax()]
+        missing = int(usual)
+        if isinstance(policy, Fractional):
+            missing = -1
+        elif isinstance(policy, Surrogate):
+            missing = int(2 * weight[above].sum() > weight.sum())
+        if place is None:
+            cut = self.cut.threshold
+            return AxisSplit(feature, cut, merit=merit, missing=missing)
+        branch = np.where(np.isnan(place), -1, side)
+        return SubsetSplit(
+            feature, tuple(branch.tolist()), merit=merit, missing=missing
+        )
+
+
+def _with_surrogates(node: Node, split: Split) -> Split:
+    """The test with those that stand in for it, where the policy has any."""
+    table, policy = node.problem.table, node.problem.missing
+    if not isinstance(policy, Surrogate) or not table.has_gaps:
+        return split
+    found = general.surrogates(
+        table.values[node.rows],
+        node.weight,
+        table.schema.n_categories,
+        split.route(table, node.rows),
+        split.feature,  # type: ignore[attr-defined]
+        policy.max_surrogates,
+    )
+    tests = tuple(
+        AxisSplit(feature, threshold, low)
+        if codes is None
+        else SubsetSplit(feature, tuple(codes))
+        for feature, low, threshold, codes in found
+    )
+    return replace(split, surrogates=tests)

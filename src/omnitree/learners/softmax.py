@@ -1,0 +1,204 @@
+"""The softmax learner: a branch for each class, by penalised multinomial regression.
+
+The columns are taken as they are or with all their squares and products; the penalty is the
+one with the best cross-validated likelihood. Of two classes this is one linear (quadratic)
+test, of more a machine. `trial` keeps the held-out answers, by which the pruning `contest`
+compares machines with subtrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from omnitree.coefficients.threads import one_thread
+from omnitree.column_source import Quadratic
+from omnitree.discriminants.base import Functions
+from omnitree.discriminants.softmax import Whitened
+from omnitree.folds import fold_weights
+from omnitree.learners.base import SplitLearner
+from omnitree.linear_rows import Floats, LinearRows
+from omnitree.merit import MERITS
+from omnitree.node import EXPANSIONS, Node
+from omnitree.parts import number, unknown
+from omnitree.splits import Split
+from omnitree.table import Table
+
+PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
+# Of rows and columns: to find the directions of so many takes minutes.
+TOO_MANY = 3000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What cross-validation found.
+
+    Attributes
+    ----------
+    wrong : float array (n,)
+        Weight of each row that was misclassified while held out.
+    loss : float
+        Mean of minus the logarithm of the held-out probability of the true class.
+    penalty : float
+    expansion : str
+    """
+
+    rows: LinearRows
+    whitened: Whitened
+    classes: np.ndarray
+    y: np.ndarray
+    wrong: Floats
+    loss: float
+    penalty: float
+    expansion: str
+
+    @property
+    def kind(self) -> str:
+        """Kind of the test."""
+        two = len(self.classes) == 2
+        if self.expansion == "linear":
+            return "linear" if two else "machine"
+        return "quadratic" if two else "quadratic_machine"
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of the test."""
+        k = 1 if len(self.classes) == 2 else len(self.classes)
+        return k * (self.rows.n_columns + 1)
+
+    @property
+    def error(self) -> float:
+        """Share of the rows that were misclassified while held out."""
+        return float(self.wrong.sum() / self.rows.weight.sum())
+
+    def split(self) -> Split | None:
+        """The test fitted to all rows; None if all rows take one branch."""
+        with one_thread():
+            w = self.whitened.fit(
+                self.y,
+                self.rows.weight,
+                len(self.classes),
+                self.penalty,
+                tolerance=1e-6,
+                most=300,
+            )
+        weights, bias = self.whitened.functions(w)
+        branch = (self.rows.columns @ weights.T + bias).argmax(axis=1)
+        cells = branch * self.rows.n_classes + self.rows.y
+        shape = (len(bias), self.rows.n_classes)
+        counts = np.bincount(cells, self.rows.weight, shape[0] * shape[1])
+        counts = counts.reshape(shape)
+        used = np.flatnonzero(counts.sum(axis=1) > 0)
+        if len(used) < 2:
+            return None
+        merit = float(MERITS.resolve("gain")(counts[used]))
+        weights, bias = weights[used], bias[used]
+        source, fill = self.rows.source, self.rows.fill
+        if len(used) == 2:
+            return source.split(weights[1] - weights[0], bias[0] - bias[1], fill, merit)
+        if isinstance(source, Quadratic):
+            return source.machine(weights, bias, fill, merit)
+        functions = Functions(self.classes[used], weights, bias)
+        return functions.machine(self.rows, merit)
+
+
+class Softmax(SplitLearner):
+    """Multinomial logistic regression with a ridge penalty, as one test.
+
+    Parameters
+    ----------
+    expansion : {"linear", "quadratic"}, default="linear"
+        The columns: as they are, or with all their squares and products.
+    penalties : sequence of float
+        Tried from the largest down, until the held-out likelihood gets worse.
+    folds : int, default=5
+        Of the cross-validation that chooses the penalty.
+    max_columns : int, optional
+        Nodes with more columns, products included, get no test.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import TreeClassifier
+    >>> from omnitree.learners import Softmax
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = TreeClassifier(learner=Softmax(), max_depth=1).fit(X, y)
+    >>> clf.tree_.n_leaves, clf.tree_.node_kinds()["machine"]
+    (3, 1)
+    """
+
+    def __init__(
+        self, expansion="linear", penalties=PENALTIES, folds=5, max_columns=None
+    ):
+        self.expansion = expansion
+        self.penalties = penalties
+        self.folds = folds
+        self.max_columns = max_columns
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The test for one node."""
+        trial = self.trial(node)
+        return None if trial is None else trial.split()
+
+    def trial(self, node: Node) -> Trial | None:
+        """Cross-validate every penalty; None where there is nothing to fit."""
+        if self.expansion not in EXPANSIONS:
+            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+        penalties = sorted((float(p) for p in self.penalties), reverse=True)
+        number("penalties", penalties[-1], 1e-12)
+        rows = node.view(self.expansion)
+        n, p, k = len(rows.rows), rows.n_columns, len(rows.present)
+        most = np.inf if self.max_columns is None else self.max_columns
+        if k < 2 or p > number("max_columns", most, 1) or min(n, p) > TOO_MANY:
+            return None
+        with one_thread():
+            whitened = Whitened.of(rows.columns, rows.weight)
+            if whitened is None:
+                return None
+            y = np.searchsorted(rows.present, rows.y).astype(np.int32)
+            table = Table(
+                node.problem.table.values[rows.rows], node.problem.table.schema
+            )
+            held = fold_weights(table, y, rows.weight, self.folds, node.problem.seed)
+            wrong, loss, penalty = self._validate(whitened, y, rows, held, penalties)
+        return Trial(
+            rows, whitened, rows.present, y, wrong, loss, penalty, self.expansion
+        )
+
+    def _validate(
+        self,
+        whitened: Whitened,
+        y: np.ndarray,
+        rows: LinearRows,
+        held: Floats,
+        penalties: Sequence[float],
+    ) -> tuple[Floats, float, float]:
+        """Held-out errors, loss and penalty where the loss is least."""
+        k = len(rows.present)
+        weights: list[Floats | None] = [None] * held.shape[1]
+        best: tuple[Floats, float, float] | None = None
+        for penalty in penalties:
+            wrong, loss = np.zeros(len(y)), 0.0
+            for fold in range(held.shape[1]):
+                out = np.flatnonzero(held[:, fold] > 0)
+                kept = rows.weight - held[:, fold]
+                kept[kept < 1e-12] = 0.0
+                if not len(out) or not (kept > 0).any():
+                    continue
+                w = whitened.fit(y, kept, k, penalty, weights[fold])
+                weights[fold] = w
+                s = whitened.scores[out] @ w[:-1] + w[-1]
+                s -= s.max(axis=1, keepdims=True)
+                true = s[np.arange(len(out)), y[out]]
+                lost = np.log(np.exp(s).sum(axis=1)) - true
+                loss += float(held[out, fold] @ lost)
+                wrong[out] += held[out, fold] * (s.argmax(axis=1) != y[out])
+            loss /= float(rows.weight.sum())
+            if best is None or loss < best[1]:
+                best = wrong, loss, penalty
+            else:
+                break
+        assert best is not None
+        return best

@@ -1,0 +1,135 @@
+"""Logistic models by LogitBoost with regressions on single columns (SimpleLogistic).
+
+A model is K sums over the encoded columns, grown step by step: in each step every class gets
+the one regression, on the one column, that explains its working responses best (Landwehr,
+Hall & Frank 2005). Columns that never help stay out, so a model with few steps is sparse.
+Steps can go on from a model that other rows gave, which is how a node refines that of its
+parent. The number of steps is chosen by cross-validation. Used by logistic leaves and by
+functional trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core import logitboost as kernel
+from omnitree.column_source import Standardised
+from omnitree.leaf_models import LeafModels
+from omnitree.table import Table
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The encoded columns of a table in units of their deviations, gaps filled.
+
+    A gap is filled with the column's mean; the columns of a symbol with what its most
+    frequent value has there.
+
+    Attributes
+    ----------
+    x : float array (n, p)
+    mean, std, fill : float arrays (p,)
+        In the table's own units; a constant column has deviation 0.
+    """
+
+    x: Floats
+    mean: Floats
+    std: Floats
+    fill: Floats
+
+    @classmethod
+    def of(cls, table: Table, weight: Floats) -> Columns:
+        """The columns of a training table."""
+        source = Standardised.of(table, weight)
+        fill = source.mean.copy()
+        feature, symbol = table.schema.linear_columns()
+        for f in np.unique(feature[symbol >= 0]):
+            cells = table.values[:, f]
+            known = ~np.isnan(cells)
+            codes = cells[known].astype(np.int64)
+            size = np.bincount(codes, weight[known], minlength=1)
+            own = np.flatnonzero(feature == f)
+            fill[own] = np.where(symbol[own] == size.argmax(), 1.0, -1.0)
+        varies = source.std > 0
+        at = np.where(varies, fill - source.mean, 0.0)
+        at[varies] /= source.std[varies]
+        x = source.take(np.arange(table.n_rows), at[source.with_gaps])
+        return cls(x, source.mean, source.std, fill)
+
+    def leaf_models(self, models: list[Boosted]) -> LeafModels:
+        """The models of all nodes, in the table's own units."""
+        varies = self.std > 0
+        weights = np.stack([m.weights for m in models])
+        weights = np.where(varies, weights, 0.0) / np.where(varies, self.std, 1.0)
+        bias = np.stack([m.bias for m in models]) - weights @ self.mean
+        return LeafModels.dense(bias, weights, self.fill, "softmax")
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """Sums over columns: `bias` (K,) and `weights` (K, p)."""
+
+    bias: Floats
+    weights: Floats
+
+    @classmethod
+    def start(cls, n_classes: int, n_columns: int) -> Boosted:
+        """The model without any step: all classes are equally likely."""
+        return cls(np.zeros(n_classes), np.zeros((n_classes, n_columns)))
+
+    def sums(self, x: Floats) -> Floats:
+        """The K sums of each row."""
+        return x @ self.weights.T + self.bias
+
+    def boosted(
+        self, x: Floats, y: NDArray[np.int32], weight: Floats, steps: int
+    ) -> tuple[Boosted, Floats]:
+        """The model after more steps on these rows, and its sums."""
+        bias, weights, sums = self.bias.copy(), self.weights.copy(), self.sums(x)
+        kernel.boost(x, y, weight, sums, steps, bias, weights)
+        return Boosted(bias, weights), sums
+
+
+def steps_by_folds(
+    model: Boosted,
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    held: Floats,
+    max_steps: int,
+    patience: int,
+) -> int:
+    """Number of steps from `model` with fewest errors on held-out folds.
+
+    `held` (n, folds) is the weight of each row in each fold. A fold stops `patience` steps
+    after the errors of the folds so far were least, and only steps that all folds made
+    count.
+    """
+    errors = np.zeros(max_steps + 1)
+    made = max_steps
+    for k in range(held.shape[1]):
+        train = np.flatnonzero(weight - held[:, k] > 1e-12)
+        test = np.flatnonzero(held[:, k] > 1e-12)
+        if not len(train) or not len(test):
+            continue
+        part, other = x[train], x[test]
+        steps = kernel.boost_watched(
+            part,
+            y[train],
+            (weight - held[:, k])[train],
+            model.sums(part),
+            other,
+            y[test],
+            held[test, k],
+            model.sums(other),
+            made,
+            patience,
+            errors,
+        )
+        made = min(made, steps)
+    return int((errors[: made + 1] < errors[: made + 1].min() + 1e-9).argmax())

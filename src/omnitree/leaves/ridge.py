@@ -1,0 +1,159 @@
+"""What the leaves of a tree for a numeric target hold: a constant, or a linear model.
+
+`Ridge` fits a linear model with a ridge penalty to the rows of a node, by weighted least
+squares on the standardised columns. The penalty is the one with the least squared error
+when each row in turn is left out, which costs one factorisation for all penalties; an
+infinite penalty, the constant, is among them, so a leaf has a model only if it pays. A row
+of weight two counts as two rows, of which one is left out. Used by `TreeRegressor`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from omnitree.column_source import Standardised
+from omnitree.criterion import SquaredError
+from omnitree.leaf_models import LeafModel, LeafModels
+from omnitree.leaves.base import Leaves, Training
+from omnitree.parts import number
+from omnitree.tree import Tree
+
+Floats = NDArray[np.float64]
+
+
+class ConstantLeaves(Leaves):
+    """A constant: the mean of the rows, or their median for the absolute error."""
+
+    task = "regression"
+
+    def fit(self, tree: Tree, training: Training) -> Tree:
+        return tree
+
+
+def recounted(tree: Tree, training: Training) -> Tree:
+    """The same tests with the weights, constants and losses of other rows, no models."""
+    criterion = training.criterion
+    assert criterion is not None
+    path = tree.decision_path(training.table).tocsc()
+    value = np.zeros((tree.n_nodes, 1))
+    constant, loss = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        part = slice(path.indptr[node], path.indptr[node + 1])
+        rows = path.indices[part]
+        if len(rows):
+            weight = path.data[part] * training.weight[rows]
+            target = training.y[rows]
+            value[node] = weight.sum()
+            constant[node] = criterion.constant(target, weight)
+            loss[node] = weight @ criterion.losses(target - constant[node])
+    return tree.replace(value=value, constant=constant, loss=loss, models=None)
+
+
+class RidgeLeaves(Leaves):
+    """A linear model with a ridge penalty, where it beats a constant.
+
+    Only for the squared error.
+
+    Parameters
+    ----------
+    penalties : tuple of float
+        Tried in turn, each times the number of rows; standardised columns make them
+        comparable.
+    search_penalty : float, default=0.01
+        Times the number of rows, while cuts are searched.
+    cuts : int, default=32
+        A test is searched among this many cuts of a projection, and then among those
+        next to the best.
+    """
+
+    task = "regression"
+
+    def __init__(
+        self,
+        penalties=(1e-4, 1e-3, 1e-2, 0.1, 1.0),
+        search_penalty=1e-2,
+        cuts=32,
+    ):
+        self.penalties = penalties
+        self.search_penalty = search_penalty
+        self.cuts = cuts
+
+    def fit(self, tree: Tree, training: Training) -> Tree:
+        if type(training.criterion) is not SquaredError:
+            raise ValueError(
+                "ridge leaves make the squared error small; with another criterion use "
+                "leaves='constant'"
+            )
+        source = Standardised.of(training.table, training.weight)
+        path = tree.decision_path(training.table).tocsc()
+        models: list[LeafModel | None] = []
+        loss = np.array(tree.loss)
+        for node in range(tree.n_nodes):
+            part = slice(path.indptr[node], path.indptr[node + 1])
+            rows = path.indices[part].astype(np.int64)
+            weight = path.data[part] * training.weight[rows]
+            found = None
+            if not training.expired():
+                found = self.model(source, rows, training.y[rows], weight)
+            models.append(found and found[0])
+            if found:
+                loss[node] = found[1]
+        return tree.replace(models=LeafModels.of(models), loss=loss)
+
+    def model(
+        self, source: Standardised, rows: NDArray, target: Floats, weight: Floats
+    ) -> tuple[LeafModel, float] | None:
+        """The linear model of some rows and its loss; None: a constant is no worse."""
+        for penalty in self.penalties:
+            number("penalties", penalty)
+        total = float(weight.sum())
+        if total < 3:
+            return None
+        columns = source.take(rows, source.gap_means(rows, weight))
+        mean = weight @ columns / total
+        bias = float(weight @ target / total)
+        columns -= mean
+        penalties = np.array(self.penalties) * total
+        found = fit_ridge(columns, target - bias, weight, penalties)
+        if found is None:
+            return None
+        loss = float(weight @ (target - bias - columns @ found) ** 2)
+        own = found / np.where(source.std > 0, source.std, 1.0)
+        fill = mean * source.std + source.mean
+        return LeafModel.of([bias - own @ fill], own[None], fill, "identity"), loss
+
+
+def fit_ridge(x: Floats, t: Floats, weight: Floats, penalties: Floats) -> Floats | None:
+    """Weights for the penalty with the least leave-one-out error.
+
+    `x` and `t` are around their means. None if no penalty beats the constant.
+    """
+    total = float(weight.sum())
+    n, p = x.shape
+    if total < 3 or not p:
+        return None
+    # An eigenvector's scores, and its part of the scatter; rows serve where they are few.
+    if n >= p:
+        values, vectors = linalg.eigh((x * weight[:, None]).T @ x)
+    else:
+        root = np.sqrt(weight)[:, None]
+        values, left = linalg.eigh((x * root) @ (x * root).T)
+        safe = np.sqrt(np.maximum(values, np.finfo(float).tiny))
+        vectors = (x * root).T @ left / safe
+    keep = values > 1e-10 * max(float(values[-1]), 1e-300)
+    values, vectors = values[keep], vectors[:, keep]
+    scores = x @ vectors
+    slope = scores.T @ (weight * t)
+    shrink = 1.0 / (values[:, None] + penalties)  # (r, penalties)
+    residual = t[:, None] - scores @ (shrink * slope[:, None])
+    leverage = scores**2 @ shrink + 1.0 / total
+    # A row that alone decides its own answer says nothing about the model.
+    left_out = residual / np.maximum(1.0 - leverage, 1e-3)
+    errors = weight @ left_out**2
+    constant = float(weight @ (t / (1.0 - 1.0 / total)) ** 2)
+    best = int(np.argmin(errors))
+    if not errors[best] < constant * (1 - 1e-9):
+        return None
+    return vectors @ (shrink[:, best] * slope)

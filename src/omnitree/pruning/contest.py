@@ -1,0 +1,247 @@
+"""The contest: subtrees against single tests of many columns; held-out errors decide.
+
+A univariate tree is cut back by cross-validated cost-complexity, which tells for every row
+whether it was misclassified while held out. Then, from the root down, each node asks its
+rivals: one test over many columns, a branch for each class, cross-validated on the node's
+own rows. Where a rival makes fewer held-out errors than the subtree it takes its place; else
+the node keeps its test and its children ask again. So simple regions get simple tests, and
+machines stand only where evidence asks for them. Used by the preset `omni`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from omnitree.folds import fold_weights
+from omnitree.learners import LEARNERS, Softmax
+from omnitree.learners.softmax import Trial
+from omnitree.node import Node, Problem
+from omnitree.parts import number
+from omnitree.pruning.base import (
+    Evidence,
+    Pruning,
+    Rows,
+    children,
+    subtree_sums,
+    training_errors,
+)
+from omnitree.pruning.cost_complexity import errors_at, fold_trees, weakest_links
+from omnitree.splits import Considered, Split
+from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
+
+# Beyond 500 terms nobody reads a quadratic form.
+RIVALS = (Softmax(), Softmax("quadratic", max_columns=500))
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How the univariate tree fares: weight of each row held out, and of it the errors."""
+
+    weight: np.ndarray
+    wrong: np.ndarray
+
+
+class Contest(Pruning):
+    """Cut back by cost-complexity, then let tests of many columns replace subtrees.
+
+    Parameters
+    ----------
+    rivals : sequence of Softmax, default=(linear, quadratic up to 500 terms)
+        From the simplest to the richest.
+    folds : int, default=10
+        Of the cross-validation of the tree.
+    se : float, default=0.0
+        The tree is the smallest within this many standard errors of the best.
+    margin : float, default=0.0
+        A rival must have fewer held-out errors than the subtree by this many standard
+        errors of the difference.
+    step : float, default=1.0
+        A richer rival must beat a simpler one by this many.
+    min_rows : int, default=30
+        Nodes with fewer rows have no rivals.
+    max_rows : int, default=20000
+        In nodes with more rows, rivals see a stratified sample of this size. With more
+        than ten times as many rows in all, one fold tests the tree instead of all.
+    """
+
+    def __init__(
+        self,
+        rivals=RIVALS,
+        folds=10,
+        se=0.0,
+        margin=0.0,
+        step=1.0,
+        min_rows=30,
+        max_rows=20_000,
+    ):
+        self.rivals = rivals
+        self.folds = folds
+        self.se = se
+        self.margin = margin
+        self.step = step
+        self.min_rows = min_rows
+        self.max_rows = max_rows
+
+    def prune(self, tree: Tree, evidence: Evidence) -> Tree:
+        """The tree after the contest."""
+        rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
+        number("margin", self.margin, 0)
+        number("step", self.step, 0)
+        rows, problem = evidence.train, evidence.problem
+        if problem is None:
+            raise ValueError("the contest fits new tests and belongs into fit")
+        tree, held_out = self._cut_back(tree, evidence)
+        path = tree.decision_path(rows.table).tocsc()
+        leaves = subtree_sums(tree, np.ones(tree.n_nodes))
+        limits, n_leaves = problem.limits, tree.n_leaves
+        splits: dict[int, Split] = {}
+        queue = [0]
+        for at in queue:
+            here = np.sort(path.indices[path.indptr[at] : path.indptr[at + 1]])
+            tested = here[held_out.weight[here] > 0]
+            if len(tested) < self.min_rows or not held_out.wrong[tested].any():
+                continue
+            if tree.depths[at] == limits.max_depth or limits.expired():
+                continue
+            trials = self._trials(problem, tested, rivals)
+            best = self._winner(trials, held_out)
+            split = None if best is None else trials[best].split()
+            more = 0 if split is None else split.n_children - int(leaves[at])
+            if limits.max_leaves is not None and n_leaves + more > limits.max_leaves:
+                split = None
+            if split is None and tree.kind[at] == LEAF:
+                continue
+            said = _said(tree, at, trials, held_out, None if split is None else best)
+            splits[at] = replace(split or tree.split(at), candidates=said)
+            if split is None:
+                part = children(tree, at)
+                queue.extend(range(part.start, part.stop))
+            else:
+                n_leaves += more
+        return graft(tree, splits, rows) if splits else tree
+
+    def _cut_back(self, tree: Tree, evidence: Evidence) -> tuple[Tree, HeldOut]:
+        """The pruned tree, and how it fared on rows that were held out."""
+        links = weakest_links(tree, training_errors(tree, evidence))
+        total = tree.value[0].sum()
+        alphas = np.unique(np.concatenate([[0.0], links[tree.kind != LEAF]]))
+        prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf) / total
+        many = len(evidence.train.y) > 10 * number("max_rows", self.max_rows, 1)
+        parts = fold_trees(evidence, self.folds, 1 if many else None)
+        errors = np.sum(
+            [errors_at(t.tree, t.links, prices * t.total, t.test, None) for t in parts],
+            axis=0,
+        )
+        weight, wrong = np.zeros((2, len(evidence.train.y)))
+        for part in parts:
+            weight[part.rows] += part.test.weight
+        n, best = weight.sum(), errors.min()
+        slack = self.se * np.sqrt(best * max(1 - best / n, 0.0))
+        chosen = int(np.flatnonzero(errors <= best + slack + 1e-9)[-1])
+        for part in parts:
+            answer = part.cut(prices[chosen]).predict_labels(part.test.table)
+            wrong[part.rows] += part.test.weight * (answer != part.test.y)
+        return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
+
+    def _trials(
+        self, problem: Problem, here: np.ndarray, rivals: Sequence[Softmax]
+    ) -> list[Trial]:
+        """What the rivals make of the rows of a node."""
+        if len(here) > self.max_rows:
+            here = _sample(problem, here, self.max_rows)
+        node = Node(problem, here, problem.weight[here])
+        trials = [rival.trial(node) for rival in rivals]
+        return [trial for trial in trials if trial is not None]
+
+    def _winner(self, trials: list[Trial], held_out: HeldOut) -> int | None:
+        """The rival that beats the subtree and all simpler rivals, or None."""
+        best = None
+        if trials:
+            here = trials[0].rows.rows
+            share = held_out.weight[here]
+            least = held_out.wrong[here]
+        for i, trial in enumerate(trials):
+            wrong = trial.wrong * (share / trial.rows.weight)
+            gain = least - wrong
+            spread = np.sqrt((gain**2 / share).sum())
+            needed = self.margin if best is None else self.step
+            if gain.sum() > needed * spread + 1e-9:
+                best, least = i, wrong
+        return best
+
+
+def _said(
+    tree: Tree, at: int, trials: list[Trial], held_out: HeldOut, best: int | None
+) -> tuple[Considered, ...]:
+    """The candidates of a node and their held-out errors, for the reader of the tree."""
+    if not trials:
+        return ()
+    here = trials[0].rows.rows
+    below = tree.collapse(np.arange(tree.n_nodes)) if at == 0 else _subtree(tree, at)
+    share = float(held_out.wrong[here].sum() / held_out.weight[here].sum())
+    kind = "leaf" if tree.kind[at] == LEAF else tree.split(at).kind
+    said = [
+        Considered(
+            "univariate subtree", kind, below.n_parameters, "error", share, best is None
+        )
+    ]
+    for i, trial in enumerate(trials):
+        said.append(
+            Considered(
+                f"{trial.expansion} softmax",
+                trial.kind,
+                trial.n_parameters,
+                "error",
+                trial.error,
+                best == i,
+            )
+        )
+    return tuple(said)
+
+
+def _subtree(tree: Tree, at: int) -> Tree:
+    """The part of a tree below a node."""
+    to = np.arange(tree.n_nodes)
+    to[0] = at
+    return tree.collapse(to)
+
+
+def _sample(problem: Problem, rows: np.ndarray, n: int) -> np.ndarray:
+    """About n of the rows, in the order of the table, each class by its share."""
+    part = Rows(problem.table, problem.y, problem.weight).take(rows)
+    folds = part.weight.sum() / n
+    weight = fold_weights(part.table, part.y, part.weight, folds, problem.seed)
+    return rows[weight[:, 0] > 0]
+
+
+def graft(tree: Tree, splits: dict[int, Split], rows: Rows) -> Tree:
+    """The tree with other tests at some nodes.
+
+    Where a test is the node's own (with other candidates to remember), what lies below it
+    stays; the branches of any other are leaves.
+    """
+    path = tree.decision_path(rows.table).tocsc()
+    records: list[NodeRecord] = []
+    queue: list[tuple[int, int, np.ndarray | None]] = [(0, -1, None)]
+    for at, parent, value in queue:  # grows while it is read: breadth first
+        record = NodeRecord(parent, tree.value[at] if value is None else value)
+        records.append(record)
+        if value is not None or (tree.kind[at] == LEAF and at not in splits):
+            continue
+        own, first = len(records) - 1, len(queue)
+        kept = None if tree.kind[at] == LEAF else tree.split(at)
+        split = record.split = splits.get(at, kept)
+        if split is None or split == kept:
+            part = children(tree, at)
+            queue += [(child, own, None) for child in range(part.start, part.stop)]
+        else:
+            here = np.sort(path.indices[path.indptr[at] : path.indptr[at + 1]])
+            branch = split.route(rows.table, here)
+            counts = np.zeros((split.n_children, len(tree.classes)))
+            np.add.at(counts, (branch, rows.y[here]), rows.weight[here])
+            queue += [(at, own, c) for c in counts]
+        record.children = range(first, len(queue))
+    return tree_from_nodes(tree.schema, tree.classes, records)

@@ -1,0 +1,87 @@
+"""The softmax learner: kinds of test, held-out answers, hard cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from omnitree import TreeClassifier
+from omnitree.learners import Softmax
+from omnitree.missing import MISSING
+from omnitree.node import Node, Problem
+from omnitree.stopping import Limits
+from omnitree.table import learn_table
+
+
+def root(X, y, seed=0):
+    table = learn_table(X)
+    y = np.asarray(y, dtype=np.int32)
+    weight = np.ones(len(y))
+    k = int(y.max()) + 1
+    problem = Problem(table, y, weight, k, MISSING.resolve("mean"), Limits(), seed)
+    return Node(problem, np.arange(len(y)), weight)
+
+
+@pytest.mark.parametrize(
+    ("expansion", "two", "kind"),
+    [
+        ("linear", True, "linear"),
+        ("linear", False, "machine"),
+        ("quadratic", True, "quadratic"),
+        ("quadratic", False, "quadratic_machine"),
+    ],
+)
+def test_kind_and_held_out_error(expansion, two, kind):
+    X, y = load_iris(return_X_y=True)
+    if two:
+        X, y = X[y > 0], y[y > 0] - 1
+    trial = Softmax(expansion).trial(root(X, y))
+    split = trial.split()
+    assert split.kind == trial.kind == kind
+    assert split.n_params == trial.n_parameters
+    assert trial.error <= 0.06
+    branch = split.route(learn_table(X), np.arange(len(y)))
+    assert (branch == y).mean() >= 1 - trial.error - 0.02
+    weights = trial.whitened.functions(
+        trial.whitened.fit(y.astype(np.int32), np.ones(len(y)), len(set(y)), 0.1)
+    )
+    assert np.isfinite(weights[0]).all()
+
+
+def test_quadratic_separates_what_no_line_does():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    bent, straight = (
+        TreeClassifier(learner=Softmax(e), max_depth=1).fit(X, y).score(X, y)
+        for e in ("quadratic", "linear")
+    )
+    assert bent > 0.97 > 0.7 > straight
+
+
+def test_units_and_offsets_do_not_matter():
+    X, y = load_wine(return_X_y=True)
+    scale = 10.0 ** np.arange(-6, 7)
+    one, two = (
+        TreeClassifier(learner=Softmax("quadratic"), max_depth=1).fit(Z, y).predict(Z)
+        for Z in (X, X * scale + 100 * scale)
+    )
+    assert (one == two).mean() > 0.99
+
+
+def test_branches_without_rows_are_dropped():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 1))
+    y = (X[:, 0] > 0).astype(int)
+    y[:3] = 2  # a class that no row is likely to have
+    split = Softmax().trial(root(X, y)).split()
+    assert split.n_children == 2
+
+
+def test_limits_of_columns_and_bad_values():
+    X, y = load_iris(return_X_y=True)
+    assert Softmax("quadratic", max_columns=5).trial(root(X, y)) is None
+    assert Softmax().trial(root(np.ones((10, 2)), np.arange(10) % 2)) is None
+    with pytest.raises(ValueError, match="linear, quadratic"):
+        Softmax("cubic").trial(root(X, y))

@@ -1,0 +1,112 @@
+"""The contest of machines with subtrees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree.learners import Softmax
+from omnitree.pruning import Contest, CostComplexity
+from omnitree.pruning.contest import graft
+
+
+def slanted(n=400, seed=0):
+    """Left of 0 a slanted border, right of 0 a straight one."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 3))
+    y = np.where(X[:, 0] < -0.2, X[:, 1] + X[:, 2] > 0, X[:, 1] > 0.3)
+    return X, y.astype(int)
+
+
+def test_a_line_takes_the_place_of_a_staircase():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = (X @ [1, 2, -1, 0.5] > 0.3).astype(int)
+    clf = OmniTreeClassifier(random_state=0).fit(X, y)
+    assert clf.tree_.n_leaves == 2 and clf.tree_.node_kinds()["linear"] == 1
+    assert clf.score(X, y) > 0.97
+    said = clf.tree_.split(0).candidates
+    assert [c.chosen for c in said] == [False, True, False]
+    assert said[0].score > said[1].score
+    assert "linear softmax" in clf.describe()
+
+
+def test_a_box_stays_univariate():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 5))
+    y = ((X[:, 0] > 0.3) & (X[:, 1] < 0.6)).astype(int)
+    clf = OmniTreeClassifier(random_state=0).fit(X, y)
+    kinds = clf.tree_.node_kinds()
+    assert kinds["axis"] == sum(kinds.values()) == 2
+
+
+def test_a_machine_below_a_cut():
+    X, y = slanted(2000)
+    clf = TreeClassifier(pruning=Contest(rivals=(Softmax(),)), random_state=0)
+    clf.fit(X, y)
+    assert clf.tree_.split(0).kind == "axis"
+    assert clf.tree_.node_kinds()["linear"] >= 1
+    new, truth = slanted(4000, 1)
+    plain = TreeClassifier(pruning=CostComplexity(), random_state=0).fit(X, y)
+    assert clf.score(new, truth) > plain.score(new, truth) + 0.005
+    assert clf.tree_.n_leaves < plain.tree_.n_leaves / 2
+
+
+def test_counts_after_grafting_are_those_of_the_rows():
+    X, y = slanted()
+    clf = presets.make("omni", random_state=0).fit(X, y)
+    tree = clf.tree_
+    for node in np.flatnonzero(tree.kind != 0):
+        first, n = tree.first_child[node], tree.n_children[node]
+        np.testing.assert_allclose(
+            tree.value[first : first + n].sum(axis=0), tree.value[node]
+        )
+    leaf = clf.apply(X)
+    for at in np.unique(leaf):
+        np.testing.assert_array_equal(
+            tree.value[at], np.bincount(y[leaf == at], minlength=2)
+        )
+
+
+def test_graft_of_nothing_is_the_tree():
+    X, y = slanted()
+    tree = TreeClassifier(pruning=CostComplexity(), random_state=0).fit(X, y).tree_
+    from omnitree.pruning import Rows
+    from omnitree.table import learn_table
+
+    rows = Rows(learn_table(X), y.astype(np.int32), np.ones(len(y)))
+    again = graft(tree, {0: tree.split(0)}, rows)
+    assert again.to_dict() == tree.replace(deviation=None).to_dict()
+
+
+def test_limits_are_kept():
+    X, y = slanted(800)
+    y = y + 2 * (X[:, 2] > 0.5)
+    for limit in ({"max_leaves": 3}, {"max_depth": 1}, {"max_depth": 0}):
+        tree = presets.make("omni", random_state=0, **limit).fit(X, y).tree_
+        assert tree.n_leaves <= limit.get("max_leaves", 99)
+        assert tree.depth <= limit.get("max_depth", 99)
+
+
+def test_large_nodes_are_sampled():
+    X, y = slanted(3000)
+    part = Contest(max_rows=200)
+    clf = TreeClassifier(pruning=part, random_state=0).fit(X, y)
+    assert clf.score(*slanted(3000, 1)) > 0.93
+
+
+def test_pruning_later_is_refused():
+    X, y = slanted()
+    clf = TreeClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="belongs into fit"):
+        clf.prune(Contest(), X, y)
+
+
+def test_same_seed_same_tree_for_any_jobs():
+    X, y = slanted()
+    trees = [
+        OmniTreeClassifier(random_state=3, n_jobs=n).fit(X, y).tree_.to_dict()
+        for n in (None, 1, 2)
+    ]
+    assert trees[0] == trees[1] == trees[2]
