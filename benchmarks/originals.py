@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import time
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,10 @@ PAIRS = {
     "oc1": ("oc1", {}, "OC1", 3),
     "oc1 unpruned": ("oc1", {"pruning": None}, "OC1-unpruned", 1),
     "cart-lc": ("cart-lc", {}, "CART-LC", 1),
+    "lmt": ("lmt", {}, "LMT", 3),
+    "ft": ("ft", {}, "FT", 1),
+    "ft inner": ("ft", {"where": "inner"}, "FTInner", 1),
+    "ft leaves": ("ft", {"where": "leaves"}, "FTLeaves", 1),
 }
 
 
@@ -79,7 +84,9 @@ def run(folder: Path, name: str, pair: str, seeds: int | None) -> list[dict]:
         for fold, (train, test) in enumerate(folds.split(X, y)):
             for seed in range(seeds):
                 clf = presets.make(preset, random_state=seed, **changes)
+                begin = time.process_time()
                 clf.fit(X.iloc[train], y.iloc[train])
+                seconds = time.process_time() - begin
                 rows.append(
                     {
                         "dataset": name,
@@ -90,6 +97,7 @@ def run(folder: Path, name: str, pair: str, seeds: int | None) -> list[dict]:
                         "error": 100 * (1 - clf.score(X.iloc[test], y.iloc[test])),
                         "leaves": clf.tree_.n_leaves,
                         "size": clf.tree_.n_nodes,
+                        "seconds": seconds,
                     }
                 )
     return rows
@@ -102,32 +110,40 @@ def compare(ours: pd.DataFrame, theirs: pd.DataFrame, pair: str) -> str:
     other = theirs[theirs.method == original]
     lines = [
         f"\n## `{pair}` against {original}\n",
-        "| data set | error | original | difference | leaves | original | sd of seeds |",
-        "|---|---|---|---|---|---|---|",
+        "| data set | error | original | difference | leaves | original | sd of seeds "
+        "| fit ms | original |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     table = []
     for name, part in mine.groupby("dataset", sort=False):
         ref = other[other.dataset == name]
-        by_fold = part.groupby(["repeat", "fold"])[["error", "leaves"]].mean()
+        by_fold = part.groupby(["repeat", "fold"])[
+            ["error", "leaves", "seconds"]
+        ].mean()
         ref = ref.set_index(["repeat", "fold"])
-        both = by_fold.join(ref[["error_pct", "leaves"]], rsuffix="_ref", how="inner")
+        columns = ["error_pct", "leaves", "fit_cpu_s"]
+        both = by_fold.join(ref[columns], rsuffix="_ref", how="inner")
         if both.empty:
             continue
         seeds = part.groupby("seed").error.mean()
         spread = seeds.std() if len(seeds) > 1 else 0.0
         m = both.mean()
-        table.append((name, m.error, m.error_pct, m.leaves, m.leaves_ref, spread))
+        ms = 1000 * both[["seconds", "fit_cpu_s"]].median()
+        table.append((name, m.error, m.error_pct, m.leaves, m.leaves_ref, *ms, spread))
         lines.append(
             f"| {name} | {m.error:.2f} | {m.error_pct:.2f} | {m.error - m.error_pct:+.2f} "
-            f"| {m.leaves:.1f} | {m.leaves_ref:.1f} | {spread:.2f} |"
+            f"| {m.leaves:.1f} | {m.leaves_ref:.1f} | {spread:.2f} "
+            f"| {ms.seconds:.1f} | {ms.fit_cpu_s:.1f} |"
         )
-    error, ref_error, leaves, ref_leaves = np.array([r[1:5] for r in table]).T
+    columns = np.array([r[1:7] for r in table]).T
+    error, ref_error, leaves, ref_leaves, ms, ref_ms = columns
     apart = error - ref_error
     far = [f"{table[i][0]} {apart[i]:+.2f}" for i in np.flatnonzero(abs(apart) > 1.5)]
     lines.append(
         f"| **mean** | **{error.mean():.2f}** | **{ref_error.mean():.2f}** "
         f"| **{apart.mean():+.2f}** | **{leaves.mean():.1f}** "
-        f"| **{np.nanmean(ref_leaves):.1f}** | |"
+        f"| **{np.nanmean(ref_leaves):.1f}** | | **{ms.mean():.1f}** "
+        f"| **{np.nanmean(ref_ms):.1f}** |"
     )
     lines.append(f"\nFurther off than 1.5 points: {', '.join(far) or 'none'}.")
     return "\n".join(lines)

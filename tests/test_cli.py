@@ -366,7 +366,6 @@ def test_bad_tables(tmp_path: Path, model: Path):
         ("y\na\nb\n", "y", "no column but the target"),
         ("x,y\n1,a\n2,a\n", "y", "one class"),
         ("x,y\n1,\n2,?\n", "y", "no row"),
-        ("x,y\n1,0.5\n2,1.25\n", "y", "fractional"),
         ("x,y\n,a\n,b\n", "y", "missing"),
         ("x,y\n1,a\ninf,b\n", "y", "infinity"),
     ],

@@ -29,7 +29,9 @@ LEARNERS = [
     Linear(direction=Fisher("always")),
     Linear(threshold="exhaustive", expansion="quadratic"),
     Linear(max_features_per_test=2),
+    Linear("selection"),
     Grouped("rls"),
+    Grouped("rls", "selection"),
     KWay(),
 ]
 

@@ -89,6 +89,22 @@ def test_a_cut_node_answers_by_its_own_model(seed):
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_rows_that_pass_are_the_path_by_columns(seed, gaps):
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, KINDS, n_inner=seed)
+    table = Table(random_rows(rng, 30, gaps=gaps), SCHEMA)
+    start, row, part = tree.passing(table)
+    path = tree.decision_path(table).toarray()
+    again = np.zeros_like(path)
+    for node in range(tree.n_nodes):
+        here = slice(start[node], start[node + 1])
+        assert (np.diff(row[here]) > 0).all()
+        again[row[here], node] = part[here]
+    np.testing.assert_array_equal(again, path)
+
+
 def test_parameters_of_models_count():
     tree = random_tree(np.random.default_rng(3), ("axis",), models=1.0)
     plain = tree.replace(models=None)

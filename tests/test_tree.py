@@ -354,6 +354,20 @@ SOUND = {
 }
 NAN, INF = float("nan"), float("inf")
 
+CANDIDATE = {
+    "learner": "fisher",
+    "kind": "linear",
+    "parameters": 3,
+    "criterion": "AIC",
+    "score": 1.5,
+    "chosen": True,
+}
+
+
+def without(field):
+    return {key: value for key, value in CANDIDATE.items() if key != field}
+
+
 DAMAGE = {
     "another format": at("format", value="something"),
     "no format": drop("format"),
@@ -516,6 +530,26 @@ DAMAGE = {
         0,
         value={"kind": "multiway", "test": {"feature": 1, "branch": [0, 1, 2]}},
     ),
+    "candidates are no list": at("nodes", 2, "candidates", value={}),
+    "candidate is text": at("nodes", 2, "candidates", value=["linear"]),
+    "candidate without score": at("nodes", 2, "candidates", value=[without("score")]),
+    "candidate with more": at("nodes", 2, "candidates", value=[CANDIDATE | {"x": 1}]),
+    "candidate's kind": at(
+        "nodes", 2, "candidates", value=[CANDIDATE | {"kind": "leaf"}]
+    ),
+    "candidate's parameters": at(
+        "nodes", 2, "candidates", value=[CANDIDATE | {"parameters": -1}]
+    ),
+    "candidate's score": at(
+        "nodes", 2, "candidates", value=[CANDIDATE | {"score": INF}]
+    ),
+    "candidate's learner": at(
+        "nodes", 2, "candidates", value=[CANDIDATE | {"learner": 1}]
+    ),
+    "no candidate chosen": at(
+        "nodes", 2, "candidates", value=[CANDIDATE | {"chosen": False}]
+    ),
+    "two candidates chosen": at("nodes", 2, "candidates", value=[CANDIDATE] * 2),
 }
 
 
@@ -536,6 +570,9 @@ def test_no_tree_at_all(thing):
 
 def test_sound_tree_is_accepted():
     tree = sound_dict()
+    assert Tree.from_dict(tree).to_dict() == tree
+    other = CANDIDATE | {"kind": "none", "score": None, "chosen": False}
+    tree["nodes"][2]["candidates"] = [other, CANDIDATE]
     assert Tree.from_dict(tree).to_dict() == tree
     for kind, test in SOUND.items():
         changed = sound_dict()

@@ -147,7 +147,7 @@ def random_tree(
             records.append(NodeRecord(at, records[at].value * share[b]))
             open_.append(first + b)
     for record in records:
-        if rng.random() < models:
+        if models and rng.random() < models:
             record.model = random_model(rng, schema=schema)
     return tree_from_nodes(schema, ("a", "b", "c"), records)
 

@@ -357,7 +357,7 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     """Training rows, and a stratified share of them kept apart."""
     if not 0 < share < 1:
         raise ValueError(f"the held-out share must lie in (0, 1), not {share}")
-    apart = fold_weights(rows.table, rows.y, rows.weight, 1 / share, seed)[:, 0]
+    apart = fold_weights(rows.table, rows.groups, rows.weight, 1 / share, seed)[:, 0]
     train, held_out = rows.weighing(rows.weight - apart), rows.weighing(apart)
     if not len(train.y) or not len(held_out.y):  # too few rows to divide
         return rows, rows

@@ -20,7 +20,14 @@ from typer.core import TyperGroup
 
 from omnitree.experiments import commands
 from omnitree.experiments.demo import demo
-from omnitree.reading import InputError, check_input, input_at_fault, read_table
+from omnitree.reading import (
+    InputError,
+    as_numbers,
+    check_input,
+    input_at_fault,
+    is_numeric,
+    read_table,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +37,7 @@ FRONT_DOOR = "omni"
 FOLDS = 10
 FEW_FOLDS = 3
 LARGE = 1_000_000
+TASKS = ["classification", "regression"]
 
 
 class _Commands(TyperGroup):
@@ -99,10 +107,19 @@ app.command()(demo)
 @app.command()
 def fit(
     data: DataFile,
-    target: Annotated[str, typer.Option(help="Column with the class of each row.")],
+    target: Annotated[
+        str, typer.Option(help="Column with the class, or the number, of each row.")
+    ],
     preset: Annotated[
         str, typer.Option(help="A published system; see `omnitree presets`.")
     ] = FRONT_DOOR,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="classification or regression. Without it, regression if the target "
+            "has fractional numbers or more than 30 different whole ones."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the model here.")
     ] = None,
@@ -120,14 +137,23 @@ def fit(
     The estimate is that of the whole procedure, fitted anew for every fold.
     """
     from omnitree import save
+    from omnitree.parts import unknown
 
     if folds is not None and (folds < 0 or folds == 1):
         raise InputError(f"--folds must be 0 or at least 2, not {folds}")
-    clf = _estimator(preset, seed)
+    if task not in (None, *TASKS):
+        raise InputError(unknown("task", task, TASKS))
+    _check_preset(preset)
     _check_output(output, data)
     X, y, left_out = read_table(data).features_and_target(target)
     if left_out:
         typer.echo(f"note: {left_out} rows without {target!r} left out", err=True)
+    if task is None and is_numeric(y):
+        task = "regression"
+        typer.echo(f"note: {target!r} is taken as a number (--task)", err=True)
+    if task == "regression":
+        y = as_numbers(y, target)
+    clf = _estimator(preset, seed, task == "regression")
     with input_at_fault():
         clf.fit(X, y)
     typer.echo(clf.describe() + "\n")
@@ -149,22 +175,26 @@ def predict(
         typer.Option("--output", "-o", help="Write here instead of standard output."),
     ] = None,
 ) -> None:
-    """Add predicted classes and their probabilities to a table."""
+    """Add predictions, classes with their probabilities or numbers, to a table."""
     _check_output(output, model, data)
     clf = _load(model)
     table = read_table(data, clf.tree_.schema)
-    labels = [str(c) for c in clf.classes_]
+    labels = [str(c) for c in clf.tree_.classes]
     new = ["predicted", *(f"p({label})" for label in labels)]
     for name in new:
         if name in table.header:
             raise InputError(f"{data} has a column {name!r} already: rename it first")
     with input_at_fault():
-        proba = clf.predict_proba(table.frame)
+        if labels:
+            proba = clf.predict_proba(table.frame)
+            cells = [[labels[p.argmax()], *(f"{v:.6g}" for v in p)] for p in proba]
+        else:
+            cells = [[repr(v)] for v in clf.predict(table.frame).tolist()]
     text = io.StringIO()
     out = csv.writer(text, delimiter=table.separator, lineterminator="\n")
     out.writerow([*table.header, *new])
-    for row, shares in zip(table.rows(), proba, strict=True):
-        out.writerow([*row, labels[shares.argmax()], *(f"{p:.6g}" for p in shares)])
+    for row, found in zip(table.rows(), cells, strict=True):
+        out.writerow([*row, *found])
     _put(output, text.getvalue())
 
 
@@ -234,8 +264,12 @@ def explain(
     max_changes: Annotated[
         int, typer.Option(min=1, help="Most features the counterfactual may change.")
     ] = 3,
+    goal: Annotated[
+        str | None,
+        typer.Option(help="Of a number: what to reach, as 'above 12.5'."),
+    ] = None,
 ) -> None:
-    """Say why one row gets its class, and what would change it.
+    """Say why one row gets its class or number, and what would change it.
 
     Example: omnitree explain model.json DATA.csv --row 1
     """
@@ -244,7 +278,12 @@ def explain(
     if row > len(table.frame):
         raise InputError(f"{data} has {len(table.frame)} rows; there is no row {row}")
     with input_at_fault():
-        text = str(clf.explain(table.frame.iloc[[row - 1]], max_changes))
+        options: dict[str, Any] = {}
+        if goal is not None:
+            if clf.tree_.classes:
+                raise ValueError("--goal is for models that answer a number")
+            options["goal"] = goal
+        text = str(clf.explain(table.frame.iloc[[row - 1]], max_changes, **options))
     _put(None, text + "\n")
 
 
@@ -292,11 +331,18 @@ def _check_preset(name: str) -> None:
         raise InputError(unknown("preset", name, known))
 
 
-def _estimator(preset: str, seed: int) -> Any:
+def _estimator(preset: str, seed: int, numeric: bool = False) -> Any:
     """An unfitted estimator: the front door, or a preset."""
-    from omnitree import OmniTreeClassifier, presets
+    from omnitree import OmniTreeClassifier, OmniTreeRegressor, presets
 
     _check_preset(preset)
+    if numeric:
+        if preset != FRONT_DOOR:
+            raise InputError(
+                f"the preset {preset!r} is for classes; for a number use {FRONT_DOOR!r}, "
+                "or --task classification"
+            )
+        return OmniTreeRegressor(random_state=seed)
     if preset == FRONT_DOOR:
         return OmniTreeClassifier(random_state=seed)
     return presets.make(preset, random_state=seed)
@@ -314,11 +360,13 @@ def _error_report(preset: str, X: Any, y: Any, seed: int, folds: int | None) -> 
     """The cross-validated error of the whole procedure, in words."""
     import numpy as np
 
+    if folds is None:
+        folds = FOLDS if X.size <= LARGE else FEW_FOLDS
+    if y.dtype.kind == "f":
+        return _loss_report(preset, X, y, seed, folds)
     labels, counts = np.unique(y, return_counts=True)
     if np.sort(counts)[-2] < 2:
         return "No estimate of the error: all classes but one have a single row."
-    if folds is None:
-        folds = FOLDS if X.size <= LARGE else FEW_FOLDS
     folds = int(min(folds, max(2, counts.min())))
     with input_at_fault():
         error = _cross_validate(preset, X, y, seed, folds)
@@ -334,8 +382,6 @@ def _error_report(preset: str, X: Any, y: Any, seed: int, folds: int | None) -> 
 def _cross_validate(preset: str, X: Any, y: Any, seed: int, folds: int) -> np.ndarray:
     """Fit on all folds but one and count the errors on that one, in turn: percents."""
     import numpy as np
-    from rich.console import Console
-    from rich.progress import track
     from sklearn.model_selection import StratifiedKFold
 
     cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
@@ -343,16 +389,46 @@ def _cross_validate(preset: str, X: Any, y: Any, seed: int, folds: int) -> np.nd
         warnings.simplefilter("ignore", UserWarning)
         splits = list(cut.split(np.zeros(len(y)), y))
     error = []
-    for train, test in track(
+    for train, test in _watched(splits):
+        clf = _estimator(preset, seed).fit(X.iloc[train], y[train])
+        error.append(100 * float(np.mean(clf.predict(X.iloc[test]) != y[test])))
+    return np.array(error)
+
+
+def _watched(splits: list[Any]) -> Any:
+    """The folds, with a bar that shows the time left on a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(
         splits,
         "estimating the error",
         console=Console(stderr=True),
         transient=True,
         disable=not sys.stderr.isatty(),
-    ):
-        clf = _estimator(preset, seed).fit(X.iloc[train], y[train])
-        error.append(100 * float(np.mean(clf.predict(X.iloc[test]) != y[test])))
-    return np.array(error)
+    )
+
+
+def _loss_report(preset: str, X: Any, y: Any, seed: int, folds: int) -> str:
+    """The same for a number: the root of the mean squared error."""
+    import numpy as np
+    from sklearn.model_selection import KFold
+
+    folds = min(folds, len(y) // 2)
+    if folds < 2:
+        return "No estimate of the error: too few rows."
+    answer = np.empty(len(y))
+    with input_at_fault():
+        cut = KFold(folds, shuffle=True, random_state=seed)
+        for train, test in _watched(list(cut.split(y))):
+            model = _estimator(preset, seed, numeric=True)
+            answer[test] = model.fit(X.iloc[train], y[train]).predict(X.iloc[test])
+    error, spread = np.sqrt(np.mean((answer - y) ** 2)), y.std()
+    return (
+        f"Error on new rows: {error:.4g}, the root mean squared error of {folds}-fold\n"
+        f"cross-validation of the whole procedure on {len(y)} rows. Always the mean: "
+        f"{spread:.4g}."
+    )
 
 
 # -- files and printing ---------------------------------------------------------------

@@ -4,12 +4,13 @@ Halves of 5x2 cross-validation, and folds. Rows are dealt by what they hold (`fo
 that neither their order nor whether a row stands there twice or with weight two matters.
 The moments of all training parts come from one pass over the rows: rows that belong to the
 same parts form a cell (five pairs of halves make 32 of them), a cell's moments are summed
-once, and a training part has those of the node less those of the cells it is tested on.
-Used by the choices and by the learners that have a fast way to be tried.
+once, and those of a training part are the sum over its cells. Used by the choices and by the
+learners that have a fast way to be tried.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from omnitree._core import discriminant as kernel
 from omnitree.folds import deal, mix
-from omnitree.linear_rows import BLOCK, Floats, LinearRows, Moments, rest_of
+from omnitree.linear_rows import Floats, LinearRows, Moments
 from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
 ROOM = 2**28
+PIECE = 4096  # rows taken at a time
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,11 @@ class Divisions:
     @classmethod
     def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
         """Five times two halves: ten divisions, each half tested by the other."""
-        return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]))
+        halves = halved(node, 5, rng)
+        if halves is None:
+            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]))
+        sides = np.stack([~halves, halves], axis=1).reshape(10, -1)
+        return cls(node, (sides * node.weight).T)
 
     @classmethod
     def folds(cls, node: Node, n_folds: int, rng: np.random.Generator) -> Divisions:
@@ -56,21 +62,30 @@ class Divisions:
     @cached_property
     def kept(self) -> Floats:
         """Weight of each row in the training part of each division, (n, D)."""
-        left = self.node.weight[:, None] - self.held
-        return np.where(left > 1e-12, left, 0.0)
+        left = self.node.weight - self.held.T
+        return np.where(left > 1e-12, left, 0.0).T
+
+    @cached_property
+    def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Rows of the node, by position, that each division trains on and tests."""
+        trained, tested = self.kept.T > 0, self.held.T > 0
+        return [
+            (np.flatnonzero(a), np.flatnonzero(b))
+            for a, b in zip(trained, tested, strict=True)
+        ]
 
     def training(self, d: int) -> NDArray[np.intp]:
         """Rows of the node, by position, that division `d` trains on."""
-        return np.flatnonzero(self.kept[:, d])
+        return self.parts[d][0]
 
     def testing(self, d: int) -> NDArray[np.intp]:
         """Rows of the node, by position, that division `d` tests."""
-        return np.flatnonzero(self.held[:, d])
+        return self.parts[d][1]
 
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
-        at, node = self.training(d), self.node
-        return Node(node.problem, node.rows[at], self.kept[at, d], (*node.path, d))
+        at = self.training(d)
+        return _some(self.node, at, self.kept[at, d])
 
     def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
         """The rows of a training part as linear tests see them, with known moments."""
@@ -91,32 +106,41 @@ class Divisions:
         and where a part has hardly more rows than columns.
         """
         view = self.node.view(expansion)
-        p = view.n_columns
+        p, k = view.n_columns, view.n_classes
         few = len(view.rows) <= 4 * max(p, len(self))
-        if view.source.has_gaps or few or 8 * len(self) * p * p > ROOM:
+        # A row belongs to training parts as a whole or, where it was divided, in part.
+        trained = self.kept.T > 0
+        whole = ~(trained & (self.held.T > 0)).any(axis=0)
+        code = np.zeros(len(view.rows), dtype=np.int64)
+        for d, inside in enumerate(trained):
+            code += inside.astype(np.int64) << d
+        if len(self) < 15:
+            code = code.astype(np.int16)  # sorted by radix
+        order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
+        first = np.flatnonzero(np.diff(code[order], prepend=-1))
+        cells = max(len(first), 1)
+        if view.source.has_gaps or few or 8 * (cells + len(self)) * p * p > ROOM:
             return None
-        tested = self._tested(view)
-        parts = [rest_of(view.moments, [part]) for part in tested]
-        return None if None in parts else parts  # type: ignore[return-value]
+        sums, second = np.zeros((cells, k, p)), np.zeros((cells, p, p))
+        cell = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
+        _add(view, order, view.weight[order], cell, sums, second)
+        member = np.zeros((len(self), cells))
+        member[:, : len(first)] = trained[:, order[first]]
+        sums = np.tensordot(member, sums, axes=1)
+        second = np.tensordot(member, second, axes=1)
+        divided = np.flatnonzero(~whole)
+        for d in range(len(self)) if len(divided) else []:
+            part = np.full(len(divided), d)
+            _add(view, divided, self.kept[divided, d], part, sums, second)
+        return [Moments(*both) for both in zip(sums, second, strict=True)]
 
-    def _tested(self, view: LinearRows) -> list[Moments]:
-        """Moments of the test part of every division."""
-        k, p = view.n_classes, view.n_columns
-        out = [Moments(np.zeros((k, p)), np.zeros((p, p))) for _ in range(len(self))]
-        inside = self.held > 0
-        whole = ((self.held == 0) | (self.kept == 0)).all(axis=1)
-        cell = inside @ (1 << np.arange(len(self)))
-        order = np.flatnonzero(whole)[np.argsort(cell[whole], kind="stable")]
-        ends = np.flatnonzero(np.diff(cell[order], append=-1)) + 1
-        for at in np.split(order, ends[:-1]) if len(order) else []:
-            found = _sum(view, at, view.weight[at])
-            for d in np.flatnonzero(inside[at[0]]):
-                _add(out[d], found)
-        divided = np.flatnonzero(~whole)  # rows that are in both parts
-        if len(divided):
-            for part, held in zip(out, self.held[divided].T, strict=True):
-                _add(part, _sum(view, divided, held))
-        return out
+    def errors(self, above: NDArray[np.bool_]) -> Floats:
+        """Share of wrong rows in every test part, by the side (n, D) of each row."""
+        counts = np.zeros((len(self), 2, 2, self.node.problem.n_classes))
+        sides = np.ascontiguousarray(above).view(np.uint8)
+        kept, held = (np.ascontiguousarray(w.T) for w in (self.kept, self.held))
+        kernel.count_parts(sides, self.node.y, kept, held, counts)
+        return np.array([wrong_share(*part) for part in counts])
 
     def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
         """Share of the tested rows that get a wrong class.
@@ -129,17 +153,64 @@ class Divisions:
             most of its training rows have.
         """
         n_classes, y = self.node.problem.n_classes, self.node.y
-        train, test = self.training(d), self.testing(d)
-        weight = self.kept[train, d]
-        # One more branch, the last, for rows that go nowhere or where no row went.
+        train, test = self.parts[d]
+        # One more branch, the last, for rows that go nowhere.
         n = int(max(trained.max(initial=0), tested.max(initial=0))) + 2
-        cells = np.where(trained < 0, n - 1, trained) * n_classes + y[train]
-        counts = np.bincount(cells, weight, n * n_classes).reshape(n, n_classes)
-        counts[-1] = counts.sum(axis=0)
-        counts[counts.sum(axis=1) == 0] = counts[-1]
-        wrong = counts.argmax(axis=1)[tested] != y[test]
-        held = self.held[test, d]
-        return float(held @ wrong / max(held.sum(), np.finfo(float).tiny))
+        counts = []
+        for branch, at, weight in (
+            (trained, train, self.kept[train, d]),
+            (tested, test, self.held[test, d]),
+        ):
+            cells = np.where(branch < 0, n - 1, branch) * n_classes + y[at]
+            flat = np.bincount(cells, weight, n * n_classes).astype(np.float64)
+            counts.append(flat.reshape(n, n_classes))
+        counts[0][-1] = counts[0].sum(axis=0)  # they have the class of all rows
+        return wrong_share(*counts)
+
+
+def wrong_share(trained: Floats, tested: Floats) -> float:
+    """Share of tested rows with a wrong class, by counts (branches, K) of both parts.
+
+    A branch has the class of most of its training rows; one without any has that of the
+    last branch.
+
+    Examples
+    --------
+    >>> wrong_share(np.array([[5, 1], [0, 3]]), np.array([[3, 1], [1, 3]]))
+    0.25
+    """
+    label = trained.argmax(axis=1)
+    label[trained.sum(axis=1) == 0] = label[-1]
+    total = tested.sum()
+    right = tested[np.arange(len(tested)), label].sum()
+    return float((total - right) / max(total, np.finfo(float).tiny))
+
+
+def halved(node: Node, repeats: int, rng: np.random.Generator) -> NDArray | None:
+    """Which half each row is in, (repeats, n); None where rows weigh more than one.
+
+    The rows of a class, in the order of their hashes, are paired, each time otherwise, and
+    the two of a pair part at random. One sort serves all repeats. Equal rows count as one
+    of weight two, which has to be divided (`folds.deal`).
+    """
+    n, seed = len(node.rows), np.uint64(rng.integers(2**62))
+    if not (node.weight == 1).all() or node.problem.n_classes > 256:
+        return None
+    key = mix(node.problem.row_hash[node.rows] ^ seed) >> np.uint64(8)
+    order = np.argsort(node.y.astype(np.uint64) << np.uint64(56) | key)
+    y, key = node.y[order], key[order]
+    first = np.flatnonzero(np.diff(y, prepend=-1))
+    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
+        return None
+    place = np.arange(n) - np.repeat(first, np.diff(first, append=n))
+    out = np.empty((repeats, n), dtype=bool)
+    for r in range(repeats):
+        upper = (place >> r & 1).astype(bool)
+        # The hash of the pair's lower row decides; a row without a partner is alone.
+        lower = np.arange(n) - np.where(upper, 1 << r, 0)
+        coin = key[lower] >> np.uint64(r) & np.uint64(1)
+        out[r, order] = upper ^ coin.astype(bool)
+    return out
 
 
 def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
@@ -148,7 +219,13 @@ def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
         return node
     weight = _dealt(node, node.total / most, rng)[:, 0]
     at = np.flatnonzero(weight > 1e-12)
-    return Node(node.problem, node.rows[at], weight[at], node.path)
+    return _some(node, at, weight[at])
+
+
+def _some(node: Node, at: NDArray[np.intp], weight: Floats) -> Node:
+    """Some rows of a node, with other weights, at the node's place."""
+    inherited = tuple(feature.take(at) for feature in node.inherited)
+    return Node(node.problem, node.rows[at], weight, node.path, inherited, node.paid)
 
 
 def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
@@ -158,21 +235,25 @@ def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
     return deal(key, node.y, node.weight, n_folds, seed)
 
 
-def _sum(view: LinearRows, at: NDArray[np.intp], weight: Floats) -> Moments:
-    """Moments of some rows of a view."""
-    sums = np.zeros((view.n_classes, view.n_columns))
-    second = np.zeros((view.n_columns, view.n_columns))
+def _add(
+    view: LinearRows,
+    at: NDArray[np.intp],
+    weight: Floats,
+    cell: NDArray[np.intp],
+    sums: Floats,
+    second: Floats,
+) -> None:
+    """Add rows of a view, sorted by cell, to the moments (C, K, p), (C, p, p) of these."""
     weight = np.ascontiguousarray(weight)
     plain = bool((weight == 1).all())
-    for start in range(0, len(at), BLOCK):
-        part = at[start : start + BLOCK]
-        w = weight[start : start + BLOCK]
+    by_class = sums.reshape(-1, sums.shape[2])
+    for start in range(0, len(at), PIECE):
+        piece = slice(start, start + PIECE)
+        part, w, c = at[piece], weight[piece], cell[piece]
         block = view.take(part)
-        kernel.add_class_sums(block, view.y[part], w, sums)
-        second += block.T @ (block if plain else block * w[:, None])
-    return Moments(sums, second)
-
-
-def _add(to: Moments, more: Moments) -> None:
-    to.sums.__iadd__(more.sums)
-    to.second.__iadd__(more.second)
+        own = (c * view.n_classes + view.y[part]).astype(np.int32)
+        kernel.add_class_sums(block, own, w, by_class)
+        weighted = block if plain else block * w[:, None]
+        edges = [0, *(np.flatnonzero(np.diff(c)) + 1), len(c)]
+        for a, b in itertools.pairwise(edges):
+            second[c[a]] += block[a:b].T @ weighted[a:b]

@@ -272,7 +272,7 @@ class TreeClassifier(_BaseTreeClassifier):
     pruning : str, Pruning or None, default=None
         What is cut after growing.
     missing : str or MissingPolicy, default="mean"
-        How rows with a gap go on: "mean", "fractional" or "surrogate".
+        How rows with a gap go on: "mean", "filled", "fractional" or "surrogate".
     leaves : str or Leaves, default="majority"
         What a leaf answers: the class shares of its training rows, or a "logistic" model.
     smoothing : None, "laplace" or float, default=None

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from omnitree.learners.base import SplitLearner
+from omnitree.missing import Mean, fill_values
 from omnitree.node import Node
 from omnitree.progress import Progress
 from omnitree.splits import Split
+from omnitree.table import Table
 from omnitree.tree import LEAF, Tree, tree_from_nodes
 
 
@@ -28,6 +30,8 @@ def grow(
     root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int = 0
 ) -> Tree:
     """Grow a tree below `root`, within the limits of its problem."""
+    if root.problem.missing.fills:
+        return _grow_filled(root, classes, learner, verbose)
     limits = root.problem.limits
     with Progress("growing", verbose) as progress:
 
@@ -42,6 +46,23 @@ def grow(
     if limits.max_leaves is not None:
         tree = tree.collapse(beyond_best_leaves(tree, limits.max_leaves))
     return tree
+
+
+def _grow_filled(
+    root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int
+) -> Tree:
+    """Grow on rows whose gaps are filled; gaps then go where what fills them goes."""
+    problem = root.problem
+    fill = fill_values(problem.table, problem.weight)
+    values, schema = problem.table.values, problem.table.schema
+    filled = Table(np.where(np.isnan(values), fill, values), schema)
+    part = replace(problem, table=filled, missing=Mean())
+    tree = grow(replace(root, problem=part), classes, learner, verbose)
+    row, branch = Table(fill[None], schema), tree.missing.copy()
+    for node in np.flatnonzero(tree.kind != LEAF).tolist():
+        (to,) = tree.split(node).route(row, np.zeros(1, dtype=np.int64))
+        branch[node] = to if to >= 0 else branch[node]
+    return tree.replace(missing=branch)
 
 
 def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) -> Tree:

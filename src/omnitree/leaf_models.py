@@ -182,6 +182,20 @@ class LeafModels:
             self.weight[ranges(self.weight_ptr[:-1][kept], n_weight)],
         )
 
+    def only(self, where: np.ndarray) -> LeafModels | None:
+        """The models of the nodes where a mask is true; the other nodes have none."""
+        if not (self.there & where).any():
+            return None
+        n_index = np.where(where, np.diff(self.index_ptr), 0)
+        n_weight = np.where(where, np.diff(self.weight_ptr), 0)
+        return LeafModels(
+            self.link,
+            starts(n_index),
+            starts(n_weight),
+            self.index[ranges(self.index_ptr[:-1], n_index)],
+            self.weight[ranges(self.weight_ptr[:-1], n_weight)],
+        )
+
     def same(self, a: int, b: int) -> bool:
         """Whether two nodes have the same model."""
         return all(

@@ -10,7 +10,7 @@ moments of the largest child are those of its parent less its siblings'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -210,9 +210,14 @@ class LinearRows:
 
     def products(self, basis: Floats) -> Floats:
         """The rows as they are along each column of `basis`, (n, k)."""
-        out = np.empty((len(self.rows), basis.shape[1]))
+        return self.products_each([basis])[0]
+
+    def products_each(self, bases: Sequence[Floats]) -> list[Floats]:
+        """The same for several bases, in one pass over the rows."""
+        out = [np.empty((len(self.rows), basis.shape[1])) for basis in bases]
         for part, block in self.blocks():
-            np.matmul(block, basis, out=out[part])
+            for basis, to in zip(bases, out, strict=True):
+                np.matmul(block, basis, out=to[part])
         return out
 
     def split(self, w: Floats, threshold: float, merit: float) -> Split | None:

@@ -10,7 +10,11 @@ weights it is given. Linear tests fill gaps with the node's means and never come
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from omnitree.parts import Part, Registry
+from omnitree.table import Table
 
 
 class MissingPolicy(Part):
@@ -18,12 +22,25 @@ class MissingPolicy(Part):
 
     code: int
     max_surrogates = 0
+    fills = False  # whether gaps are filled before the tree grows
 
 
 class Mean(MissingPolicy):
     """Fill in the node's mean, of symbols the most frequent one (BU95, LDT05)."""
 
     code = 0
+
+
+class Filled(MissingPolicy):
+    """Fill in the training set's mean, of symbols the most frequent one, before growing.
+
+    Tests are then chosen among rows without gaps (Weka's LMT and FT), and a gap met later
+    takes the branch of what fills it. Tests on several features fill with means of their
+    node, which are those of the filled rows.
+    """
+
+    code = 0
+    fills = True
 
 
 class Fractional(MissingPolicy):
@@ -53,5 +70,34 @@ class Surrogate(MissingPolicy):
 MISSING = Registry(
     "missing-value policy",
     MissingPolicy,
-    {"mean": Mean, "fractional": Fractional, "surrogate": Surrogate},
+    {
+        "mean": Mean,
+        "filled": Filled,
+        "fractional": Fractional,
+        "surrogate": Surrogate,
+    },
 )
+
+
+def fill_values(table: Table, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What fills the gaps of each feature: its mean, or the code of its usual symbol.
+
+    NaN where a feature has no value at all.
+
+    Examples
+    --------
+    >>> from omnitree.table import learn_table
+    >>> table = learn_table([[1.0, "a"], [4.0, "b"], [None, "b"]])
+    >>> fill_values(table, np.ones(3))
+    array([2.5, 1. ])
+    """
+    fill = np.full(table.n_features, np.nan)
+    for j, feature in enumerate(table.schema.features):
+        known = ~np.isnan(table.values[:, j])
+        if known.any():
+            cells, own = table.values[known, j], weight[known]
+            if feature.kind == "numeric":
+                fill[j] = np.average(cells, weights=own)
+            else:
+                fill[j] = np.bincount(cells.astype(np.int64), own).argmax()
+    return fill

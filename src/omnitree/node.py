@@ -55,6 +55,11 @@ class Problem:
     def _sources(self) -> dict[str, Source]:
         return {}
 
+    @cached_property
+    def shared(self) -> dict[Any, Any]:
+        """What a learner keeps for the other nodes of this growth."""
+        return {}
+
     def source(self, expansion: str) -> Source:
         """Columns for linear tests, made when a learner first asks."""
         if expansion not in self._sources:
@@ -160,8 +165,14 @@ class Node:
             if "moments" in view.__dict__
         }
 
+    @cached_property
+    def searches(self) -> dict[float, Any]:
+        """Searches for cuts under a numeric target made so far, by least branch."""
+        return {}
+
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
+        self.searches.clear()
         for view in self.views.values():
             view.forget()
 

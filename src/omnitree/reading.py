@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GAPS = ("", "?", "NA", "nan", "NaN")
+# Whole numbers with more different values than this are no classes, unless one says so.
+MOST_CLASSES = 30
 
 
 class InputError(Exception):
@@ -78,7 +80,6 @@ class TableFile:
     def features_and_target(self, target: str) -> tuple[pd.DataFrame, np.ndarray, int]:
         """Columns to learn from, labels as written, and rows left out for want of one."""
         import numpy as np
-        import pandas as pd
 
         if target not in self.header:
             raise InputError(
@@ -91,17 +92,38 @@ class TableFile:
         known = ~np.isin(y, list(self.gaps))
         if not known.any():
             raise InputError(f"no row of {self.path} has a value in {target!r}")
-        numbers = pd.to_numeric(pd.Series(y[known]), errors="coerce")
-        if numbers.notna().all() and (numbers % 1 != 0).any():
-            raise InputError(
-                f"{target!r} holds fractional numbers; omnitree predicts classes only"
-            )
         X = self.frame.drop(columns=[target])
         return (
             X[known].reset_index(drop=True),
             y[known].astype(str),
             int((~known).sum()),
         )
+
+
+def is_numeric(y: np.ndarray) -> bool:
+    """Whether labels as written are rather numbers to predict than classes.
+
+    All are numbers, and some are fractional or there are more than `MOST_CLASSES`.
+    """
+    import numpy as np
+    import pandas as pd
+
+    numbers = pd.to_numeric(pd.Series(y), errors="coerce")
+    if not np.isfinite(numbers.to_numpy(dtype=float)).all():
+        return False
+    return bool((numbers % 1 != 0).any() or numbers.nunique() > MOST_CLASSES)
+
+
+def as_numbers(y: np.ndarray, target: str) -> np.ndarray:
+    """Labels as written, as numbers."""
+    import numpy as np
+    import pandas as pd
+
+    numbers = pd.to_numeric(pd.Series(y), errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(numbers).all():
+        odd = y[~np.isfinite(numbers)][0]
+        raise InputError(f"{target!r} holds {odd!r}, which is no finite number")
+    return numbers
 
 
 def read_table(path: Path, schema: Any = None, gaps: Sequence[str] = GAPS) -> TableFile:

@@ -249,14 +249,14 @@ class TreeRegressor(BaseTreeRegressor):
 class OmniTreeRegressor(BaseTreeRegressor):
     """The front door: a small tree for a numeric target, with nothing to choose.
 
-    Several kinds of tree are grown and pruned: with constants in the leaves and tests on
-    one feature; with constants and tests chosen at each node by BIC among univariate,
-    sparse linear, linear and quadratic ones; and with linear models in the leaves and tests
-    chosen by BIC between univariate ones and folds of two linear models (`REGRESSION_KINDS`
-    of this module). Cost-complexity pruning by five folds says how large each should be, and
-    the same folds say which of them has the least loss: that one it is. Leaves with a linear
-    model have one only if leaving each row out says so. The absolute error has constants
-    only.
+    Two kinds of tree are grown: with constants in the leaves and tests on one feature, and
+    with linear models in the leaves and tests chosen at each node by BIC between univariate
+    ones and folds of two linear models (`REGRESSION_KINDS` of this module has them).
+    Cost-complexity pruning by five folds says how large each should be, and the same folds
+    say which of the two has the least loss: that one it is. A leaf has a linear model only
+    if leaving each row out in turn says that it is better than a constant. Under the
+    absolute error leaves hold constants, and the second kind has tests chosen among
+    univariate, sparse linear, linear and quadratic ones.
 
     Parameters
     ----------
@@ -314,14 +314,12 @@ class OmniTreeRegressor(BaseTreeRegressor):
         seed, criterion = self._seed(), self._criterion()
         total, some = float(rows.weight.sum()), rows
         if total > self.max_rows:
-            groups = np.zeros(len(rows.y), dtype=np.int32)
             folds = total / self.max_rows
-            held = fold_weights(rows.table, groups, rows.weight, folds, seed)
+            held = fold_weights(rows.table, rows.groups, rows.weight, folds, seed)
             some = rows.weighing(held[:, 0])
         found = {}
-        for name, (learner, stopping, leaves) in REGRESSION_KINDS.items():
-            if isinstance(leaves, RidgeLeaves) and type(criterion) is not SquaredError:
-                continue
+        kinds = REGRESSION_KINDS[type(criterion) is SquaredError]
+        for name, (learner, stopping, leaves) in kinds.items():
             own = (learner, stopping, parts[2], Surrogate(), leaves)
             tree, evidence = self._grow(own, some, (), held_out, None, seed)
             cut, loss = parts[2].decide(tree, evidence)
@@ -339,22 +337,31 @@ class OmniTreeRegressor(BaseTreeRegressor):
         return with_deviations(tree, rows)
 
 
-REGRESSION_KINDS: dict[str, tuple[SplitLearner, Stopping, Leaves]] = {
-    "constant, univariate": (
-        RegressionUnivariate(min_branch=5),
-        Stopping(min_rows=10),
-        ConstantLeaves(),
-    ),
-    "constant, omnivariate": (
-        RegressionOmnivariate(min_branch=5),
-        Stopping(min_rows=10),
-        ConstantLeaves(),
-    ),
-    "ridge, omnivariate": (
-        RegressionOmnivariate(("univariate", "hinge"), min_branch=10),
-        Stopping(min_rows=20),
-        RidgeLeaves(),
-    ),
+Kind = tuple[SplitLearner, Stopping, Leaves]
+CONSTANT: Kind = (
+    RegressionUnivariate(min_branch=5),
+    Stopping(min_rows=10),
+    ConstantLeaves(),
+)
+REGRESSION_KINDS: dict[bool, dict[str, Kind]] = {
+    # For the squared error.
+    True: {
+        "constant, univariate": CONSTANT,
+        "linear, omnivariate": (
+            RegressionOmnivariate(("univariate", "hinge"), min_branch=10),
+            # A linear model needs no smaller parts, and many rows cost time.
+            Stopping(min_rows=20, min_share=0.005),
+            RidgeLeaves(),
+        ),
+    },
+    False: {
+        "constant, univariate": CONSTANT,
+        "constant, omnivariate": (
+            RegressionOmnivariate(min_branch=5),
+            Stopping(min_rows=10),
+            ConstantLeaves(),
+        ),
+    },
 }
 
 

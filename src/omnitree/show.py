@@ -109,8 +109,13 @@ class Showing:
     def _sample(self, X: Any, y: ArrayLike | None) -> Sample:
         """Rows as the exporters take them."""
         table = self._encode(X)
-        labels = None if y is None else self._codes(y, table.n_rows)
-        return Sample(table.values, labels, self.tree_.decision_path(table))
+        path = self.tree_.decision_path(table)
+        if y is None or self.tree_.task == "classification":
+            labels = None if y is None else self._codes(y, table.n_rows)
+            return Sample(table.values, labels, path)
+        target = np.asarray(column_or_1d(y), dtype=np.float64)
+        check_consistent_length(table.values, target)
+        return Sample(table.values, None, path, target)
 
     def _codes(self, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
         """Position of each label in `classes_`."""

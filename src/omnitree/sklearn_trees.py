@@ -13,26 +13,27 @@ import sys
 from typing import Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from omnitree.estimators import TreeClassifier
+from omnitree.regressor import TreeRegressor
 from omnitree.schema import Feature, Schema
 from omnitree.splits import AxisSplit
 from omnitree.tree import NodeRecord, tree_from_nodes
 
 
-def from_sklearn(estimator: Any) -> TreeClassifier:
-    """A fitted `TreeClassifier` with the tree of a fitted scikit-learn classifier.
+def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
+    """A fitted estimator of omnitree's with the tree of a fitted one of scikit-learn's.
 
     Parameters
     ----------
-    estimator : sklearn.tree.DecisionTreeClassifier
+    estimator : sklearn.tree.DecisionTreeClassifier or DecisionTreeRegressor
         Fitted, with one target. A tree of a forest (`forest.estimators_[0]`) will do.
 
     Returns
     -------
-    TreeClassifier
+    TreeClassifier or TreeRegressor
         It predicts what `estimator` does, gaps included; probabilities up to rounding.
 
     Examples
@@ -47,18 +48,30 @@ def from_sklearn(estimator: Any) -> TreeClassifier:
     petal width (cm) <= 0.8: 0 (50)
     petal width (cm) > 0.8: 1 (100/50)
     """
-    if not isinstance(estimator, DecisionTreeClassifier):
+    if not isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor):
         raise TypeError(
-            f"from_sklearn takes a DecisionTreeClassifier, not {type(estimator).__name__}"
+            "from_sklearn takes a DecisionTreeClassifier or DecisionTreeRegressor, not "
+            f"{type(estimator).__name__}"
         )
     check_is_fitted(estimator)
     if estimator.n_outputs_ != 1:
         raise ValueError("the tree has several targets; omnitree's have one")
     tree = estimator.tree_
-    counts = tree.value[:, 0, :]
-    counts = counts / counts.sum(axis=1, keepdims=True)
-    counts = counts * tree.weighted_n_node_samples[:, None]
-    records = [NodeRecord(-1, counts[0])]
+    numeric = isinstance(estimator, DecisionTreeRegressor)
+    weight = tree.weighted_n_node_samples
+
+    def record(above: int, node: int) -> NodeRecord:
+        value = tree.value[node, 0, :]
+        if not numeric:
+            return NodeRecord(above, value / value.sum() * weight[node])
+        return NodeRecord(
+            above,
+            weight[node : node + 1],
+            constant=float(value[0]),
+            loss=max(float(tree.impurity[node] * weight[node]), 0.0),
+        )
+
+    records = [record(-1, 0)]
     theirs = [0]  # their number of each of our nodes
     for at, node in enumerate(theirs):  # grows while it is read
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
@@ -71,19 +84,22 @@ def from_sklearn(estimator: Any) -> TreeClassifier:
             missing=0 if tree.missing_go_to_left[node] else 1,
         )
         records[at].children = [len(records), len(records) + 1]
-        records += [NodeRecord(at, counts[left]), NodeRecord(at, counts[right])]
+        records += [record(at, left), record(at, right)]
         theirs += [left, right]
-    classes = np.asarray(estimator.classes_)
     names = getattr(estimator, "feature_names_in_", None)
     named = names is not None
     if names is None:
         names = [f"x{j}" for j in range(estimator.n_features_in_)]
     features = tuple(Feature(str(name), "numeric") for name in names)
+    schema = Schema(features, named)
+    if numeric:
+        regressor = TreeRegressor(random_state=0)
+        regressor._set_tree(tree_from_nodes(schema, (), records))
+        return regressor
+    classes = np.asarray(estimator.classes_)
     ours = TreeClassifier(random_state=0)
-    ours._set_fitted(
-        tree_from_nodes(Schema(features, named), tuple(classes.tolist()), records),
-        classes,
-    )
+    labels = tuple(classes.tolist())
+    ours._set_fitted(tree_from_nodes(schema, labels, records), classes)
     return ours
 
 

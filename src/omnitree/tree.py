@@ -227,6 +227,12 @@ class Tree:
             self.weight[self.weight_ptr[test] : self.weight_ptr[test + 1]].tolist(),
         )
 
+    def complexity(self, node: int) -> int:
+        """Free parameters of a node's test, as its choice counted them if there was one."""
+        split = self.split(node)
+        chosen = [c.parameters for c in split.candidates if c.chosen]
+        return chosen[0] if chosen else split.n_params
+
     # -- routing --------------------------------------------------------------------
 
     @cached_property
@@ -346,6 +352,23 @@ class Tree:
         path = self.leaf_shares(table, n_jobs) @ self._ancestors
         path.sort_indices()
         return path
+
+    def passing(self, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows that pass through each node: (start, row, part).
+
+        Those of node i are row[start[i]:start[i + 1]], ascending, and the parts of them
+        that pass; as `decision_path` by columns.
+        """
+        leaf = self._place(table)
+        if leaf.min() < 0:
+            path = self.decision_path(table).tocsc()
+            return path.indptr, path.indices.astype(np.int64), path.data
+        above, n_above = self._ancestors, self.depths[leaf].astype(np.int64) + 1
+        node = above.indices[ranges(above.indptr[leaf], n_above)]
+        order = np.argsort(node, kind="stable")
+        row = np.repeat(np.arange(len(leaf)), n_above)[order]
+        start = starts(np.bincount(node, minlength=self.n_nodes))
+        return start, row, np.ones(len(row))
 
     @cached_property
     def _ancestors(self) -> sparse.csr_array:

@@ -163,3 +163,20 @@ def test_quadratic_split_in_the_users_units(seed):
     np.testing.assert_array_equal(split.route(table, np.arange(n)), scores > cut)
     # 2 numbers, 3 + 1 symbol columns; products within one symbol are left out
     assert rows.n_columns == 6 + (2 + 1) + 2 * 4 + 3
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_count_parts(seed):
+    rng = np.random.default_rng([7, int(seed)])
+    n, parts, k = (int(rng.integers(*of)) for of in ((0, 40), (1, 5), (2, 4)))
+    above = rng.random((n, parts)) < 0.5
+    y = rng.integers(0, k, size=n).astype(np.int32)
+    kept, held = rng.integers(0, 3, size=(2, parts, n)).astype(float)
+    counts = np.zeros((parts, 2, 2, k))
+    kernel.count_parts(above.view(np.uint8), y, kept, held, counts)
+    expected = np.zeros_like(counts)
+    for d in range(parts):
+        for i in range(n):
+            expected[d, 0, int(above[i, d]), y[i]] += kept[d, i]
+            expected[d, 1, int(above[i, d]), y[i]] += held[d, i]
+    np.testing.assert_array_equal(counts, expected)

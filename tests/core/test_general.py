@@ -20,6 +20,9 @@ from omnitree.merit import MERITS, Gini, Merit
 from omnitree.missing import MISSING
 from omnitree.stopping import Stopping
 
+# Filling comes before the search, which then sees no gaps.
+POLICIES = [name for name, policy in MISSING.items() if not policy.fills]
+
 
 def fit(sample, learner, missing="mean", min_rows=2, **limits):
     clf = TreeClassifier(
@@ -66,7 +69,7 @@ def assert_grown_right(sample, clf):
 # -- the tree ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("missing", list(MISSING))
+@pytest.mark.parametrize("missing", POLICIES)
 @pytest.mark.parametrize("categories", CATEGORIES)
 @pytest.mark.parametrize("merit", list(MERITS))
 def test_equals_naive(merit, categories, missing, rng):
@@ -97,7 +100,7 @@ def test_c45_rules_equal_naive(merit, categories, rng):
         assert_grown_right(sample, fit(sample, learner, "fractional", min_rows=4))
 
 
-@pytest.mark.parametrize("missing", list(MISSING))
+@pytest.mark.parametrize("missing", POLICIES)
 def test_one_symbol_column_with_many_values(missing, rng):
     """C4.5 keeps columns with very many symbols out of the average gain."""
     for _ in range(10):

@@ -16,6 +16,8 @@ def sample(seed: int):
     x = rng.normal(size=(n, p))
     if rng.random() < 0.4:
         x = np.round(x)
+    if rng.random() < 0.4:
+        x[:, 0] = np.sign(x[:, 0]) * 1.5
     if rng.random() < 0.2:
         x[:, -1] = 1.5
     if p > 1 and rng.random() < 0.3:

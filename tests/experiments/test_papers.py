@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from omnitree.experiments import papers
-from omnitree.experiments.papers import ldt05, lw94
+from omnitree.experiments.papers import ldt05, lw94, omni
 from omnitree.experiments.papers.base import (
     Lab,
     chosen,
@@ -135,6 +135,35 @@ def test_ldt05_quick():
     iris = {cell.labels: cell for cell in raw.cells}[("iris", "LDTu(1)")]
     assert iris.published == 93.2 and 88 < iris.ours < 98
     assert all(cell.verdict == "not compared" for cell in wins.cells)
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")
+def test_omni_small(monkeypatch):
+    """All tables on three small sets: counts, levels and criteria fit together."""
+    monkeypatch.setattr(omni, "QUICK", ("iris", "wine", "zoo"))
+    found = omni.reproduce(Lab(Store(), FOLDER, n_jobs=2, quick=True))
+    tables = {table.title: table for table in found.tables}
+    assert len(tables["error"].cells) == len(tables["model complexity"].cells) == 18
+    error = {cell.labels: cell for cell in tables["error"].cells}
+    assert error["iris", "LIN"].published == 3.07 and error["iris", "LIN"].ours < 6
+    assert sum(cell.verdict == "worse" for cell in error.values()) <= 2
+    nodes = {cell.labels: cell.ours for cell in tables["nodes of each kind"].cells}
+    levels, no_worse, follows = found.others
+    for at, method in ((1, "AIC"), (5, "BIC"), (9, "CV")):
+        for i, kind in enumerate(omni.PURE):
+            total = sum(nodes[name, method, kind] for name in ("iris", "wine", "zoo"))
+            assert sum(int(row[at + i]) for row in levels.rows) == total
+    assert [row[0] for row in no_worse.rows] == [
+        "UNI",
+        "LIN",
+        "QUA",
+        "AIC",
+        "BIC",
+        "CV",
+    ]
+    assert [row[0] for row in follows.rows] == ["wine"]
+    wins = [cell for table in found.tables[2:4] for cell in table.cells]
+    assert len(wins) == 2 * 30
 
 
 def test_papers_that_need_data_say_so(monkeypatch):

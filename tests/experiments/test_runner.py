@@ -213,7 +213,7 @@ def test_store_keeps_everything(tmp_path: Path):
         memory=2.0,
         rows=np.array([4, 2]),
         predicted=np.array([1, 0]),
-        detail={"nodes": [["axis", 1, 2.0, 2, 1]]},
+        detail={"nodes": [["axis", 1, 2.0, 2, [3], 1]]},
     )
     Store(tmp_path / "s").add(key, 5, fold)
     (found,) = Store(tmp_path / "s").folds(key).values()

@@ -47,6 +47,7 @@ class Pmml:
         order = ["MiningSchema", "Output", "LocalTransformations", body]
         assert tags == [t for t in order if t in tags]
         self.strategy = tree.get("missingValueStrategy")
+        self.function = tree.get("functionName")
         schema = tree.findall(f"{NS}MiningSchema/{NS}MiningField")
         self.active = {f.get("name"): f for f in schema if f.get("usageType") is None}
         (self.target,) = [
@@ -75,6 +76,8 @@ class Pmml:
             values[field.get("name")] = evaluate(field[0], values)
         find = self._segment if self.root.tag == f"{NS}Segmentation" else self._node
         score, shares = find(self.root, values)
+        if self.function == "regression":
+            return float(score), []
         return self.types[self.target](score), [shares[v] for v in self.outputs]
 
     def _segment(self, segments: ET.Element, values: dict):
@@ -86,7 +89,7 @@ class Pmml:
         if model.tag == f"{NS}TreeModel":
             return self._node(model.find(f"{NS}Node"), values)
         assert model.tag == f"{NS}RegressionModel"
-        assert model.get("normalizationMethod") == "softmax"
+        assert model.get("functionName") == self.function
         sums = {}
         for table in model.findall(f"{NS}RegressionTable"):
             total = float(table.get("intercept"))
@@ -94,6 +97,10 @@ class Pmml:
                 assert part.tag == f"{NS}NumericPredictor" and part.get("name") in known
                 total += float(part.get("coefficient")) * values[part.get("name")]
             sums[table.get("targetCategory")] = total
+        if self.function == "regression":
+            assert list(sums) == [None]
+            return sums[None], {}
+        assert model.get("normalizationMethod") == "softmax"
         powers = {c: math.exp(s - max(sums.values())) for c, s in sums.items()}
         shares = {c: p / sum(powers.values()) for c, p in powers.items()}
         return max(shares, key=shares.__getitem__), shares
@@ -104,6 +111,7 @@ class Pmml:
             if not children:
                 found = node.findall(f"{NS}ScoreDistribution")
                 shares = {s.get("value"): float(s.get("probability")) for s in found}
+                assert bool(shares) == (self.function == "classification")
                 return node.get("score"), shares
             verdicts = [self._holds(child[0], values) for child in children]
             if True in verdicts:
@@ -199,4 +207,6 @@ def run_pmml(text: str, tree: dict, rows: list[list[Any]], folder: Any):
     document = Pmml(text)
     names = [f["name"] for f in tree["schema"]["features"]]
     answers = [document.score(dict(zip(names, r, strict=True))) for r in rows]
+    if tree["task"] == "regression":
+        return [a[0] for a in answers], np.array([a[:1] for a in answers])
     return [a[0] for a in answers], np.array([a[1] for a in answers])

@@ -52,6 +52,8 @@ def run_python(source: str, tree: dict, rows: Rows, folder: Path) -> Answer:
         text=True,
     )
     answers = json.loads(done.stdout)
+    if tree["task"] == "regression":
+        return answers, np.array(answers)[:, None]
     return [a[0] for a in answers], np.array([a[1] for a in answers])
 
 
@@ -62,7 +64,10 @@ def run_c(source: str, tree: dict, rows: Rows, folder: Path) -> Answer:
     command = [*GCC, "-shared", "-fPIC", "-o", library, program, "-lm"]
     subprocess.run(command, check=True)
     function = ctypes.CDLL(str(library)).omnitree_predict
-    features, classes = tree["schema"]["features"], tree["classes"]
+    features, classes = tree["schema"]["features"], tree.get("classes", [0])
+    numeric = tree["task"] == "regression"
+    if numeric:
+        function.restype = ctypes.c_double
     texts = {
         j
         for j, f in enumerate(features)
@@ -77,6 +82,10 @@ def run_c(source: str, tree: dict, rows: Rows, folder: Path) -> Answer:
                 text[j] = str(cell).encode()
             elif cell is not None and not isinstance(cell, str):
                 number[j] = float(cell)
+        if numeric:
+            labels.append(function(number, text))
+            proba[i] = labels[-1]
+            continue
         p = (ctypes.c_double * len(classes))()
         labels.append(classes[function(number, text, p)])
         proba[i] = list(p)
@@ -105,6 +114,8 @@ def run_sql(connection: Any, clf: Any, tree: dict, rows: Rows) -> Answer:
     connection.executemany(f"INSERT INTO t VALUES ({marks})", numbered)
     one = f"SELECT {clf.export('sql')} FROM t ORDER BY row_id_"
     labels = [r[0] for r in connection.execute(one).fetchall()]
+    if tree["task"] == "regression":
+        return labels, np.array(labels, dtype=float)[:, None]
     all_ = f"SELECT {clf.export('sql', proba=True)} FROM t ORDER BY row_id_"
     found = connection.execute(all_).fetchall()
     assert [r[0] for r in found] == labels
@@ -153,6 +164,9 @@ def run_onnx(data: bytes, tree: dict, rows: Rows, folder: Path) -> Answer:
                 ],
                 dtype=dtype,
             )
+    if tree["task"] == "regression":
+        (number,) = session.run(["prediction"], feed)
+        return number.tolist(), number[:, None]
     label, proba = session.run(["label", "probabilities"], feed)
     return label.tolist(), proba
 

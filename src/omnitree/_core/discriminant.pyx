@@ -94,6 +94,21 @@ def count_above(const double[:, ::1] scores, const double[:, ::1] mix, const dou
                     counts[c, y[i]] += weight[i]
 
 
+def count_parts(const uint8_t[:, ::1] above, const int32_t[::1] y,
+                const double[:, ::1] kept, const double[:, ::1] held,
+                double[:, :, :, ::1] counts):
+    """Class counts (D, 2, 2, K) of training and test rows below and above each of D cuts.
+
+    `above` is (n, D), the weights of the rows in either part are (D, n).
+    """
+    cdef int64_t i, d, n = above.shape[0], n_parts = above.shape[1]
+    with nogil:
+        for d in range(n_parts):
+            for i in range(n):
+                counts[d, 0, above[i, d], y[i]] += kept[d, i]
+                counts[d, 1, above[i, d], y[i]] += held[d, i]
+
+
 def exchange(const double[:, ::1] scores, const int32_t[::1] y, const double[::1] weight,
              const double[::1] size, const double[:, ::1] centres,
              const double[:, ::1] spread, int merit, uint8_t[::1] left):

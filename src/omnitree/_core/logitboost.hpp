@@ -55,6 +55,32 @@ inline void responses(const double* f, const int32_t* y, const double* row_weigh
   }
 }
 
+// Columns of two values low and high have x * x = (low + high) x - low high: their weighted
+// squares follow from their weighted sums. Writes low + high and -low * high of each such
+// column, and the places of the others, `many`; gives how many these are.
+inline int64_t two_valued(const double* x, int64_t n, int64_t p, double* sum, double* product,
+                          int64_t* many) {
+  int64_t others = 0;
+  for (int64_t j = 0; j < p; ++j) {
+    const double low = x[j];
+    double high = low;
+    int64_t i = 1;
+    for (; i < n; ++i) {
+      const double v = x[i * p + j];
+      if (v == low || v == high) continue;
+      if (high != low) break;
+      high = v;
+    }
+    if (i < n) {
+      many[others++] = j;
+    } else {
+      sum[j] = low + high;
+      product[j] = -low * high;
+    }
+  }
+  return others;
+}
+
 // The regression that explains the responses of one class best. If no column can, the class
 // gets its mean response, and the answer is false.
 inline bool best_regression(const double* sum_x, const double* sum_xx, const double* sum_xu,

@@ -15,6 +15,7 @@ cdef extern from "logitboost.hpp" namespace "omnitree" nogil:
         double intercept
 
     int64_t regressed(int64_t)
+    int64_t two_valued(const double*, int64_t, int64_t, double*, double*, int64_t*)
     void responses(const double*, const int32_t*, const double*, int64_t, int64_t, double*,
                    double*, double*, double*, double*)
     bint best_regression(const double*, const double*, const double*, int64_t, double,
@@ -24,27 +25,48 @@ cdef extern from "logitboost.hpp" namespace "omnitree" nogil:
     double wrong_weight(const double*, const int32_t*, const double*, int64_t, int64_t)
 
 
-cdef bint _step(const double[:, ::1] x, const double[:, ::1] squares, const int32_t[::1] y,
+cdef bint _step(const double[:, ::1] x, const double[:, ::1] squares,
+                const int64_t[::1] many, const double[:, ::1] two, const int32_t[::1] y,
                 const double[::1] weight, double[:, ::1] f, double[:, ::1] lines,
                 double[:, ::1] sums, double[:, ::1] totals, double[::1] room,
                 Regression* found) noexcept nogil:
     """Find the regressions that the sums `f` ask for; false if no class has any.
 
-    Scratch, with c classes to regress: `lines` (2 c, rows), `sums` (3 c, columns), `totals`
+    `squares` has the columns `many` squared, `two` what `two_valued` says of the others.
+    Scratch, with c classes to regress: `lines` (2 c, rows), `sums` (4 c, columns), `totals`
     (2, c), `room` (classes).
     """
-    cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], c
+    cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], q = many.shape[0], c, j
     cdef int classes = <int> regressed(k)
     cdef bint any_found = False
+    cdef double* second
     responses(&f[0, 0], &y[0], &weight[0], n, k, &room[0], &lines[0, 0], &lines[classes, 0],
               &totals[0, 0], &totals[1, 0])
     _product(x, lines, 2 * classes, &sums[0, 0])
-    _product(squares, lines, classes, &sums[2 * classes, 0])
+    if q:
+        _product(squares, lines, classes, &sums[3 * classes, 0])
     for c in range(classes):
-        if best_regression(&sums[c, 0], &sums[2 * classes + c, 0], &sums[classes + c, 0], p,
-                           totals[0, c], totals[1, c], found[c]):
+        second = &sums[2 * classes + c, 0]
+        if q < p:
+            for j in range(p):
+                second[j] = two[0, j] * sums[c, j] + two[1, j] * totals[0, c]
+        for j in range(q):
+            second[many[j]] = (&sums[3 * classes, 0])[c * q + j]
+        if best_regression(&sums[c, 0], second, &sums[classes + c, 0], p, totals[0, c],
+                           totals[1, c], found[c]):
             any_found = True
     return any_found
+
+
+def _squares(const double[:, ::1] x):
+    """The columns of three values and more, squared, and what stands for the others'."""
+    cdef int64_t n = x.shape[0], p = x.shape[1], q
+    cdef double[:, ::1] two = np.zeros((2, p))
+    cdef int64_t[::1] many = np.empty(p, dtype=np.int64)
+    with nogil:
+        q = two_valued(&x[0, 0], n, p, &two[0, 0], &two[1, 0], &many[0])
+    places = np.asarray(many)[:q]
+    return np.square(np.asarray(x)[:, places], order="C"), places, np.asarray(two)
 
 
 cdef void _product(const double[:, ::1] x, const double[:, ::1] lines, int m,
@@ -65,16 +87,18 @@ def boost(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight
     cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], done = 0
     if n == 0 or p == 0:
         return 0
-    cdef double[:, ::1] squares = np.square(x)
+    cdef double[:, ::1] squares, two
+    cdef int64_t[::1] many
+    squares, many, two = _squares(x)
     cdef int64_t c = regressed(k)
-    cdef double[:, ::1] lines = np.empty((2 * c, n)), sums = np.empty((3 * c, p))
+    cdef double[:, ::1] lines = np.empty((2 * c, n)), sums = np.empty((4 * c, p))
     cdef double[:, ::1] totals = np.empty((2, c))
     cdef double[::1] room = np.empty(k)
     cdef vector[Regression] found
     found.resize(c)
     with nogil:
-        while done < steps and _step(x, squares, y, weight, f, lines, sums, totals,
-                                     room, found.data()):
+        while done < steps and _step(x, squares, many, two, y, weight, f, lines, sums,
+                                     totals, room, found.data()):
             add_to_sums(&x[0, 0], n, p, k, found.data(), &f[0, 0])
             add_to_model(p, k, found.data(), &bias[0], &weights[0, 0])
             done += 1
@@ -94,17 +118,19 @@ def boost_watched(const double[:, ::1] x, const int32_t[::1] y, const double[::1
     cdef double least = np.inf
     if n == 0 or p == 0 or m == 0:
         return 0
-    cdef double[:, ::1] squares = np.square(x)
+    cdef double[:, ::1] squares, two
+    cdef int64_t[::1] many
+    squares, many, two = _squares(x)
     cdef int64_t c = regressed(k)
-    cdef double[:, ::1] lines = np.empty((2 * c, n)), sums = np.empty((3 * c, p))
+    cdef double[:, ::1] lines = np.empty((2 * c, n)), sums = np.empty((4 * c, p))
     cdef double[:, ::1] totals = np.empty((2, c))
     cdef double[::1] room = np.empty(k)
     cdef vector[Regression] found
     found.resize(c)
     with nogil:
         errors[0] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m, k)
-        while done < steps and _step(x, squares, y, weight, f, lines, sums, totals,
-                                     room, found.data()):
+        while done < steps and _step(x, squares, many, two, y, weight, f, lines, sums,
+                                     totals, room, found.data()):
             add_to_sums(&x[0, 0], n, p, k, found.data(), &f[0, 0])
             add_to_sums(&test_x[0, 0], m, p, k, found.data(), &test_f[0, 0])
             done += 1

@@ -10,6 +10,7 @@ Pocket and Network.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,37 +24,50 @@ MOST_REPEATS = 10
 
 def merged(cases: Cases) -> Cases:
     """The rows rounded, sorted, and equal rows of a class made one."""
-    rows = np.flatnonzero(cases.weight > 0)
-    z, y, weight = cases.z[rows], cases.y[rows], cases.weight[rows]
-    z += ROUNDING
-    z -= ROUNDING
-    # One number a row sorts them: a sum with factors that mean nothing. NumPy adds up equal
-    # rows equally, which BLAS need not do.
-    blend = np.random.default_rng(0).standard_normal(z.shape[1] + 1)
-    key = (z * blend[1:]).sum(axis=1) + blend[0] * y
-    order = np.argsort(key)
-    new = np.ones(len(y), dtype=bool)
-    new[1:] = np.diff(key[order]) != 0
-    alike = np.flatnonzero(~new)
-    a, b = order[alike - 1], order[alike]
-    new[alike] = (y[a] != y[b]) | (z[a] != z[b]).any(axis=1)
-    together = np.bincount(np.cumsum(new) - 1, weights=weight[order])
-    first = order[new]
-    return replace(cases, z=z[first], y=y[first], weight=together.astype(np.float64))
+    z, first, weight = _distinct(cases)
+    return replace(cases, z=z[first], y=cases.y[first], weight=weight)
 
 
 def instances(
     cases: Cases, shuffle: np.random.Generator | None = None
 ) -> tuple[Floats, NDArray[np.int32]]:
     """Rows repeated by weight, with a first column of ones, and their classes."""
-    cases = merged(cases)
-    shown = np.repeat(np.arange(len(cases.y)), repeats(cases.weight))
+    z, first, weight = _distinct(cases)
+    shown = np.repeat(first, repeats(weight))
     if shuffle is not None:
         shown = shuffle.permutation(shown)
-    x = np.empty((len(shown), cases.z.shape[1] + 1))
+    x = np.empty((len(shown), z.shape[1] + 1))
     x[:, 0] = 1.0
-    x[:, 1:] = cases.z[shown]
+    x[:, 1:] = z[shown]
     return x, cases.y[shown]
+
+
+def _distinct(cases: Cases) -> tuple[Floats, NDArray[np.intp], Floats]:
+    """All rows rounded; which of them are distinct, in order; and the weights of these."""
+    z = cases.z + ROUNDING
+    z -= ROUNDING
+    # One number a row sorts them: a sum with factors that mean nothing. NumPy adds up equal
+    # rows equally, which BLAS need not do.
+    factors = _factors(z.shape[1] + 1)
+    key = np.einsum("ij,j->i", z, factors[1:]) + factors[0] * cases.y
+    order = np.argsort(key)
+    if not (cases.weight > 0).all():
+        order = order[cases.weight[order] > 0]
+    sorted_key = key[order]
+    new = np.ones(len(order), dtype=bool)
+    np.not_equal(sorted_key[1:], sorted_key[:-1], out=new[1:])
+    if new.all():
+        return z, order, cases.weight[order]
+    alike = np.flatnonzero(~new)
+    a, b = order[alike - 1], order[alike]
+    new[alike] = (cases.y[a] != cases.y[b]) | (z[a] != z[b]).any(axis=1)
+    together = np.bincount(np.cumsum(new) - 1, weights=cases.weight[order])
+    return z, order[new], together.astype(np.float64)
+
+
+@cache
+def _factors(n: int) -> Floats:
+    return np.random.default_rng(0).standard_normal(n)
 
 
 def repeats(weight: Floats) -> NDArray[np.intp]:
@@ -70,8 +84,11 @@ def repeats(weight: Floats) -> NDArray[np.intp]:
     >>> repeats(np.array([0.5, 1.5, 0.5])).tolist()
     [1, 3, 1]
     """
+    if (weight == 1).all():
+        return np.ones(len(weight), dtype=np.intp)
     most = MOST_REPEATS * len(weight) / weight.sum()
     factor = min(max(1.0, 1 / weight.min()), most)
     # Sums of whole weights are whole but for rounding, which must not decide.
-    edges = np.floor(np.cumsum(weight) * factor + 0.5 + 1e-9)
-    return np.diff(edges, prepend=0.0).astype(np.intp)
+    edges = np.floor(np.cumsum(weight) * factor + 0.5 + 1e-9).astype(np.intp)
+    edges[1:] -= edges[:-1].copy()
+    return edges

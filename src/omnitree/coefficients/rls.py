@@ -55,11 +55,15 @@ class RLS(Coefficients):
 
     def normal_equations(self, cases: Cases) -> tuple[Floats, Floats]:
         """A and b of A w = b; the constant comes first, then the columns of `cases`."""
+        x = with_constant(cases.z)
+        weighted = (x * cases.weight[:, None]).T
+        return self.penalised(weighted @ x, weighted @ signs(cases))
+
+    def penalised(self, A: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """The equations that the passes end at, from those of plain least squares."""
         passes = int(number("passes", self.passes, least=1))
         variance = number("variance", self.variance, least=np.finfo(float).tiny)
-        x = with_constant(cases.z)
-        weighted = passes * (x * cases.weight[:, None]).T
-        return weighted @ x + np.eye(x.shape[1]) / variance, weighted @ signs(cases)
+        return passes * A + np.eye(len(A)) / variance, passes * b
 
 
 def with_constant(z: Floats) -> Floats:

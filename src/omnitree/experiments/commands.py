@@ -128,7 +128,7 @@ def datasets(folder: Folder = None) -> None:
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="lw94 or ldt05.")],
+    paper: Annotated[str, typer.Argument(help="bu95, ldt05, lmdt91, lw94 or omni.")],
     table: Annotated[
         list[str] | None,
         typer.Option("--table", "-t", help="A table's number; may be given again."),

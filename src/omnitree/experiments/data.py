@@ -23,7 +23,7 @@ import pandas as pd
 from omnitree.experiments import openml, specs
 from omnitree.experiments.generators import GENERATORS
 from omnitree.parts import unknown
-from omnitree.reading import InputError, read_table
+from omnitree.reading import InputError, is_numeric, read_table
 
 SCIKIT_LEARN = ("breast_cancer", "digits", "iris", "wine")
 VARIABLE = "OMNITREE_DATA"
@@ -159,6 +159,10 @@ def from_file(path: Path, target: str | None = None) -> Dataset:
     if target is None:
         target = "class" if "class" in table.header else table.header[-1]
     X, y, _ = table.features_and_target(target)
+    if is_numeric(y):
+        raise InputError(
+            f"{target!r} holds numbers; experiments compare trees for classes only"
+        )
     return Dataset(path.stem, X, y, source=f"{path}, {target!r} the class")
 
 

@@ -63,6 +63,7 @@ def _tree(data: Dataset, method: Method, part: Division, seed: int) -> Fold:
     memory = _memory_since(before)
     predicted = np.searchsorted(data.classes, estimator.predict(X.iloc[part.test]))
     truth = np.searchsorted(data.classes, y[part.test])
+    seen = float(np.mean(estimator.predict(X.iloc[part.train]) != y[part.train]))
     tree = estimator.tree_
     return Fold(
         error=100 * float(np.mean(predicted != truth)),
@@ -75,7 +76,7 @@ def _tree(data: Dataset, method: Method, part: Division, seed: int) -> Fold:
         memory=memory,
         rows=part.test,
         predicted=predicted,
-        detail={"nodes": describe_nodes(tree)},
+        detail={"nodes": describe_nodes(tree), "training_error": 100 * seen},
     )
 
 
@@ -95,18 +96,24 @@ def _paths(data: Dataset, method: Method, seed: int) -> Fold:
 
 
 def describe_nodes(tree: Tree) -> list[list[Any]]:
-    """Kind, level (1 is the root), rows, classes and features of each decision node."""
+    """Kind, level (1 is the root), rows, classes, features, number of columns and free
+    parameters of each decision node."""
     depths = tree.depths
-    return [
-        [
-            tree.split(node).kind,
-            int(depths[node]) + 1,
-            float(tree.value[node].sum()),
-            int((tree.value[node] > 0).sum()),
-            len(tree._features_of(node)),
-        ]
-        for node in np.flatnonzero(tree.kind != LEAF).tolist()
-    ]
+    out = []
+    for node in np.flatnonzero(tree.kind != LEAF).tolist():
+        split = tree.split(node)
+        out.append(
+            [
+                split.kind,
+                int(depths[node]) + 1,
+                float(tree.value[node].sum()),
+                int((tree.value[node] > 0).sum()),
+                sorted(split.features(tree.schema)),
+                len(getattr(split, "columns", ("the feature",))),
+                tree.complexity(node),
+            ]
+        )
+    return out
 
 
 @contextmanager

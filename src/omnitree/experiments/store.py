@@ -106,7 +106,8 @@ class Fold:
         The test rows and the codes of their predicted classes.
     detail : dict
         What else is worth keeping: `nodes`, a list of [kind, level, rows, classes,
-        features] for each decision node, or `paths`, the features along each row's path.
+        features, number of encoded columns] for each decision node, and `training_error`
+        in percent; or `paths`, the features along each row's path.
     """
 
     failure: str | None = None

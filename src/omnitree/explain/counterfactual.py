@@ -6,20 +6,22 @@ linear programme in the numbers, whose answer changes few of them. Regions with 
 tests, and changes of symbols in linear tests, are met by trying single features. Changes
 are counted in units of the columns' deviations (of the range of a feature's thresholds
 where the tree has none), a symbol or a gap as one unit. A change is an answer only after
-the tree itself has predicted another class for it.
+the tree itself has predicted another class for it. Where the tree answers a number, a leaf
+that reaches a goal (`goals.py`) takes the place of another class.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from omnitree.explain.goals import Goal
 from omnitree.export.model import Model, symbol_text
 from omnitree.export.region import Region, region_of
 
@@ -44,33 +46,67 @@ class Counterfactual:
     Attributes
     ----------
     label
-        The other class.
+        The other class, or number.
     changes : list of Change
     cost : float
         Sum of the changes in units of deviation; a symbol counts 1.
+    row : list of float
+        The changed row, encoded.
     """
 
     label: Any
     changes: list[Change]
     cost: float
+    row: list[float] = field(repr=False)
 
     def __str__(self) -> str:
         parts = [
             f"{c.name} = {_text(c.after)} (now {_text(c.before)})" for c in self.changes
         ]
-        return f"It would be {self.label} with {' and '.join(parts)}"
+        label = f"{self.label:.6g}" if type(self.label) is float else self.label
+        return f"It would be {label} with {' and '.join(parts)}"
 
 
 def _text(cell: Any) -> str:
     return "missing" if cell is None else symbol_text(cell)
 
 
-def find_counterfactual(
-    model: Model, row: list[float], label: int, predict: Predict, max_changes: int
+def reach(
+    model: Model,
+    row: list[float],
+    goal: Goal,
+    predict: Callable[[list[list[float]]], list[float]],
+    max_changes: int,
 ) -> Counterfactual | None:
-    """The cheapest verified change of at most `max_changes` features, if any is found."""
+    """The cheapest verified change after which a number is as wanted, if any is found."""
+
+    def reached(rows: list[list[float]]) -> list[int]:
+        return [int(goal.reached(answer)) for answer in predict(rows)]
+
+    regions = list(goal.regions(model))
+    found = find_counterfactual(model, row, 0, reached, max_changes, regions)
+    if found is None:
+        return None
+    return replace(found, label=float(predict([found.row])[0]))
+
+
+def find_counterfactual(
+    model: Model,
+    row: list[float],
+    label: int,
+    predict: Predict,
+    max_changes: int,
+    regions: Sequence[Region] | None = None,
+) -> Counterfactual | None:
+    """The cheapest verified change of at most `max_changes` features, if any is found.
+
+    `predict` gives the number of the class; another one than `label` is wanted. `regions`
+    are where it may be found, by default those of the leaves of other classes.
+    """
     scale = scales(model)
-    found = [*_by_leaf(model, row, label, scale), *_by_feature(model, row, scale)]
+    if regions is None:
+        regions = list(_regions(model, label))
+    found = [*_by_leaf(model, row, regions, scale), *_by_feature(model, row, scale)]
     priced = []
     for other in found:
         changed = [j for j in range(len(row)) if not _same(row[j], other[j])]
@@ -92,7 +128,9 @@ def find_counterfactual(
                 )
                 for j in changed
             ]
-            return Counterfactual(model.classes[predict([other])[0]], changes, cost)
+            answer = predict([other])[0]
+            named = model.classes[answer] if model.classes else answer
+            return Counterfactual(named, changes, cost, other)
     return None
 
 
@@ -136,10 +174,10 @@ def _cost(model: Model, j: int, before: float, after: float, scale: float) -> fl
 
 
 def _by_leaf(
-    model: Model, row: list[float], label: int, scale: list[float]
+    model: Model, row: list[float], regions: Sequence[Region], scale: list[float]
 ) -> Iterator[list[float]]:
-    """The nearest row of each leaf of another class, as far as its region is simple."""
-    for region in _regions(model, label):
+    """The nearest row of each region, as far as it is simple."""
+    for region in regions:
         if region.is_empty:
             continue
         for keep_gaps in (True, False):

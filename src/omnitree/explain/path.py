@@ -10,7 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from omnitree.explain.counterfactual import Counterfactual, cell, find_counterfactual
+from omnitree.explain.counterfactual import (
+    Counterfactual,
+    cell,
+    find_counterfactual,
+    reach,
+)
+from omnitree.explain.goals import Goal, usual_goals
 from omnitree.export.model import Model, Sum, Test, one_line, terms_of
 from omnitree.export.text import branch_text, column_name, term_names
 
@@ -91,9 +97,9 @@ class Explanation:
     Attributes
     ----------
     label
-        The class.
+        The class, or the number.
     probabilities : dict
-        By class.
+        By class; empty if the answer is a number.
     steps : list of Step
         From the root; of a divided row, the steps of all its parts.
     counterfactual : Counterfactual or None
@@ -113,7 +119,7 @@ class Explanation:
 
     def __str__(self) -> str:
         shares = ", ".join(f"{c} {p:.1%}" for c, p in self.probabilities.items() if p)
-        lines = [f"{self.label}  ({shares})"]
+        lines = [f"{self.label}  ({shares})" if shares else f"{self.label:.6g}"]
         if not self.steps:
             lines.append("  the tree has no test")
         for step in self.steps:
@@ -126,6 +132,8 @@ class Explanation:
         if self.counterfactual is None:
             lines.append(
                 "No change of a few features was found that gives another class."
+                if self.probabilities
+                else "No change of a few features was found that moves the answer so far."
             )
         else:
             lines.append(str(self.counterfactual))
@@ -152,8 +160,9 @@ def _details(step: Step) -> list[str]:
 def explain(
     model: Model,
     row: Sequence[float],
-    predict: Callable[[list[list[float]]], list[int]],
+    predict: Callable[[list[list[float]]], list[Any]],
     max_changes: int = 3,
+    goal: str | None = None,
 ) -> Explanation:
     """The explanation of one row.
 
@@ -163,12 +172,14 @@ def explain(
     row : sequence of float
         Encoded by the tree's schema.
     predict : callable
-        Class numbers of encoded rows; checks a counterfactual.
+        Class numbers of encoded rows, or the numbers answered; checks a counterfactual.
     max_changes : int
         Most features that a counterfactual may change.
+    goal : str, optional
+        Where the answer is a number: what a counterfactual is to reach.
     """
     steps = []
-    total = [0.0] * len(model.classes)
+    total = [0.0] * model.n_outputs
     stack = [(0, 1.0)]
     while stack:
         node, share = stack.pop()
@@ -188,6 +199,11 @@ def explain(
         for child in reversed(children):
             if model.shares[child] > 0:
                 stack.append((child, share * model.shares[child]))
+    if model.numeric:
+        goals = usual_goals(model, total[0]) if goal is None else [Goal.read(goal)]
+        found = [reach(model, list(row), g, predict, max_changes) for g in goals]
+        kept = sorted((c for c in found if c), key=lambda c: c.cost)
+        return Explanation(total[0], {}, steps, kept[0] if kept else None)
     best = max(range(len(total)), key=total.__getitem__)
     return Explanation(
         model.classes[best],
@@ -228,9 +244,11 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
 
 
 def answers(model: Model, test: Test, row: Sequence[float]) -> list[float]:
-    """Class probabilities by the model of a leaf."""
+    """Class probabilities, or the number, by the model of a leaf."""
     columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
     sums = [_add(s, columns) for s in test.sums]
+    if model.numeric:
+        return sums
     powers = [math.exp(s - max(sums)) for s in sums]
     return [p / sum(powers) for p in powers]
 
@@ -238,7 +256,12 @@ def answers(model: Model, test: Test, row: Sequence[float]) -> list[float]:
 def _model_step(
     model: Model, node: int, test: Test, row: Sequence[float], share: float
 ) -> Step:
-    """What the model of a leaf makes of a row: the leading class against the next."""
+    """What the model of a leaf makes of a row: the leading class against the next.
+
+    Where it makes a number, what each feature adds to the mean of the leaf.
+    """
+    if model.numeric:
+        return _number_step(model, node, test, row, share)
     if len(test.sums) == 1:
         text = f"model of leaf {node}: {model.classes[0]}"
         return Step(node, "model", text, None, share, None, None, None, [], "")
@@ -249,6 +272,26 @@ def _model_step(
     filled = [c.name for c in parts if c.filled]
     gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
     return Step(node, "model", text, None, share, value, 0.0, value, parts, gap)
+
+
+def _number_step(
+    model: Model, node: int, test: Test, row: Sequence[float], share: float
+) -> Step:
+    weights = test.data["weights"][0]
+    columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
+    amounts = {
+        feature: sum(
+            weights[at] * (columns[at] - test.fill[at])
+            for at in _places(model, test, feature)
+        )
+        for feature in model.features_of(test)
+    }
+    parts = _by_feature(model, test, row, amounts)
+    value, mean = _add(test.sums[0], columns), _add(test.sums[0], test.fill)
+    text = f"linear model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
+    filled = [c.name for c in parts if c.filled]
+    gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
+    return Step(node, "model", text, None, share, value, None, None, parts, gap)
 
 
 def _ask(

@@ -86,8 +86,11 @@ def to_c(model: Model) -> str:
     if " b = " in f" {body}":
         lines.append("int b;")
     k = len(model.classes)
-    lines.append("int i, best = 0;")
-    lines.append(f"for (i = 0; i < {k}; i++) p[i] = 0.0;")
+    if model.numeric:
+        lines.append("double p[1] = {0.0};")
+    else:
+        lines.append("int i, best = 0;")
+        lines.append(f"for (i = 0; i < {k}; i++) p[i] = 0.0;")
     if len(parts) == 1:
         lines += parts[0].lines
     else:
@@ -103,10 +106,13 @@ def to_c(model: Model) -> str:
             lines += ["        " + line for line in part.lines]
             lines.append("        break;")
         lines += ["    }", "}"]
-    lines += [
-        f"for (i = 1; i < {k}; i++) if (p[i] > p[best]) best = i;",
-        "return best;",
-    ]
+    if model.numeric:
+        lines.append("return p[0];")
+    else:
+        lines += [
+            f"for (i = 1; i < {k}; i++) if (p[i] > p[best]) best = i;",
+            "return best;",
+        ]
     return "\n".join([*_open(model), *("    " + line for line in lines), "}", ""])
 
 
@@ -115,11 +121,14 @@ def _open(model: Model) -> list[str]:
     text += [
         " * number[j] and text[j] belong to feature j: a number, NaN in a gap, or a",
         " * string in UTF-8, NULL in a gap. Where no feature is text, text may be NULL.",
-        " * p gets the probability of each class; the class is returned by number.",
-        " *",
-        " * Classes:",
     ]
-    text += [f" *   {k}: {_remark(c)}" for k, c in enumerate(model.classes)]
+    if not model.numeric:
+        text += [
+            " * p gets the probability of each class; the class is returned by number.",
+            " *",
+            " * Classes:",
+        ]
+        text += [f" *   {k}: {_remark(c)}" for k, c in enumerate(model.classes)]
     text += [" * Features:"]
     for j, feature in enumerate(model.features):
         place = "text" if model.has_text(j) else "number"
@@ -127,16 +136,18 @@ def _open(model: Model) -> list[str]:
         boolean = ", 0 or 1" if feature["kind"] == "boolean" else ""
         text.append(f" *   {place}[{j}]: {_remark(feature['name'])}{boolean}{unused}")
     text += [" */"]
-    if has_network(model) or model.modelled:
+    powers = bool(model.modelled) and not model.numeric
+    if has_network(model) or powers:
         text.append("#include <math.h>")
     if any(model.has_text(j) for j in model.used):
         text.append("#include <string.h>")
-    if model.modelled:
+    if powers:
         text.append(_EXP)
     return [
         *text,
         "",
-        "int omnitree_predict(const double number[], const char *const text[], double p[])",
+        f"{'double' if model.numeric else 'int'} omnitree_predict(const double number[], "
+        f"const char *const text[]{'' if model.numeric else ', double p[]'})",
         "{",
     ]
 

@@ -7,7 +7,7 @@ with more, each edge says its own condition. Of long sums the largest terms are 
 from __future__ import annotations
 
 from omnitree.export.model import Model, one_line
-from omnitree.export.text import MOST_TERMS, branch_text, model_lines
+from omnitree.export.text import MOST_TERMS, branch_text, model_lines, rows_text
 
 # Light colours that black text can be read on, dealt to the classes in turn.
 COLOURS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#cccccc")
@@ -24,9 +24,13 @@ def to_dot(model: Model) -> str:
         record, best = model.nodes[node], model.labels[node]
         counts = ", ".join(f"{v:.6g}" for v in record["value"])
         rows = f"{sum(record['value']):.6g} rows [{counts}]"
+        answer = "" if model.numeric else str(model.classes[best])
+        if model.numeric:
+            rows = rows_text(record)
+            answer = "linear" if "model" in record else f"{model.outputs[node][0]:.6g}"
         if model.is_leaf(node):
             sums = model_lines(record, model.tree, "")
-            label = _text(str(model.classes[best]), rows, *sums)
+            label = _text(answer, rows, *sums)
             colour = COLOURS[best % len(COLOURS)]
             lines.append(f'  n{node} [label={label}, fillcolor="{colour}"];')
             continue

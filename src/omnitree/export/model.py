@@ -102,35 +102,43 @@ class Model:
     tree : dict
         As `Tree.to_dict` gives it.
     outputs : sequence of sequences, optional
-        Class probabilities of each node. Without it, the shares of its counts.
+        Class probabilities of each node, or its one number. Without it, the shares of its
+        counts, or its constant.
     """
 
     def __init__(
         self, tree: dict[str, Any], outputs: Sequence[Sequence[float]] | None = None
     ):
-        if tree["task"] != "classification":
-            raise ValueError(f"cannot export a tree for {tree['task']}")
         self.tree = tree
+        self.numeric = tree["task"] == "regression"
         self.nodes: list[dict[str, Any]] = tree["nodes"]
         self.features: list[dict[str, Any]] = tree["schema"]["features"]
-        self.classes: list[Any] = tree["classes"]
+        self.classes: list[Any] = tree.get("classes", [])
+        self.n_outputs = len(self.classes) or 1
         self._outputs = outputs
 
     @cached_property
     def outputs(self) -> list[list[float]]:
-        """Class probabilities of each node."""
+        """Class probabilities of each node, or its one number."""
         if self._outputs is not None:
             return [[float(v) for v in row] for row in self._outputs]
+        if self.numeric:
+            return [[node["constant"]] for node in self._spoken_for]
         return [[v / sum(row) for v in row] for row in self.counts]
 
     @cached_property
     def counts(self) -> list[list[float]]:
         """Class counts of each node; of its nearest ancestor with rows if it has none."""
-        counts: list[list[float]] = []
+        return [node["value"] for node in self._spoken_for]
+
+    @cached_property
+    def _spoken_for(self) -> list[dict[str, Any]]:
+        """Each node, or its nearest ancestor with rows if it has none."""
+        found: list[dict[str, Any]] = []
         for node in self.nodes:  # parents come first
             empty = not sum(node["value"]) and node["parent"] >= 0
-            counts.append(counts[node["parent"]] if empty else node["value"])
-        return counts
+            found.append(found[node["parent"]] if empty else node)
+        return found
 
     @cached_property
     def labels(self) -> list[int]:
@@ -173,7 +181,7 @@ class Model:
     def model(self, leaf: int) -> Test | None:
         """The linear model of a leaf, read like a machine; None if it has none.
 
-        Its sums, one a class, go through softmax.
+        Its sums, one a class, go through softmax; of a number there is one, the answer.
         """
         return self._models.get(leaf)
 

@@ -32,10 +32,8 @@ def summary(name: str, tree: dict[str, Any], page: str, most_bytes: int) -> str:
     tests = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
     counts = f"{len(tree['nodes'])} nodes, {leaves} leaves"
     facts = f"{counts} ({tests})" if tests else counts
-    head = (
-        f"<p><code>{escape(name)}</code><br>{escape(facts)}, "
-        f"{len(tree['classes'])} classes</p>"
-    )
+    what = f"{len(tree['classes'])} classes" if "classes" in tree else "a number"
+    head = f"<p><code>{escape(name)}</code><br>{escape(facts)}, {what}</p>"
     if len(page) > most_bytes:
         return (
             f"{head}<p>The explorer of this tree is large; write it to a file with "

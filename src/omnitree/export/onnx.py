@@ -3,7 +3,7 @@
 Inputs are `numbers` (double, a column a feature that is a number or a boolean; NaN is a gap)
 and `symbols` (string, a column a feature of text; an empty string is a gap), each only if
 there are such features; the model's metadata lists their names in order. Outputs are
-`label` and `probabilities`.
+`label` and `probabilities`, or `prediction` where the tree answers a number.
 
 From the columns come the branch of every test, the branch of every node, the part of the row
 that each node hands to each child, the part that reaches each leaf (level by level), and the
@@ -100,23 +100,9 @@ class _Writer:
             self.op("Concat", rows, self.ints([1]), axis=0),
         )
         self._sum_leaves(self._leaf_parts())
-        best = self.op("ArgMax", "probabilities", axis=1, keepdims=0)
-        classes = np.array(model.classes)
-        if classes.dtype.kind == "U":
-            classes = classes.astype(object)
-        labels = onnx.numpy_helper.from_array(classes, "classes")
-        self.constants.append(labels)
-        self.op("Gather", "classes", best, output="label", axis=0)
-        shape = ["rows", len(model.classes)]
+        outputs = self._number() if model.numeric else self._label()
         graph = helper.make_graph(
-            self.nodes,
-            "omnitree",
-            inputs,
-            [
-                helper.make_tensor_value_info("label", labels.data_type, ["rows"]),
-                helper.make_tensor_value_info("probabilities", types.DOUBLE, shape),
-            ],
-            self.constants,
+            self.nodes, "omnitree", inputs, outputs, self.constants
         )
         out = helper.make_model(
             graph,
@@ -135,6 +121,30 @@ class _Writer:
         )
         onnx.checker.check_model(out, full_check=True)
         return out.SerializeToString()
+
+    def _number(self) -> list[Any]:
+        """The number of a row."""
+        self.op("Squeeze", "probabilities", self.ints([1]), output="prediction")
+        double = self.onnx.TensorProto.DOUBLE
+        make = self.onnx.helper.make_tensor_value_info
+        return [make("prediction", double, ["rows"])]
+
+    def _label(self) -> list[Any]:
+        """The class of a row, and its probabilities."""
+        make = self.onnx.helper.make_tensor_value_info
+        double = self.onnx.TensorProto.DOUBLE
+        best = self.op("ArgMax", "probabilities", axis=1, keepdims=0)
+        classes = np.array(self.model.classes)
+        if classes.dtype.kind == "U":
+            classes = classes.astype(object)
+        labels = self.onnx.numpy_helper.from_array(classes, "classes")
+        self.constants.append(labels)
+        self.op("Gather", "classes", best, output="label", axis=0)
+        shape = ["rows", len(self.model.classes)]
+        return [
+            make("label", labels.data_type, ["rows"]),
+            make("probabilities", double, shape),
+        ]
 
     def _cells(self) -> str:
         """Used features as numbers and codes, gaps as NaN."""
@@ -409,9 +419,10 @@ class _Writer:
             return self.const(fixed)
         tests = [test for leaf in model.modelled if (test := model.model(leaf))]
         columns = self.columns if any(t.columns for t in tests) else ""
-        shape = self.ints([0, len(tests), len(model.classes)])
-        sums = self.op("Reshape", self._sums(tests, columns), shape)
-        shares = self.op("Softmax", sums, axis=2)
+        shape = self.ints([0, len(tests), model.n_outputs])
+        shares = self.op("Reshape", self._sums(tests, columns), shape)
+        if not model.numeric:
+            shares = self.op("Softmax", shares, axis=2)
         at = [
             model.modelled.index(i) if i in model.modelled else 0 for i in model.leaves
         ]
@@ -429,7 +440,7 @@ class _Writer:
         """Probabilities: the outputs of the leaves, added up in a loop in order."""
         helper, types = self.onnx.helper, self.onnx.TensorProto
         model = self.model
-        k = len(model.classes)
+        k = model.n_outputs
         by_leaf = self.op("Transpose", parts, perm=[1, 0])
         outputs = self._leaf_outputs()
         zeros = self.op("Mul", self.ones, self.row([0.0] * k))

@@ -7,8 +7,9 @@ belongs into this branch or not. Without that last word it stays unknown, and th
 several features are derived fields; symbols that training never showed are taken as
 missing, and symbols that a node never saw become missing in a derived field.
 
-A leaf with a model is a RegressionModel with softmax, a leaf without one a tree of one node;
-of the segments the first whose way holds is chosen. That cannot say that a row is divided.
+A leaf with a model is a RegressionModel (with softmax, for classes), a leaf without one a
+tree of one node; of the segments the first whose way holds is chosen. That cannot say that
+a row is divided, nor can a tree that answers a number.
 """
 
 from __future__ import annotations
@@ -36,7 +37,13 @@ class _Writer:
     def __init__(self, model: Model):
         self.model = model
         names = [f["name"] for f in model.features]
-        self.target = _fresh("class", names)
+        self.target = _fresh("target" if model.numeric else "class", names)
+        self.function = "regression" if model.numeric else "classification"
+        if model.numeric and model.dividing:
+            raise ValueError(
+                "this tree divides rows with gaps and answers a number: PMML cannot say "
+                "both; fit it with missing='mean' or 'surrogate'"
+            )
         self.prefix = _fresh("omnitree", [n[: len("omnitree")] for n in names])
         self.derived = ET.Element("LocalTransformations")
         self.done: set[str] = set()
@@ -48,7 +55,7 @@ class _Writer:
         ET.SubElement(header, "Application", name="omnitree")
         root.append(self._dictionary())
         whole = ET.SubElement(root, "TreeModel", modelName="omnitree")
-        whole.set("functionName", "classification")
+        whole.set("functionName", self.function)
         whole.append(self._schema())
         whole.append(self._output())
         if self.model.modelled:
@@ -67,6 +74,8 @@ class _Writer:
         ET.indent(root, " ")
         text = ET.tostring(root, encoding="unicode", xml_declaration=False)
         _check_characters(text)
+        # Readers of XML take a bare carriage return for a new line.
+        text = text.replace("\r", "&#13;")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
     def _schema(self) -> ET.Element:
@@ -105,6 +114,11 @@ class _Writer:
             )
             for symbol in symbols:
                 ET.SubElement(field, "Value", value=_value(symbol))
+        if model.numeric:
+            field = ET.SubElement(fields, "DataField", name=self.target)
+            field.set("optype", "continuous")
+            field.set("dataType", "double")
+            return fields
         field = ET.SubElement(
             fields,
             "DataField",
@@ -118,13 +132,14 @@ class _Writer:
 
     def _output(self) -> ET.Element:
         output = ET.Element("Output")
-        kind = _type(self.model.classes)
+        numeric = self.model.numeric
+        kind = "double" if numeric else _type(self.model.classes)
         predicted = _fresh("predicted", [f["name"] for f in self.model.features])
         ET.SubElement(
             output,
             "OutputField",
             name=predicted,
-            optype="categorical",
+            optype="continuous" if numeric else "categorical",
             dataType=kind,
             feature="predictedValue",
         )
@@ -160,9 +175,12 @@ class _Writer:
         return made[0]
 
     def _answer(self, node: int, element: ET.Element) -> None:
-        """The class and the probabilities of a node."""
+        """The class and the probabilities of a node, or its number."""
         model = self.model
-        element.set("score", _value(model.classes[model.labels[node]]))
+        if model.numeric:
+            element.set("score", _number(model.outputs[node][0]))
+        else:
+            element.set("score", _value(model.classes[model.labels[node]]))
         element.set("recordCount", _number(self._records(node)))
         counts = model.counts[node]
         for k, label in enumerate(model.classes):
@@ -200,29 +218,24 @@ class _Writer:
         """The model of a leaf."""
         test = self.model.model(leaf)
         if test is None:
-            tree = ET.Element("TreeModel", functionName="classification")
+            tree = ET.Element("TreeModel", functionName=self.function)
             tree.append(self._schema())
             node = ET.SubElement(tree, "Node", id=str(leaf))
             node.append(ET.Element("True"))
             self._answer(leaf, node)
             return tree
-        regression = ET.Element(
-            "RegressionModel",
-            functionName="classification",
-            normalizationMethod="softmax",
-        )
+        regression = ET.Element("RegressionModel", functionName=self.function)
+        if not self.model.numeric:
+            regression.set("normalizationMethod", "softmax")
         schema = self._schema()
         regression.append(schema)
-        for k, label in enumerate(self.model.classes):
+        for k in range(self.model.n_outputs):
             name = f"{self.prefix}_{leaf}_sum_{k}"
             self._derive(name, self._sum(test, k))
             schema.insert(0, ET.Element("MiningField", name=name))
-            table = ET.SubElement(
-                regression,
-                "RegressionTable",
-                intercept="0.0",
-                targetCategory=_value(label),
-            )
+            table = ET.SubElement(regression, "RegressionTable", intercept="0.0")
+            if not self.model.numeric:
+                table.set("targetCategory", _value(self.model.classes[k]))
             ET.SubElement(table, "NumericPredictor", name=name, coefficient="1.0")
         return regression
 

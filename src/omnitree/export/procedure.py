@@ -147,10 +147,12 @@ class _Writer:
         found = [(k, repr(p)) for k, p in enumerate(self.model.outputs[node]) if p]
         if model is not None:
             lines, names = self._sums(model)
-            lines += say.maximum(names)
-            lines += [say.set(name, say.exp(f"{name} - s")) for name in names]
-            lines.append(say.set("s", " + ".join(names)))
-            found = [(k, f"({name} / s)") for k, name in enumerate(names)]
+            found = [(0, names[0])]
+            if not self.model.numeric:
+                lines += say.maximum(names)
+                lines += [say.set(name, say.exp(f"{name} - s")) for name in names]
+                lines.append(say.set("s", " + ".join(names)))
+                found = [(k, f"({name} / s)") for k, name in enumerate(names)]
         if self.one_block:
             return lines + [say.set(say.output(k), p) for k, p in found]
         return lines + [say.add(say.output(k), f"w * {p}") for k, p in found]

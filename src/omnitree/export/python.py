@@ -20,6 +20,14 @@ string or no cell at all is a gap.
 CLASSES = {classes}
 '''
 
+_NUMBER_HEAD = '''\
+"""A regression tree, written by omnitree.
+
+predict(row) takes a dict from column names to cells and gives a number. A cell is a number
+or a symbol; None, NaN, an empty string or no cell at all is a gap.
+"""
+'''
+
 _NUMBER = '''
 
 def _number(cell):
@@ -121,11 +129,12 @@ class _Python:
 def to_python(model: Model) -> str:
     """Source code that defines `predict`."""
     used, parts = model.used, blocks(model, _Python())
-    text = [_HEAD.format(classes=repr(list(model.classes)))]
+    head = _HEAD.format(classes=repr(list(model.classes)))
+    text = [_NUMBER_HEAD if model.numeric else head]
     text += [_NUMBER] * any(not model.has_codes(j) for j in used)
     text += [_CODE] * any(model.has_codes(j) for j in used)
     text += [_TANH] * has_network(model)
-    text += [_EXP] * bool(model.modelled)
+    text += [_EXP] * (bool(model.modelled) and not model.numeric)
     read = []
     for j in used:
         cell = f"row.get({model.features[j]['name']!r})"
@@ -135,8 +144,8 @@ def to_python(model: Model) -> str:
             read.append(f"x{j} = _code({cell}, {codes!r})")
         else:
             read.append(f"x{j} = _number({cell})")
-    start = f"p = [0.0] * {len(model.classes)}"
-    end = ["return CLASSES[p.index(max(p))], p"]
+    start = f"p = [0.0] * {model.n_outputs}"
+    end = ["return p[0]" if model.numeric else "return CLASSES[p.index(max(p))], p"]
     if len(parts) == 1:
         body = [*read, start, *parts[0].lines, *end]
         return "".join([*text, *_define("predict", "row", _doc(model), body)])
@@ -158,6 +167,8 @@ def to_python(model: Model) -> str:
 
 
 def _doc(model: Model) -> str:
+    if model.numeric:
+        return "What the tree answers for a row."
     classes = one_line(", ".join(map(str, model.classes)))
     classes = classes.replace("\\", "\\\\").replace('"', "'")
     return f"Class of a row, and the probabilities of {classes}."

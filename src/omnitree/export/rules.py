@@ -1,7 +1,7 @@
 """One rule a leaf, in words: conditions, class, support and confidence.
 
 Conditions on one feature are merged. Rules of one class stand together, the best supported
-first. They cover every row once, but for rows that a gap divides.
+first; rules for a number ascend. They cover every row once, but for rows that a gap divides.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ class Rule:
     conditions : list of str
         All must hold; none for a tree without tests.
     label
-        The class; where the leaf has a model, the most frequent one there.
+        The class, or the number; where the leaf has a model, the most frequent class or
+        the mean there.
     support : float
         Weight of the training rows there.
     confidence : float
-        Part of them that has the class.
+        Part of them that has the class; their mean loss, where the answer is a number.
     """
 
     leaf: int
@@ -42,6 +43,13 @@ class Rule:
 def rules(model: Model) -> list[Rule]:
     """Rules of all leaves, class by class and the best supported first."""
     found = []
+    for leaf in model.leaves if model.numeric else ():
+        support = sum(model.nodes[leaf]["value"])
+        loss = model.nodes[leaf]["loss"] / support if support else 0.0
+        conditions = region_text(model, region_of(model, leaf))
+        found.append(Rule(leaf, conditions, model.outputs[leaf][0], support, loss))
+    if model.numeric:
+        return sorted(found, key=lambda r: (r.label, -r.support, r.leaf))
     for leaf in model.leaves:
         counts, best = model.counts[leaf], model.labels[leaf]
         found.append(
@@ -78,6 +86,10 @@ def to_rules(model: Model) -> str:
         sums = model_lines(model.nodes[rule.leaf], model.tree, "  ")
         part = rule.support / total if total else 0.0
         support = f"support {rule.support:.6g} = {part:.1%}"
+        if model.numeric:
+            answer = "the sum" if sums else f"{rule.label:.6g}"
+            lines += [f"THEN {answer}  ({support}, loss {rule.confidence:.4g})", *sums]
+            continue
         if sums:
             lines += [f"THEN the class with the largest sum  ({support})", *sums]
             continue

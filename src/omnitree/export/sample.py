@@ -31,11 +31,14 @@ class Sample:
         Position of each row's class in the classes of the tree.
     path : sparse array (n, nodes)
         The part of each row that passes through each node.
+    target : float array (n,) or None
+        The number of each row, where the tree answers numbers.
     """
 
     values: NDArray[np.float64]
     labels: NDArray[np.intp] | None
     path: sparse.csr_array
+    target: NDArray[np.float64] | None = None
 
     @property
     def n_rows(self) -> int:

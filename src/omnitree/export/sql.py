@@ -30,7 +30,7 @@ LARGEST_POWER = "7.0E2"
 
 
 def to_sql(model: Model, proba: bool = False) -> str:
-    """An expression for the class.
+    """An expression for the class, or for the number.
 
     Parameters
     ----------
@@ -40,6 +40,10 @@ def to_sql(model: Model, proba: bool = False) -> str:
         each class C as "p(C)".
     """
     writer = _Writer(model)
+    if model.numeric:
+        if proba:
+            raise ValueError("proba=True is for classes; this tree answers a number")
+        return writer.probability(0)
     label = writer.label()
     if not proba:
         return label
@@ -74,7 +78,7 @@ class _Writer:
         return f"(SELECT {_largest(names, labels)} FROM {table} AS {self._alias('p')})"
 
     def probability(self, k: int) -> str:
-        """The probability of a class."""
+        """The probability of a class; the number, where there are no classes."""
         if self.model.dividing:
             return f"(SELECT {self._leaf_sum(k)} FROM {self._parts()})"
         return self._let(self._cases(lambda node: self._leaf_share(node, k)))
@@ -90,6 +94,8 @@ class _Writer:
         if self.model.model(leaf) is None:
             return number(self.model.outputs[leaf][k])
         names = self._leaf_sums(leaf)
+        if self.model.numeric:
+            return names[0]
         powers = []
         for other in names:
             by = f"{other} - {names[k]}"
@@ -294,7 +300,7 @@ class _Writer:
 
     def _leaf_sums(self, leaf: int) -> list[str]:
         """Names of the sums of a leaf's model."""
-        return [self._alias("h", leaf, k) for k in range(len(self.model.classes))]
+        return [self._alias("h", leaf, k) for k in range(self.model.n_outputs)]
 
     @cached_property
     def _all_leaf_sums(self) -> list[str]:

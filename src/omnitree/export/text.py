@@ -36,18 +36,19 @@ def describe(
         Show long sums whole. Else only their largest terms are shown, each measured by
         its weight times the deviations of its columns where the tree knows them.
     """
-    nodes, classes = tree["nodes"], tree["classes"]
+    nodes, classes = tree["nodes"], tree.get("classes", [])
     leaves = sum(n["kind"] == "leaf" for n in nodes)
     terms = None if full else MODEL_TERMS
+    what = f"{len(classes)} classes" if classes else "a number"
+    scale = tree.get("deviations") if standardised else None
+    units = ["z(x): x in units of its standard deviation"] if scale else []
     if nodes[0]["kind"] == "leaf":
         leaf = _leaf(nodes[0], nodes, classes, shares)
-        lines = [f"1 leaf, {len(classes)} classes", f"always{one_line(leaf)}"]
-        return "\n".join(lines + model_lines(nodes[0], tree, "|   ", terms))
-    lines = [f"{len(nodes)} nodes, {leaves} leaves, {len(classes)} classes"]
-    known = bool(tree.get("deviations"))
-    if standardised and known:
-        lines.append("z(x): x in units of its standard deviation")
-    elif standardised and any(n["kind"] not in ("leaf", *UNIVARIATE) for n in nodes):
+        lines = [f"1 leaf, {what}", *units, f"always{one_line(leaf)}"]
+        return "\n".join(lines + model_lines(nodes[0], tree, "|   ", scale, terms))
+    lines = [f"{len(nodes)} nodes, {leaves} leaves, {what}", *units]
+    rich = any(n["kind"] not in ("leaf", *UNIVARIATE) for n in nodes)
+    if standardised and rich and not scale:
         raise ValueError(
             "this tree has no deviations of its columns: fit it with this omnitree"
         )
@@ -64,7 +65,8 @@ def describe(
         is_leaf = node["kind"] == "leaf"
         end = _leaf(node, nodes, classes, shares) if is_leaf else ""
         lines.append("|   " * depth + one_line(test + end))
-        lines += model_lines(node, tree, "|   " * (depth + 1), terms) if is_leaf else []
+        if is_leaf:
+            lines += model_lines(node, tree, "|   " * (depth + 1), scale, terms)
         if not is_leaf:
             stack.extend(reversed(list(_branches(node, depth + 1, tree, options))))
     return "\n".join(lines)
@@ -93,22 +95,28 @@ def model_lines(
     node: dict[str, Any],
     tree: dict[str, Any],
     pad: str,
+    scale: Any = None,
     most: int | None = MODEL_TERMS,
 ) -> list[str]:
     """The sums of a leaf's model, one line a class, with their largest terms.
 
-    Terms are ordered by weight times the column's deviation, where the tree has these.
+    The largest are those by weight times the column's deviation, where the tree has these.
+    With `scale`, weights are those of z(column), as in `branch_text`.
     """
-    model, scale = node.get("model"), tree.get("deviations")
+    model, deviations = node.get("model"), tree.get("deviations")
     if model is None:
         return []
     features = tree["schema"]["features"]
     names = [column_name(c, features) for c in model["columns"]]
-    size = [scale[c] if scale else 1.0 for c in model["columns"]]
+    size = [deviations[c] if deviations else 1.0 for c in model["columns"]]
+    rows = model["weights"]
+    if scale:
+        names = [f"z({name})" for name in names]
+        rows = [[w * s for w, s in zip(row, size, strict=True)] for row in rows]
+        size = [1.0] * len(size)
     lines = []
-    for label, bias, weights in zip(
-        tree["classes"], model["bias"], model["weights"], strict=True
-    ):
+    labels = tree.get("classes", [""])
+    for label, bias, weights in zip(labels, model["bias"], rows, strict=True):
         by_size = sorted(
             (j for j, w in enumerate(weights) if w),
             key=lambda j: -abs(weights[j] * size[j]),
@@ -117,7 +125,8 @@ def model_lines(
         sum_ = _sum([weights[j] for j in shown], [names[j] for j in shown])
         rest = len(by_size) - len(shown)
         more = f" + {rest} more" if rest else ""
-        text = f"{label}: {bias:.4g} {sum_ and '+ ' * (sum_[0] != '-') + sum_}{more}"
+        text = f"{label}: " if label != "" else ""
+        text += f"{bias:.4g} {sum_ and '+ ' * (sum_[0] != '-') + sum_}{more}"
         lines.append(pad + one_line(text.rstrip()))
     return lines
 
@@ -236,6 +245,21 @@ def _sum(
     return text[2:] if text.startswith("+ ") else text
 
 
+def rows_text(node: dict[str, Any]) -> str:
+    """How many training rows a node for numbers has, and their mean loss."""
+    total = sum(node["value"])
+    loss = node["loss"] / total if total else 0.0
+    return f"{total:.6g} row{'s' * (total != 1)}, loss {loss:.4g}"
+
+
+def _number(node: dict[str, Any], nodes: list[dict[str, Any]]) -> str:
+    if "model" in node:
+        return "linear"
+    while not sum(node["value"]):  # no training row came: the nearest ancestor decides
+        node = nodes[node["parent"]]
+    return f"{node['constant']:.6g}"
+
+
 def _leaf(
     node: dict[str, Any],
     nodes: list[dict[str, Any]],
@@ -243,6 +267,8 @@ def _leaf(
     shares: bool,
 ) -> str:
     total = sum(node["value"])
+    if not classes:
+        return f": {_number(node, nodes)} ({rows_text(node)})"
     if "model" in node:
         return f": by its model ({total:.6g})"
     while not sum(node["value"]):  # no training row came: the nearest ancestor decides

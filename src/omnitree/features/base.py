@@ -131,11 +131,13 @@ class Trials:
             machine = self.coefficients.train(cases, self.rng)
         else:
             machine = self.coefficients.train(cases, self.rng, start)  # type: ignore[call-arg]
-        return self.judged(columns, machine)
+        return self.judged(columns, machine, cases.z)
 
-    def judged(self, columns: Columns, machine: Machine) -> Trial:
-        """A machine with what it is worth."""
-        branch = machine.branches(self.cases.z[:, columns])
+    def judged(
+        self, columns: Columns, machine: Machine, z: Floats | None = None
+    ) -> Trial:
+        """A machine with what it is worth; `z` are its columns, if at hand."""
+        branch = machine.branches(self.cases.z[:, columns] if z is None else z)
         counts = self.truth.counts(branch, max(2, len(machine.bias)))
         right = self.cases.weight[branch == self.cases.y].sum()
         worth = self.worth(counts[None], [columns])[0]

@@ -5,6 +5,7 @@ from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.cart_lc import CartLC
 from omnitree.learners.constructive import Constructive
+from omnitree.learners.functional import Functional
 from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
@@ -26,6 +27,7 @@ LEARNERS = Registry(
         "adaptive": Adaptive,
         "kway": KWay,
         "constructive": Constructive,
+        "functional": Functional,
         "multivariate": Multivariate,
         "grouped": Grouped,
         "network": Network,
@@ -43,6 +45,7 @@ __all__ = [
     "Analytic",
     "CartLC",
     "Constructive",
+    "Functional",
     "Grouped",
     "KWay",
     "Linear",

@@ -52,7 +52,8 @@ class SplitLearner(Part):
         for d, own in enumerate(rng.spawn(len(divisions))):
             train, test = divisions.training(d), divisions.testing(d)
             part = divisions.part(d)
-            split = None if part.stays_leaf() else self.fit(part, own)
+            # Limits are the node's affair: its parts are smaller than it is.
+            split = self.fit(part, own) if np.count_nonzero(part.counts) > 1 else None
             branches = [np.full(len(at), -1) for at in (train, test)]
             if split is not None:
                 branches = [split.route(table, rows[at]) for at in (train, test)]

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from omnitree.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
 from omnitree.coefficients.instances import merged
 from omnitree.coefficients.rls import solve_positive, with_constant
-from omnitree.grouping import GROUPINGS
+from omnitree.divisions import Divisions
+from omnitree.grouping import GROUPINGS, Selection
 from omnitree.learners.base import SplitLearner
-from omnitree.linear_rows import Floats
+from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
 from omnitree.node import Node
 from omnitree.splits import Split
@@ -88,12 +89,54 @@ class LeastSquaresDiscriminant(TrainedDiscriminant[Machine]):
         self.scores = x @ solve_positive(A, targets)
 
     def merits(self, left: NDArray[np.bool_]) -> Floats:
-        sign = np.where(left[:, self.cases.classes], -1.0, 1.0)
-        above = self.scores @ sign.T > 0
-        sides = [(self.one_hot.T @ side).T for side in (~above, above)]
-        counts = np.stack(sides, axis=1)
-        divides = (counts.sum(axis=2) > 0).all(axis=1)
-        return np.where(divides, self.merit(counts), -np.inf)
+        groups = left[:, self.cases.classes]
+        return grouping_merits(self.scores, self.one_hot, groups, self.merit)
+
+
+def grouping_merits(
+    scores: Floats, one_hot: Floats, left: NDArray[np.bool_], merit: Merit
+) -> Floats:
+    """Merit of the test for each grouping (C, k), from the scores (n, k) of the classes."""
+    above = scores @ np.where(left, -1.0, 1.0).T > 0
+    sides = [(one_hot.T @ side).T for side in (~above, above)]
+    counts = np.stack(sides, axis=1)
+    divides = (counts.sum(axis=2) > 0).all(axis=1)
+    return np.where(divides, merit(counts), -np.inf)
+
+
+class PartDiscriminant:
+    """Least squares for every class on the training part of a division, from moments.
+
+    Columns are standardised on the part, as those of a node are (`Cases`).
+    """
+
+    def __init__(self, rows: LinearRows, learner: RLS, merit: Merit):
+        self.rows, self.merit = rows, merit
+        deviation = np.sqrt(np.diag(rows.scatter) / rows.total)
+        scale = np.divide(
+            1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0
+        )
+        used = np.flatnonzero(scale)
+        A = np.zeros((len(used) + 1, len(used) + 1))
+        A[0, 0] = rows.total
+        A[1:, 1:] = (rows.scatter * np.outer(scale, scale))[np.ix_(used, used)]
+        size = rows.class_weight[rows.present]
+        around = rows.sums[rows.present] - np.outer(size, rows.mean)
+        b = np.column_stack([size, (around * scale)[:, used]]).T
+        solved = solve_positive(*learner.penalised(A, b))
+        weights = np.zeros((rows.n_columns, len(size)))
+        weights[used] = solved[1:] * scale[used, None]
+        self.weights, self.bias = weights, solved[0] - rows.mean @ weights
+        self.scores: Floats = np.empty(
+            0
+        )  # of the part's rows, where they are asked for
+
+    def merits(self, left: NDArray[np.bool_]) -> Floats:
+        """Merit of the test for each grouping."""
+        groups, present = left[:, self.rows.present], self.rows.present
+        return grouping_merits(
+            self.scores, self.rows.one_hot[:, present], groups, self.merit
+        )
 
 
 def discriminant(
@@ -168,6 +211,36 @@ class Grouped(SplitLearner):
         self.grouping = grouping
         self.merit = merit
         self.scout = scout
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every division.
+
+        Least squares are solved for all parts after one pass over the rows.
+        """
+        learner = two_class(self.coefficients)
+        grouping = GROUPINGS.resolve(self.grouping)
+        moments = None
+        # Selection trains on some classes only, whose own moments are not known.
+        plain = self.scout is None and not isinstance(grouping, Selection)
+        if plain and isinstance(learner, RLS) and not learner.sequential:
+            moments = divisions.moments("linear")
+        if moments is None:
+            return super().trial_errors(divisions, rng)
+        merit = MERITS.resolve(self.merit)
+        asked = [
+            PartDiscriminant(divisions.view(d, "linear", part), learner, merit)
+            for d, part in enumerate(moments)
+        ]
+        rows = divisions.node.linear
+        scores = rows.products_each([one.weights for one in asked])
+        above = np.zeros((len(rows.rows), len(asked)), dtype=bool)
+        for d, (one, own) in enumerate(zip(asked, scores, strict=True)):
+            own += one.bias
+            one.scores = own[divisions.training(d)]
+            if len(one.rows.present) > 1:
+                left = grouping.find(one)[one.rows.present]
+                above[:, d] = own @ np.where(left, -1.0, 1.0) > 0
+        return divisions.errors(above)
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for two groups of the classes of a node."""

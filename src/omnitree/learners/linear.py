@@ -151,21 +151,34 @@ class Linear(SplitLearner):
             self._discriminant(divisions.view(d, self._expansion(), part))
             for d, part in enumerate(moments)
         ]
-        bases = [a.projections.basis for a in asked]
-        start = np.cumsum([0, *(basis.shape[1] for basis in bases)])
-        scores = divisions.node.view(self._expansion()).products(np.hstack(bases))
-        errors = np.empty(len(asked))
-        for d, (one, a, b) in enumerate(zip(asked, start, start[1:], strict=False)):
-            own = scores[:, a:b] - one.rows.mean @ bases[d]
-            train, test = divisions.training(d), divisions.testing(d)
-            one.projections.__dict__["scores"] = np.ascontiguousarray(own[train])
+        rows = divisions.node.view(self._expansion())
+        analytic = isinstance(asked[0].threshold, EqualVariance) and not self.fallback
+        if analytic and all(len(one.rows.present) == 2 for one in asked):
+            # Groups and cuts follow from the moments: no row is looked at but to test.
+            tests = [self._of_two_classes(one) for one in asked]
+            weights = np.stack([w for w, _ in tests], axis=1)
+            return divisions.errors(rows.products(weights) > [cut for _, cut in tests])
+        scores = rows.products_each([one.projections.basis for one in asked])
+        above = np.zeros((len(rows.rows), len(asked)), dtype=bool)
+        for d, (one, own) in enumerate(zip(asked, scores, strict=True)):
+            origin = one.rows.mean @ one.projections.basis
+            one.projections.__dict__["scores"] = own[divisions.training(d)] - origin
             found = self._find(one)
-            branches = np.full(len(own), -1)
             if found is not None:
                 mix = one.projections.mix(found.left[None])[0]
-                branches = (own @ mix > found.cut).astype(np.intp)
-            errors[d] = divisions.error(d, branches[train], branches[test])
-        return errors
+                above[:, d] = own @ mix > found.cut + origin @ mix
+        return divisions.errors(above)
+
+    def _of_two_classes(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
+        """Weights and cut where there is nothing to group and no row needs to be counted.
+
+        A cut beyond all rows leaves one branch empty: to test it is to test a leaf.
+        """
+        left = GROUPINGS.resolve(self.grouping).find(asked)
+        projected = asked.projections.project(left[None])
+        cut = asked.threshold.find(projected, asked.merit)[0]
+        weights = asked.projections.weights(left)
+        return weights, float(cut + asked.rows.mean @ weights)
 
     def _expansion(self) -> str:
         if self.expansion not in EXPANSIONS:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from omnitree._core import logitboost as kernel
 from omnitree.column_source import Standardised
 from omnitree.leaf_models import LeafModels
+from omnitree.missing import fill_values
 from omnitree.table import Table
 
 Floats = NDArray[np.float64]
@@ -25,10 +26,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """The encoded columns of a table in units of their deviations, gaps filled.
+    """The encoded columns of a table in units of their deviations.
 
-    A gap is filled with the column's mean; the columns of a symbol with what its most
-    frequent value has there.
+    A gap is filled with the column's mean, or the most frequent symbol. Symbols that had
+    no gap in training have the mean as well: what looks like a gap there is a new symbol,
+    and unlike the most frequent one.
 
     Attributes
     ----------
@@ -46,18 +48,12 @@ class Columns:
     def of(cls, table: Table, weight: Floats) -> Columns:
         """The columns of a training table."""
         source = Standardised.of(table, weight)
-        fill = source.mean.copy()
         feature, symbol = table.schema.linear_columns()
-        for f in np.unique(feature[symbol >= 0]):
-            cells = table.values[:, f]
-            known = ~np.isnan(cells)
-            codes = cells[known].astype(np.int64)
-            size = np.bincount(codes, weight[known], minlength=1)
-            own = np.flatnonzero(feature == f)
-            fill[own] = np.where(symbol[own] == size.argmax(), 1.0, -1.0)
-        varies = source.std > 0
-        at = np.where(varies, fill - source.mean, 0.0)
-        at[varies] /= source.std[varies]
+        usual = fill_values(table, weight)[feature]
+        signs = np.where(symbol == usual, 1.0, -1.0)
+        gaps = table.gaps_by_feature[feature] > 0
+        fill = np.where((symbol >= 0) & gaps, signs, source.mean)
+        at = (fill - source.mean) / np.where(source.std > 0, source.std, 1.0)
         x = source.take(np.arange(table.n_rows), at[source.with_gaps])
         return cls(x, source.mean, source.std, fill)
 

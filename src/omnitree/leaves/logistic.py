@@ -22,8 +22,8 @@ from omnitree.tree import Tree
 class LogisticLeaves(Leaves):
     """A leaf answers by a logistic model, LogitBoost on its rows from its parent's model.
 
-    A node whose model makes no error on its training rows becomes a leaf: no subtree can
-    do better there.
+    Nothing is left to gain below a node whose model makes no error on its training rows:
+    all nodes there keep its model.
 
     Parameters
     ----------
@@ -63,26 +63,26 @@ class LogisticLeaves(Leaves):
 
     def fit(self, tree: Tree, training: Training) -> Tree:
         columns = Columns.of(training.table, training.weight)
-        path = tree.decision_path(training.table).tocsc()
+        first, row, share = tree.passing(training.table)
+        start = Boosted.start(training.n_classes, columns.x.shape[1])
         found: list[Boosted] = []
         done = np.zeros(tree.n_nodes, dtype=bool)  # no error is left, here or above
         with one_thread():
             for node in range(tree.n_nodes):  # parents come before children
                 above = int(tree.parent[node])
-                if above < 0:
-                    model = Boosted.start(training.n_classes, columns.x.shape[1])
-                else:
-                    model, done[node] = found[above], done[above]
-                part = slice(path.indptr[node], path.indptr[node + 1])
-                rows = path.indices[part].astype(np.int64)
-                weight = path.data[part] * training.weight[rows]
+                model = found[above] if above >= 0 else start
+                done[node] = above >= 0 and done[above]
+                part = slice(first[node], first[node + 1])
+                rows, weight = row[part], share[part] * training.weight[row[part]]
                 small = weight.sum() < self.min_rows - 1e-9
                 if not (done[node] or small or training.expired()):
                     model, done[node] = self._refine(
                         model, columns, training, rows, weight
                     )
                 found.append(model)
-        return tree.replace(models=columns.leaf_models(found)).collapse(done)
+        # A model that no row has shaped says nothing; the class shares do.
+        shaped = np.array([model is not start for model in found])
+        return tree.replace(models=columns.leaf_models(found).only(shaped))
 
     def _refine(
         self,

@@ -36,14 +36,14 @@ def recounted(tree: Tree, training: Training) -> Tree:
     """The same tests with the weights, constants and losses of other rows, no models."""
     criterion = training.criterion
     assert criterion is not None
-    path = tree.decision_path(training.table).tocsc()
+    start, row, share = tree.passing(training.table)
     value = np.zeros((tree.n_nodes, 1))
     constant, loss = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     for node in range(tree.n_nodes):
-        part = slice(path.indptr[node], path.indptr[node + 1])
-        rows = path.indices[part]
+        part = slice(start[node], start[node + 1])
+        rows = row[part]
         if len(rows):
-            weight = path.data[part] * training.weight[rows]
+            weight = share[part] * training.weight[rows]
             target = training.y[rows]
             value[node] = weight.sum()
             constant[node] = criterion.constant(target, weight)
@@ -87,13 +87,13 @@ class RidgeLeaves(Leaves):
                 "leaves='constant'"
             )
         source = Standardised.of(training.table, training.weight)
-        path = tree.decision_path(training.table).tocsc()
+        start, row, share = tree.passing(training.table)
         models: list[LeafModel | None] = []
         loss = np.array(tree.loss)
         for node in range(tree.n_nodes):
-            part = slice(path.indptr[node], path.indptr[node + 1])
-            rows = path.indices[part].astype(np.int64)
-            weight = path.data[part] * training.weight[rows]
+            part = slice(start[node], start[node + 1])
+            rows = row[part].astype(np.int64)
+            weight = share[part] * training.weight[rows]
             found = None
             if not training.expired():
                 found = self.model(source, rows, training.y[rows], weight)

@@ -17,7 +17,7 @@ from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
 from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart
 from omnitree.presets.discriminant import cruise, fact, friedman
-from omnitree.presets.functional import lmt
+from omnitree.presets.functional import ft, lmt
 from omnitree.presets.gama import lgtree, ltree, qtree
 from omnitree.presets.id3 import id3
 from omnitree.presets.ldt import ldt, ldt_u1, ldt_u2, quest, quest_u
@@ -66,6 +66,7 @@ PRESETS: dict[str, Callable[..., TreeClassifier]] = {
     "qtree": qtree,
     "lgtree": lgtree,
     "lmt": lmt,
+    "ft": ft,
     "id-lp": id_lp,
     "id-mlp": id_mlp,
     "cart-lc": cart_lc,

@@ -158,12 +158,13 @@ def omni(**changes: Any) -> TreeClassifier:
 
     Node: univariate, or one linear or quadratic test with a branch for each class, found
     by penalised multinomial logistic regression. Branching: binary, K-way in the latter.
-    Grouping of classes: none. Merit: Gini. Symbols: two subsets in univariate tests, +1/-1
-    columns in the others. Gaps: surrogates, or the node's means. Pruning: cross-validated
-    cost-complexity; then a single test over all features replaces every subtree that makes
-    more held-out errors (`Contest`). The margin by which it must win, the penalties and
-    the size limit of quadratic tests were chosen on other random halves of the data sets
-    than those of the published comparison (`benchmarks/omni.py`).
+    Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Symbols: two
+    subsets in univariate tests, +1/-1 columns in the others. Gaps: surrogates, or the
+    node's means. Pruning: cross-validated cost-complexity; then a single test over all
+    features replaces every subtree that makes more held-out errors (`Contest`). The margin
+    by which it must win, the penalties and the size limit of quadratic tests were chosen on
+    other random halves of the data sets than those of the comparison in
+    `benchmarks/results/omni.md`.
     """
     parts: dict[str, Any] = {
         "learner": Univariate(),

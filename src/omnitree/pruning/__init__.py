@@ -6,6 +6,7 @@ from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
+from omnitree.pruning.functional import FunctionalPruning
 from omnitree.pruning.information import InformationPruning
 from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
@@ -25,6 +26,7 @@ PRUNINGS = Registry(
         "information": InformationPruning,
         "criterion": Criterion,
         "significance": Significance,
+        "functional": FunctionalPruning,
         "unassigned_ties": UnassignedTies,
         "contest": Contest,
     },
@@ -37,6 +39,7 @@ __all__ = [
     "Criterion",
     "ErrorBased",
     "Evidence",
+    "FunctionalPruning",
     "InformationPruning",
     "MultivariatePruning",
     "Pessimistic",

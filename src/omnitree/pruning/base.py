@@ -28,6 +28,13 @@ class Rows:
     y: NDArray
     weight: NDArray[np.float64]
 
+    @property
+    def groups(self) -> NDArray[np.int32]:
+        """What folds are dealt by: the classes; a numeric target makes one group."""
+        if self.y.dtype.kind == "i":
+            return self.y
+        return np.zeros(len(self.y), dtype=np.int32)
+
     def take(self, rows: NDArray) -> Rows:
         """Some of the rows, in order."""
         table = Table(self.table.values[rows], self.table.schema)
@@ -105,15 +112,15 @@ def errors_as_leaves(
     With a criterion: the loss.
     """
     if tree.models is not None or criterion is not None:
-        path = tree.decision_path(rows.table).tocoo()
-        answer = tree.node_answers(rows.table, path.row, path.col, tree.outputs)
-        y = rows.y[path.row]
+        start, row, part = tree.passing(rows.table)
+        node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
+        answer = tree.node_answers(rows.table, row, node, tree.outputs)
         if criterion is None:
-            wrong = answer.argmax(axis=1) != y
+            wrong = answer.argmax(axis=1) != rows.y[row]
         else:
-            wrong = criterion.losses(y - answer[:, 0])
-        part = path.data * rows.weight[path.row] * wrong
-        return np.bincount(path.col, part, minlength=tree.n_nodes)
+            wrong = criterion.losses(rows.y[row] - answer[:, 0])
+        errors = part * rows.weight[row] * wrong
+        return np.bincount(node, errors, minlength=tree.n_nodes)
     there = tree.recount(rows.table, rows.y, rows.weight).value
     label = tree.filled_value.argmax(axis=1)
     return there.sum(axis=1) - there[np.arange(tree.n_nodes), label]

@@ -94,13 +94,13 @@ class Contest(Pruning):
         if problem is None:
             raise ValueError("the contest fits new tests and belongs into fit")
         tree, held_out = self._cut_back(tree, evidence)
-        path = tree.decision_path(rows.table).tocsc()
+        start, passing, _ = tree.passing(rows.table)
         leaves = subtree_sums(tree, np.ones(tree.n_nodes))
         limits, n_leaves = problem.limits, tree.n_leaves
         splits: dict[int, Split] = {}
         queue = [0]
         for at in queue:
-            here = np.sort(path.indices[path.indptr[at] : path.indptr[at + 1]])
+            here = passing[start[at] : start[at + 1]]
             tested = here[held_out.weight[here] > 0]
             if len(tested) < self.min_rows or not held_out.wrong[tested].any():
                 continue
@@ -223,7 +223,7 @@ def graft(tree: Tree, splits: dict[int, Split], rows: Rows) -> Tree:
     Where a test is the node's own (with other candidates to remember), what lies below it
     stays; the branches of any other are leaves.
     """
-    path = tree.decision_path(rows.table).tocsc()
+    start, passing, _ = tree.passing(rows.table)
     records: list[NodeRecord] = []
     queue: list[tuple[int, int, np.ndarray | None]] = [(0, -1, None)]
     for at, parent, value in queue:  # grows while it is read: breadth first
@@ -238,7 +238,7 @@ def graft(tree: Tree, splits: dict[int, Split], rows: Rows) -> Tree:
             part = children(tree, at)
             queue += [(child, own, None) for child in range(part.start, part.stop)]
         else:
-            here = np.sort(path.indices[path.indptr[at] : path.indptr[at + 1]])
+            here = passing[start[at] : start[at + 1]]
             branch = split.route(rows.table, here)
             counts = np.zeros((split.n_children, len(tree.classes)))
             np.add.at(counts, (branch, rows.y[here]), rows.weight[here])

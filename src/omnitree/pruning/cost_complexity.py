@@ -135,10 +135,7 @@ def fold_trees(
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
     rows = evidence.train
-    groups = rows.y
-    if evidence.criterion is not None:
-        groups = np.zeros(len(rows.y), dtype=np.int32)
-    held = fold_weights(rows.table, groups, rows.weight, folds, evidence.seed)
+    held = fold_weights(rows.table, rows.groups, rows.weight, folds, evidence.seed)
 
     def one(k: int) -> FoldTree | None:
         train = rows.weighing(rows.weight - held[:, k])
@@ -171,8 +168,9 @@ def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     gone = np.zeros(tree.n_nodes, dtype=bool)
 
     def link(node: int) -> float:
+        # Below 0 where models err more often than their parent's: these go first.
         more = max(leaves[node] - size[node], 1.0)
-        return max((cost[node] - below[node]) / more, 0.0)
+        return (cost[node] - below[node]) / more
 
     inner = np.flatnonzero(tree.kind != LEAF).tolist()
     heap = [(link(node), node) for node in inner]
@@ -180,7 +178,7 @@ def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     now = 0.0
     while heap:
         value, node = heapq.heappop(heap)
-        if gone[node] or abs(value - link(node)) > 1e-12 * (1 + value):
+        if gone[node] or abs(value - link(node)) > 1e-12 * (1 + abs(value)):
             continue  # cut with an ancestor, or out of date
         now = max(now, value)
         stack = [node]

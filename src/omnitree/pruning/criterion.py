@@ -53,33 +53,25 @@ class Criterion(Pruning):
             raise ValueError(unknown("rows", self.rows, ROWS))
         n = tree.value.sum(axis=1)
         likelihood = log_likelihood(tree.value[:, None])
-        parameters = np.full(tree.n_nodes, number("leaf", self.leaf))
+        leaf = np.asarray(number("leaf", self.leaf))
+        parameters = np.full(tree.n_nodes, leaf)
         as_leaf = criterion.value(likelihood, parameters, n)
         inner = np.flatnonzero(tree.kind != LEAF)
-        parameters[inner] = [complexity(tree, node) for node in inner]
-        # What lies below a node counts together with the node's own test.
+        parameters[inner] = [tree.complexity(int(node)) for node in inner]
         price = criterion.value(np.zeros_like(n), parameters, n)
         cut = np.zeros(tree.n_nodes, dtype=bool)
+        # From the leaves up, the arrays come to hold the sums over subtrees.
         for node in bottom_up(tree):
             part = children(tree, node)
-            kept = [*range(part.start, part.stop)]
-            likelihood_below = likelihood[kept].sum()
-            parameters[node] += parameters[kept].sum()
-            price[node] += price[kept].sum()
-            below = criterion.value(likelihood_below, parameters[node], n[node])
+            sums = likelihood[part].sum(), parameters[part].sum(), price[part].sum()
+            below, free, paid = sums + np.array([0.0, parameters[node], price[node]])
+            as_tree = criterion.value(below, free, n[node])
             if self.rows == "node":
-                below = criterion.value(likelihood_below, 0.0, n[node]) + price[node]
-            cut[node] = as_leaf[node] <= below + 1e-9
-            if cut[node] and self.order == "bottom_up":
-                parameters[node] = self.leaf
-                price[node] = criterion.value(0.0, float(self.leaf), n[node])
+                as_tree += paid - criterion.value(np.zeros(()), free, n[node])
+            cut[node] = as_leaf[node] <= as_tree + 1e-9
+            if not cut[node] or self.order == "top_down":
+                likelihood[node], parameters[node], price[node] = below, free, paid
             else:
-                likelihood[node] = likelihood_below
+                parameters[node] = leaf
+                price[node] = criterion.value(np.zeros(()), leaf, n[node])
         return cut
-
-
-def complexity(tree: Tree, node: int) -> int:
-    """Free parameters of a test, as its choice counted them if there was one."""
-    split = tree.split(node)
-    chosen = [c.parameters for c in split.candidates if c.chosen]
-    return chosen[0] if chosen else split.n_params

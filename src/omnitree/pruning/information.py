@@ -1,9 +1,10 @@
-"""Pruning by AIC or BIC of a tree for a numeric target.
+"""Pruning by AIC or BIC along the sequence of weakest links.
 
 Weakest links, as in cost-complexity pruning, give a sequence of ever smaller trees; of these
 the one with the least criterion is taken. The likelihood is that of the whole tree's loss,
-with one scale for all leaves; parameters are those of all tests and leaves. A tree with more
-than one parameter for two rows fits anything and is not considered. No rows are held out.
+with one scale for all leaves, or of the classes in its leaves; parameters are those of all
+tests and leaves. A tree with more than one parameter for two rows fits anything and is not
+considered. No rows are held out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree.choice import CHOICES, InformationCriterion
-from omnitree.criterion import SquaredError
+from omnitree.choice.base import log_likelihood
 from omnitree.pruning.base import Evidence, Pruning, children, subtree_sums
 from omnitree.pruning.cost_complexity import leaf_sizes, weakest_links
 from omnitree.tree import LEAF, Tree
@@ -19,8 +20,6 @@ from omnitree.tree import LEAF, Tree
 
 class InformationPruning(Pruning):
     """The tree of the weakest-link sequence with the least AIC or BIC.
-
-    For trees for a numeric target.
 
     Parameters
     ----------
@@ -36,17 +35,20 @@ class InformationPruning(Pruning):
         choice = CHOICES.resolve(self.choice)
         if not isinstance(choice, InformationCriterion):
             raise ValueError(f"information pruning needs AIC or BIC, not {choice!r}")
-        if tree.loss is None:
-            raise ValueError(
-                "information pruning is for a numeric target; for classes take 'criterion'"
-            )
-        criterion = evidence.criterion or SquaredError()
+        cost, criterion = tree.loss, evidence.criterion
+        if cost is None:
+            if tree.models is not None:
+                raise ValueError(
+                    "information pruning reads the classes of leaves, not their models: "
+                    "choose another pruning, or leaves='majority'"
+                )
+            cost = -log_likelihood(tree.value[:, None])
         total = float(tree.value[0].sum())
-        links, size = weakest_links(tree, tree.loss), leaf_sizes(tree)
+        links, size = weakest_links(tree, cost), leaf_sizes(tree)
         inner = np.flatnonzero(tree.kind != LEAF)
         own = np.zeros(tree.n_nodes)
         own[inner] = [tree.split(int(node)).complexity for node in inner]
-        loss, parameters = subtree_sums(tree, tree.loss), _with_tests(tree, size, own)
+        loss, parameters = subtree_sums(tree, cost), _with_tests(tree, size, own)
         # Parents after their children among equal links, which they then override.
         order = inner[np.lexsort((-inner, links[inner]))]
         best, chosen = np.inf, 0.0
@@ -56,14 +58,16 @@ class InformationPruning(Pruning):
                 node = int(order[at])
                 fewer, more = (
                     parameters[node] - size[node],
-                    tree.loss[node] - loss[node],
+                    cost[node] - loss[node],
                 )
                 while node >= 0:
                     parameters[node] -= fewer
                     loss[node] += more
                     node = int(tree.parent[node])
                 at += 1
-            likelihood = criterion.log_likelihood(max(float(loss[0]), 0.0), total)
+            likelihood = -loss[0]
+            if criterion is not None:
+                likelihood = criterion.log_likelihood(max(float(loss[0]), 0.0), total)
             value = float(
                 choice.value(
                     np.asarray(likelihood),

@@ -16,7 +16,10 @@ from omnitree.reading import InputError
 
 PAPERS = {
     "lw94": "omnitree.experiments.papers.lw94",
+    "bu95": "omnitree.experiments.papers.bu95",
     "ldt05": "omnitree.experiments.papers.ldt05",
+    "lmdt91": "omnitree.experiments.papers.lmdt91",
+    "omni": "omnitree.experiments.papers.omni",
 }
 
 

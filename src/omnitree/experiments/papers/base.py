@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from omnitree.experiments.data import Dataset, data_folder, from_folder
 from omnitree.experiments.report import Figure
 from omnitree.experiments.runner import Result, Task, run
 from omnitree.experiments.store import Store
@@ -45,6 +46,16 @@ class Lab:
         """Run tasks, or take them from the store."""
         return run(tasks, self.store, self.n_jobs, verbose=self.verbose)
 
+    def load(self, name: str) -> Dataset:
+        """A data set of the folder."""
+        folder = data_folder(self.folder)
+        if folder is None:
+            raise InputError(
+                "the data sets of this paper are not built in: give their folder by "
+                "--data or $OMNITREE_DATA"
+            )
+        return from_folder(name, folder)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -58,6 +69,8 @@ class Cell:
     error : float
         Standard error of their difference; NaN if unknown.
     verdict : str
+    deviation : float
+        The published standard deviation, where low means worse; else NaN.
     """
 
     labels: tuple[str, ...]
@@ -65,6 +78,7 @@ class Cell:
     ours: float
     error: float
     verdict: str
+    deviation: float = math.nan
 
     @property
     def difference(self) -> float:
@@ -78,6 +92,7 @@ def figure_cell(
     ours: float,
     error: float,
     better: str = "larger",
+    deviation: float = math.nan,
 ) -> Cell:
     """A cell with a number; `better` is larger, smaller, neither or unknown (no verdict).
 
@@ -97,7 +112,8 @@ def figure_cell(
         verdict = "differs"
     else:
         verdict = "better" if (apart > 0) == (better == "larger") else "worse"
-    return Cell(labels, published, ours, error, verdict)
+    kept = deviation if better == "larger" else math.nan
+    return Cell(labels, published, ours, error, verdict, kept)
 
 
 def statistic_cell(
@@ -166,6 +182,23 @@ class Reproduction:
         )
         columns = ("table", "shows", *VERDICTS)
         return Table("Summary", columns, tuple(rows), note, text_columns=2)
+
+
+def shortfalls(tables: Sequence[PaperTable]) -> Table:
+    """Cells more than two published deviations worse than the published mean."""
+    rows, n = [], 0
+    for table in tables:
+        for cell in table.cells:
+            if not math.isfinite(cell.deviation):
+                continue
+            n += 1
+            if cell.ours < cell.published - 2 * cell.deviation:
+                theirs = f"{cell.published:.2f} ± {cell.deviation:.2f}"
+                label = ", ".join(cell.labels)
+                rows.append((table.number, label, f"{cell.ours:.2f}", theirs))
+    title = "More than two published deviations below the published mean"
+    note = f"{len(rows)} of {n} means."
+    return Table(title, ("table", "cell", "ours", "published"), tuple(rows), note, 2)
 
 
 @cache

@@ -9,7 +9,7 @@ out, and said so. Used by the papers whose experiments are methods x data sets.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 
 from omnitree import presets
 from omnitree.experiments import ranks
-from omnitree.experiments.data import Dataset, data_folder, from_folder
+from omnitree.experiments.data import Dataset
 from omnitree.experiments.methods import Method
 from omnitree.experiments.papers.base import (
     Cell,
@@ -29,21 +29,41 @@ from omnitree.experiments.papers.base import (
 )
 from omnitree.experiments.protocols import Protocol
 from omnitree.experiments.runner import Result, Task
-from omnitree.reading import InputError
+from omnitree.experiments.store import Fold
 
 
 @dataclass(frozen=True)
 class Metric:
-    """How a published measure is made of ours, and which direction is better."""
+    """How a published measure is made of ours, and which direction is better.
 
-    measure: str
+    `measure` names a measure of the folds, or makes one of a fold.
+    """
+
+    measure: str | Callable[[Fold], float]
     better: str
     accuracy: bool = False
 
     def of(self, result: Result) -> np.ndarray:
         """Values of the folds."""
-        scores = result.scores(self.measure)
+        scores = self.cost(result)
         return 100 - scores if self.accuracy else scores
+
+    def cost(self, result: Result) -> np.ndarray:
+        """Values of the folds where smaller is better."""
+        if isinstance(self.measure, str):
+            return result.scores(self.measure)
+        return np.array([self.measure(fold) for fold in result.folds], dtype=float)
+
+
+def printed_complexity(fold: Fold) -> float:
+    """Decision nodes and the dimensions of the root's test; 0 for a single leaf.
+
+    What the omnivariate paper's table 2 has, against its text (see tables/README.md, O2).
+    """
+    if fold.failure is not None:
+        return math.nan
+    nodes = fold.detail["nodes"]
+    return len(nodes) + nodes[0][6] - 1 if nodes else 0
 
 
 METRICS = {
@@ -51,6 +71,7 @@ METRICS = {
     "error": Metric("error", "smaller"),
     "tree_size": Metric("nodes", "smaller"),
     "tree_complexity": Metric("parameters", "smaller"),
+    "model_complexity": Metric(printed_complexity, "smaller"),
     "learning_time": Metric("seconds", "unknown"),
 }
 
@@ -86,18 +107,12 @@ class Study:
 
     def load(self, name: str) -> Dataset:
         """A data set by its published name."""
-        folder = data_folder(self.lab.folder)
-        if folder is None:
-            raise InputError(
-                "the data sets of this paper are not built in: give their folder by "
-                "--data or $OMNITREE_DATA"
-            )
-        return from_folder(self.data.get(name, name), folder)
+        return self.lab.load(self.data.get(name, name))
 
     def table(self, number: str, title: str, file: str) -> PaperTable:
         """A published table beside ours."""
-        frame = self._rows(published(file))
-        results = self._run(frame)
+        frame = self.rows(published(file))
+        results = self.run(frame)
         cells = []
         for _, row in frame.iterrows():
             result = results.get((row["dataset"], row["method"], _variant(row)))
@@ -114,17 +129,23 @@ class Study:
         keys = ("data set", "method")
         return PaperTable(number, title, keys, tuple(cells), note)
 
-    def wins(self, number: str, title: str, file: str, pairs: str) -> PaperTable:
-        """A published table of pairwise wins beside ours, on the raw results of `file`."""
-        frame = self._rows(published(file))
+    def wins(
+        self, number: str, title: str, file: str, pairs: str, pair_metric: str = ""
+    ) -> PaperTable:
+        """A published table of pairwise wins beside ours, on the raw results of `file`.
+
+        `pair_metric` says which part of `pairs`, where that has several.
+        """
+        frame = self.rows(published(file))
         metric = METRICS[str(frame["metric"].iloc[0])]
         scores: dict[str, dict[str, np.ndarray]] = {}
-        for (name, method, _), result in self._run(frame).items():
+        for (name, method, _), result in self.run(frame).items():
             if not result.failures:
-                values = result.scores(metric.measure)
-                scores.setdefault(name, {})[method] = values
+                scores.setdefault(name, {})[method] = metric.cost(result)
         counts = ranks.win_table(scores, self.protocol.compare)
         print_ = published(pairs)
+        if "metric" in print_:
+            print_ = print_[print_["metric"] == pair_metric]
         known = set(counts.index) - {"SUM"}
         cells = [
             figure_cell(
@@ -137,17 +158,20 @@ class Study:
             for _, row in print_.iterrows()
             if {row["row_method"], row["col_method"]} <= known
         ]
+        total = published(file)["dataset"].nunique()
         note = (
             f"Significant wins on {len(scores)} data sets ({self.protocol.test_name}); "
-            "published: on 20. Counts have no standard error and get no verdict."
+            f"published: on {total}. Counts have no standard error and get no verdict."
         )
         return PaperTable(number, title, ("pair",), tuple(cells), note, digits=0)
 
-    def _rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What is published on the data sets of this study."""
         frame = frame[frame["dataset"] != "ALL"]
         return frame[frame["dataset"].isin(self.only)] if self.only else frame
 
-    def _run(self, frame: pd.DataFrame) -> dict[tuple[str, str, str | None], Result]:
+    def run(self, frame: pd.DataFrame) -> dict[tuple[str, str, str | None], Result]:
+        """The results that a table needs, by data set, method and variant."""
         keys, tasks = [], []
         loaded: dict[str, Dataset] = {}
         for _, row in frame.iterrows():
@@ -174,9 +198,8 @@ class Study:
         if n < 2:
             return figure_cell(labels, row["mean"], math.nan, math.nan, metric.better)
         error = standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
-        return figure_cell(
-            labels, row["mean"], float(ours.mean()), error, metric.better
-        )
+        mean = float(ours.mean())
+        return figure_cell(labels, row["mean"], mean, error, metric.better, row["std"])
 
 
 def _variant(row: pd.Series) -> str | None:

@@ -4,8 +4,13 @@ function dot(colour) {
   return el("span", { class: "dot", style: { background: colour }, "aria-hidden": "true" });
 }
 
-// One bar divided by class.
+// One bar divided by class; of a number, how far up it is.
 function shareBar(shares) {
+  if (numeric) {
+    const { colour } = verdict(shares);
+    return el("div", { class: "share-bar", "aria-hidden": "true" },
+      el("span", { style: { width: `${100 * levelOf(shares[0])}%`, background: colour } }));
+  }
   const parts = shares.map((s, k) =>
     s > 0 ? el("span", { style: { width: `${100 * s}%`, background: colourOf(k) } }) : null,
   );
@@ -31,6 +36,14 @@ function classTable(shares, counts = null, limit = 12) {
     el("table", { class: "classes" }, el("tbody", {}, rows)),
     rest > 0 ? el("p", { class: "quiet", text: `and ${rest} more with less or none` }) : null,
   );
+}
+
+// What a node of a tree for numbers says of its training rows.
+function numberTable(node) {
+  const facts = [["rows", count(rowsAt(node))], ["answer without a model", num(sharesAt(node)[0], 6)],
+    ["mean loss", num(lossAt(node), 4)]];
+  return el("table", { class: "classes" }, el("tbody", {}, facts.map(([name, text]) =>
+    el("tr", {}, el("th", { scope: "row", text: name }), el("td", { class: "number", text })))));
 }
 
 // Named numbers as bars to both sides of zero, the greatest first.
@@ -114,7 +127,7 @@ function stackedBars(chart, step, gap) {
 
 // Rows without known classes have one list of counts and one colour.
 function chartColour(chart, k) {
-  return chart.counts.length === labels.length ? colourOf(k) : "var(--accent)";
+  return !numeric && chart.counts.length === labels.length ? colourOf(k) : "var(--accent)";
 }
 
 // Counts by symbol: a line each, with the branch it takes.

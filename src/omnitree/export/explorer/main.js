@@ -45,6 +45,11 @@ function drawHeader() {
     plural(nodes.length, "node"), plural(leaves, "leaf", "leaves"),
     `depth ${Math.max(...depths)}`, `${plural(rowsAt(nodes[0]), "training row")}`,
   ].join(" · ");
+  if (numeric) {
+    fill(byId("legend"), [lowest, highest].map((number) =>
+      el("span", {}, dot(colourOfNumber(number)), num(number, 4))));
+    return;
+  }
   const entries = labels.map((text, k) => el("span", {}, dot(colourOf(k)), el("bdi", { text })));
   fill(byId("legend"), entries.slice(0, LEGEND),
     entries.length > LEGEND ? el("span", { text: `and ${entries.length - LEGEND} more` }) : null);

@@ -1,10 +1,11 @@
 // The tree and what follows from it. `data` is described in payload.py. What a node's value
-// means (class counts here) is known only to the functions of this file.
+// means (class counts, or one number) is known only to the functions of this file.
 
 const data = JSON.parse(byId("data").textContent);
 const nodes = data.tree.nodes;
 const features = data.tree.schema.features;
 const labels = data.labels;
+const numeric = data.tree.task === "regression";
 const sample = data.sample;
 
 const isLeaf = (node) => node.kind === "leaf";
@@ -29,16 +30,27 @@ const sum = (values) => values.reduce((a, b) => a + b, 0);
 // Training rows (weight) at a node.
 const rowsAt = (node) => sum(node.value);
 
-// Class counts of a node; where no training row came, those of the nearest ancestor.
-function countsAt(node) {
+// A node; where no training row came, its nearest ancestor with rows.
+function spokenFor(node) {
   while (node.parent >= 0 && !(rowsAt(node) > 0)) node = nodes[node.parent];
-  return node.value;
+  return node;
 }
 
+// Class shares of a node's training rows; of a tree for numbers, its one number.
 function sharesAt(node) {
-  const counts = countsAt(node), total = sum(counts);
+  if (numeric) return [spokenFor(node).constant];
+  const counts = spokenFor(node).value, total = sum(counts);
   return counts.map((c) => c / total);
 }
+
+// Mean loss of the training rows at a node of a tree for numbers.
+const lossAt = (node) => (rowsAt(node) > 0 ? node.loss / rowsAt(node) : 0);
+
+// Where a number lies between the least and the greatest of all nodes, 0 to 1.
+const [lowest, highest] = [Math.min, Math.max].map((f) => (numeric
+  ? nodes.map((node) => sharesAt(node)[0]).reduce((a, b) => f(a, b)) : 0));
+const levelOf = (number) => (highest > lowest
+  ? Math.min(Math.max((number - lowest) / (highest - lowest), 0), 1) : 0.5);
 
 // Position of the largest number, the first of equals.
 function largest(values) {
@@ -47,8 +59,13 @@ function largest(values) {
   return best;
 }
 
-// What a vector of class shares (a node's, or an answer) says: its class and share.
+// What a vector of class shares (a node's, or an answer) says: its class and share, or the
+// number as text.
 function verdict(shares) {
+  if (numeric) {
+    const [number] = shares;
+    return { index: number, label: num(number, 6), share: null, colour: colourOfNumber(number) };
+  }
   const best = largest(shares);
   return { index: best, label: labels[best], share: shares[best], colour: colourOf(best) };
 }
@@ -77,6 +94,9 @@ const PALETTE = [
   "#4a7fb5", "#e08a4a", "#3f9b78", "#b0558f", "#c9ad3a",
   "#55b7d0", "#c25b62", "#8a72bf", "#8f7a5c", "#7da63c",
 ];
+
+// Numbers go from blue over grey to orange.
+const colourOfNumber = (number) => `color-mix(in oklab, ${PALETTE[1]} ${Math.round(100 * levelOf(number))}%, ${PALETTE[0]})`;
 
 function colourOf(index) {
   if (labels.length <= PALETTE.length) return PALETTE[index];

@@ -8,7 +8,8 @@ function drawNode() {
   fill(byId("node"),
     nodeHead(node),
     ...(isLeaf(node) ? leafParts(node) : testParts(node)),
-    section("Training rows", classTable(sharesAt(node), rowsAt(node) > 0 ? node.value : null),
+    section("Training rows",
+      numeric ? numberTable(node) : classTable(sharesAt(node), rowsAt(node) > 0 ? node.value : null),
       rowsAt(node) > 0 ? null : el("p", {
         class: "note", text: "No training row came here: the nearest node above answers.",
       })),
@@ -43,17 +44,18 @@ function leafParts(node) {
   return node.model ? [way, modelSection(node.model)] : [way];
 }
 
-// The linear model by which a leaf answers: a sum a class.
+// The linear model by which a leaf answers: a sum a class, or one sum, the answer.
 function modelSection(model) {
   const names = model.columns.map(columnName);
   const sums = model.weights.map((weights, k) => el("div", {},
-    el("h4", {}, dot(colourOf(k)), el("bdi", { text: labels[k] }),
+    el("h4", {}, numeric ? null : dot(colourOf(k)), el("bdi", { text: labels[k] }),
       el("span", { class: "quiet", text: ` constant ${num(model.bias[k], 4)}` })),
     signedBars(weights.flatMap((value, j) => (value ? [{ name: names[j], value }] : []))),
   ));
   return section("Model", el("p", {
     class: "note",
-    text: "A sum a class of weight times value; the larger a sum, the likelier its class.",
+    text: numeric ? "The answer is the constant and the sum of weight times value."
+      : "A sum a class of weight times value; the larger a sum, the likelier its class.",
   }), symbolNote(model), ...sums);
 }
 
@@ -110,7 +112,7 @@ function branchTable(node) {
       el("td", {}, nodeLink(id)),
       el("td", { class: "number", text: plural(rowsAt(nodes[id]), "row") }),
       el("td", {}, dot(colour), el("bdi", { text: label }),
-        el("span", { class: "quiet", text: ` ${percent(share)}` })),
+        el("span", { class: "quiet", text: ` ${shareText(share)}` })),
     );
   });
   return el("table", { class: "branches" }, el("tbody", {}, rows));

@@ -4,12 +4,12 @@
 |---|---|
 | `title`, `made_by` | text of the header and the footer |
 | `tree` | the public tree, `Tree.to_dict` |
-| `labels` | the classes as text |
+| `labels` | the classes as text; one empty text where the tree answers a number |
 | `symbols` | of each feature the categories as text, or null |
 | `share` | each node's part of its parent's weight, for rows that a gap divides |
 | `answer` | of each leaf the class probabilities, smoothing included; null beside a model |
 | `ranges` | of each feature that is a number its least and greatest value, or null |
-| `sample` | null, or the rows: `n_rows`, `index`, `values`, `labels`, and by node `views` |
+| `sample` | null, or `n_rows`, `index`, `values`, `labels`, `target`, by node `views` |
 
 A view of a node (`views[id]`) has `charts`: histograms of what the test looks at, by class,
 and for a test on several features `spread`, the standard deviation of each column there.
@@ -57,7 +57,7 @@ def payload(
         "title": title,
         "made_by": made_by,
         "tree": tree,
-        "labels": [str(c) for c in tree["classes"]],
+        "labels": [str(c) for c in tree.get("classes", [""])],
         "symbols": [
             [str(c) for c in f["categories"]] if f["categories"] else None
             for f in features
@@ -128,8 +128,9 @@ def _sample(tree: dict[str, Any], sample: Sample, max_rows: int) -> dict[str, An
         "index": index.tolist(),
         "values": rows,
         "labels": None if sample.labels is None else sample.labels[index].tolist(),
+        "target": None if sample.target is None else sample.target[index].tolist(),
         "views": {
-            str(node["id"]): _view(node, schema, sample, len(tree["classes"]))
+            str(node["id"]): _view(node, schema, sample, len(tree.get("classes", [""])))
             for node in tree["nodes"]
             if node["kind"] != "leaf"
         },

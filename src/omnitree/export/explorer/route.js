@@ -107,10 +107,12 @@ function meanAnswer(leaves, row) {
   return mean;
 }
 
-// What a leaf answers for a row: its shares, or what its model says.
+// What a leaf answers for a row: its shares or its number, or what its model says.
 function leafAnswer(id, row) {
   const { model } = nodes[id];
-  return model ? softmax(discriminants(model, row)) : data.answer[id];
+  if (!model) return data.answer[id];
+  const sums = discriminants(model, row);
+  return numeric ? sums : softmax(sums);
 }
 
 // exp(x) for x <= 0 as the library does it (_core/models.hpp), bit for bit.

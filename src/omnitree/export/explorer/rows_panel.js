@@ -37,7 +37,8 @@ function filterBox(text, checked, change) {
 
 function rowTable() {
   const names = features.map((f) => f.name);
-  const head = ["row", ...(sample.labels ? ["class"] : []), "answer", ...names];
+  const known = sample.labels ? ["class"] : sample.target ? ["target"] : [];
+  const head = ["row", ...known, "answer", ...names];
   const keep = sample.values.flatMap((row, i) => {
     if (wrongOnly && !isWrong(i)) return [];
     return hereOnly && !follow(row).part.has(state.selected) ? [] : [i];
@@ -62,6 +63,7 @@ function rowLine(i) {
   },
     el("th", { scope: "row", text: sample.index[i] }),
     sample.labels ? el("td", {}, dot(colourOf(sample.labels[i])), el("bdi", { text: labels[sample.labels[i]] })) : null,
+    sample.target ? el("td", { class: "number", text: num(sample.target[i], 6) }) : null,
     el("td", {}, dot(colour), el("bdi", { text: label }), isWrong(i) ? el("span", { class: "cross", text: " ✗", title: "not the row's class" }) : null),
     sample.values[i].map((v, j) => el("td", { class: v === null ? "gap" : isNumber(features[j]) ? "number" : null }, el("bdi", { text: cellText(j, v) }))),
   );

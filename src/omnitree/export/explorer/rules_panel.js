@@ -8,7 +8,7 @@ function drawRules() {
     .sort((a, b) => rowsAt(b) - rowsAt(a) || a.id - b.id);
   fill(byId("rules"),
     el("div", { class: "tools" },
-      el("span", { class: "quiet", text: plural(leaves.length, "rule") }), classPicker()),
+      el("span", { class: "quiet", text: plural(leaves.length, "rule") }), numeric ? null : classPicker()),
     el("ol", { class: "rules" }, leaves.map(ruleItem)),
   );
 }
@@ -22,14 +22,14 @@ function classPicker() {
 }
 
 function ruleItem(node) {
-  const { label, share, colour } = verdictAt(node);
+  const { share, colour } = verdictAt(node);
   const conditions = conditionsTo(node.id);
   const parts = conditions.flatMap((text, i) => [
     el("span", { class: "quiet", text: i ? " and " : "if " }), el("bdi", { class: "condition", text })]);
   return el("li", { class: node.id === state.selected ? "here" : null },
     el("p", {}, conditions.length ? parts : "always"),
-    el("p", {}, el("span", { class: "quiet", text: "then " }), dot(colour), el("bdi", { class: "strong", text: label }),
-      el("span", { class: "quiet", text: ` ${percent(share)} of ${plural(rowsAt(node), "row")} · ` }),
+    el("p", {}, el("span", { class: "quiet", text: "then " }), dot(colour), el("bdi", { class: "strong", text: cardTitle(node) }),
+      el("span", { class: "quiet", text: numeric ? ` (${plural(rowsAt(node), "row")}) · ` : ` ${percent(share)} of ${plural(rowsAt(node), "row")} · ` }),
       nodeLink(node.id)),
   );
 }

@@ -5,7 +5,9 @@ function stepList(way) {
   const met = [...way.part.keys()].map((id) => nodes[id]);
   return el("ol", { class: "steps" }, met.flatMap((node) => {
     if (!isLeaf(node)) return [stepItem(node, way)];
-    return node.model && labels.length > 1 ? [modelItem(node, way)] : [];
+    if (!node.model) return [];
+    if (numeric) return [sumItem(node, way)];
+    return labels.length > 1 ? [modelItem(node, way)] : [];
   }));
 }
 
@@ -15,6 +17,21 @@ function modelItem(node, way) {
   return el("li", {},
     el("p", {}, nodeLink(node.id), " model of the leaf: ", el("bdi", { text: label })),
     machineDetails(node.model, way.row, labels),
+  );
+}
+
+// A leaf that answers by its model: what each column adds to the mean of the leaf.
+function sumItem(node, way) {
+  const { model } = node;
+  const parts = model.columns.map((c, j) => ({
+    name: columnName(c),
+    value: model.weights[0][j] * (columnValue(way.row, c, model.fill[j]) - model.fill[j]),
+    note: fillNote(model, [j], way.row),
+  }));
+  const mean = model.weights[0].reduce((s, w, j) => s + w * model.fill[j], model.bias[0]);
+  return el("li", {},
+    el("p", {}, nodeLink(node.id), ` model of the leaf: mean ${num(mean, 4)}, and`),
+    signedBars(parts),
   );
 }
 
@@ -118,13 +135,13 @@ function goTo(id) {
 function answerBox(way) {
   const { colour } = verdict(way.answer);
   return el("div", { class: "answer", style: { "border-color": colour } },
-    verdictLine(way), classTable(way.answer, null, 6), leafLine(way));
+    verdictLine(way), numeric ? shareBar(way.answer) : classTable(way.answer, null, 6), leafLine(way));
 }
 
 function verdictLine(way) {
   const { index, label, share, colour } = verdict(way.answer);
   return el("p", { class: "verdict", "data-answer": index, "data-shares": way.answer.join(" ") },
-    dot(colour), el("bdi", { text: label }), el("span", { class: "quiet", text: ` ${percent(share)}` }));
+    dot(colour), el("bdi", { text: label }), el("span", { class: "quiet", text: ` ${shareText(share)}` }));
 }
 
 function leafLine(way) {

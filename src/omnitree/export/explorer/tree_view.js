@@ -59,6 +59,7 @@ function drawTree() {
 }
 
 function cardTitle(node) {
+  if (numeric && node.model && isLeaf(node)) return "linear model";
   return isLeaf(node) ? verdictAt(node).label : subjectText(node.kind, node.test, 3);
 }
 
@@ -69,7 +70,7 @@ function cardWords(node) {
   const { label, share } = verdictAt(node);
   const what = isLeaf(node) ? "leaf" : `${KIND_NAMES[node.kind]} ${cardTitle(node)}`;
   const way = node.parent < 0 ? "" : `, ${edgeText(node)}`;
-  return `Node ${node.id}${way}, ${what}, ${plural(rowsAt(node), "row")}, ${label} ${percent(share)}`;
+  return `Node ${node.id}${way}, ${what}, ${plural(rowsAt(node), "row")}, ${label} ${shareText(share)}`.trim();
 }
 
 function makeCard(node) {
@@ -99,6 +100,7 @@ function makeCard(node) {
 
 function cardNote(node) {
   const rows = plural(rowsAt(node), "row");
+  if (numeric && isLeaf(node)) return `${rows} · loss ${num(lossAt(node), 3)}`;
   if (isLeaf(node)) return `${rows} · ${percent(verdictAt(node).share)}`;
   const several = "columns" in node.test ? ` · ${node.kind}` : "";
   return rows + several;
@@ -107,6 +109,11 @@ function cardNote(node) {
 function cardShares(node, x, y, width) {
   const bar = svg("g", {});
   let at = x;
+  if (numeric) {
+    const { colour } = verdictAt(node);
+    bar.append(svg("rect", { x, y, width: levelOf(sharesAt(node)[0]) * width, height: 6, fill: colour }));
+    return bar;
+  }
   sharesAt(node).forEach((share, k) => {
     const w = share * width;
     if (w > 0) bar.append(svg("rect", { x: at, y, width: w, height: 6, fill: colourOf(k) }));

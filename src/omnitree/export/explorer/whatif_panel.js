@@ -171,8 +171,8 @@ function beforeNote(way) {
   const before = verdict(follow(state.start).answer), now = verdict(way.answer);
   const same = before.index === now.index;
   return el("p", { class: "note" },
-    same ? "The same class as at the start: " : "At the start: ",
-    el("bdi", { text: before.label }), ` ${percent(before.share)}`);
+    same ? "The same answer as at the start: " : "At the start: ",
+    el("bdi", { text: before.label }), ` ${shareText(before.share)}`);
 }
 
 addPanel("whatif", drawWhatIf);

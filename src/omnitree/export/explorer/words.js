@@ -12,6 +12,9 @@ function count(value) {
   return value < 1 ? num(value, 2) : value.toFixed(1);
 }
 
+// The share behind an answer; a number has none.
+const shareText = (share) => (share === null ? "" : percent(share));
+
 const percent = (share) => {
   const p = 100 * share;
   return (p > 0 && p < 1) || (p > 99 && p < 100) ? `${num(p, 3)}%` : `${Math.round(p)}%`;

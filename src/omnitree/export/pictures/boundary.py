@@ -60,10 +60,17 @@ def plot_boundary(
     *,
     ax: Any = None,
 ) -> Any:
-    """Draw the answers on the grid: the colour is the class, its depth the share."""
+    """Draw the answers on the grid: the colour is the class, its depth the share.
+
+    Numbers have a scale of colours beside the picture.
+    """
     from matplotlib.colors import to_rgb
 
     ax = axes(ax, (6.0, 4.6))
+    if tree["task"] == "regression":
+        _draw_numbers(ax, sample, pair, grid, answer[..., 0])
+        _name_axes(ax, tree, pair)
+        return ax
     shades = colours(answer.shape[-1])
     best = answer.argmax(axis=-1)
     top = answer.max(axis=-1)[..., None]
@@ -83,8 +90,36 @@ def plot_boundary(
     ax.scatter(*points.T, s=18, c=by_class, edgecolors="white", linewidths=0.6)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[0], y[-1])
+    _name_axes(ax, tree, pair)
+    legend(ax, [str(c) for c in tree["classes"]], shades)
+    return ax
+
+
+def _name_axes(ax: Any, tree: dict[str, Any], pair: tuple[int, int]) -> None:
     names = [f["name"] for f in tree["schema"]["features"]]
     ax.set_xlabel(plain(names[pair[0]]))
     ax.set_ylabel(plain(names[pair[1]]))
-    legend(ax, [str(c) for c in tree["classes"]], shades)
-    return ax
+
+
+def _draw_numbers(ax, sample: Sample, pair, grid, answer) -> None:
+    x, y = grid[0, :, pair[0]], grid[:, 0, pair[1]]
+    seen = answer if sample.target is None else np.append(answer, sample.target)
+    limits = {"vmin": float(np.min(seen)), "vmax": float(np.max(seen))}
+    image = ax.imshow(
+        answer,
+        origin="lower",
+        aspect="auto",
+        extent=(x[0], x[-1], y[0], y[-1]),
+        interpolation="nearest",
+        cmap="viridis",
+        **limits,
+    )
+    points = sample.values[:, list(pair)]
+    look = {"s": 18, "edgecolors": "white", "linewidths": 0.6}
+    if sample.target is None:
+        ax.scatter(*points.T, c="#333333", **look)
+    else:
+        ax.scatter(*points.T, c=sample.target, cmap="viridis", **limits, **look)
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(y[0], y[-1])
+    ax.figure.colorbar(image, ax=ax)

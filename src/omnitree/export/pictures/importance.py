@@ -12,7 +12,7 @@ from omnitree.schema import Schema
 
 
 def importance_by_level(tree: dict[str, Any]) -> NDArray[np.float64]:
-    """Share of each feature at each level in the decrease of the Gini impurity.
+    """Share of each feature at each level in the decrease of the Gini impurity or loss.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ def importance_by_level(tree: dict[str, Any]) -> NDArray[np.float64]:
     impurity = weight - (value**2).sum(axis=1) / np.maximum(
         weight, np.finfo(float).tiny
     )
+    if tree["task"] == "regression":
+        impurity = np.array([n["loss"] for n in nodes])
     columns = Schema.from_dict(tree["schema"]).linear_columns()[0]
     level = np.zeros(len(nodes), dtype=int)
     for node in nodes[1:]:

@@ -1,4 +1,7 @@
-"""What a node's test sees: a histogram by class with the cut, or bars a symbol."""
+"""What a node's test sees: a histogram by class with the cut, or bars a symbol.
+
+Of a tree that answers a number: the target over what the test sees.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,14 @@ def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) 
     node = tree["nodes"][at]
     if node["kind"] == "leaf":
         raise ValueError(f"node {at} is a leaf and has no test")
-    if sample.labels is None:
+    if sample.labels is None and sample.target is None:
         raise ValueError("plot_node needs y, the classes of the rows")
     rows, weight = sample.at(at)
     if not len(rows):
         raise ValueError(f"none of the rows comes to node {at}")
+    if sample.target is not None:
+        return _draw_target(tree, node, sample.values[rows], sample.target[rows], ax)
+    assert sample.labels is not None
     labels, values = sample.labels[rows], sample.values[rows]
     ax = axes(ax, (6.4, 3.6))
     shades = colours(len(tree["classes"]))
@@ -41,6 +47,32 @@ def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) 
     ax.set_title(f"Node {at}", loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     legend(ax, [str(c) for c in tree["classes"]], shades)
+    return ax
+
+
+def _draw_target(tree, node, values, target, ax) -> Any:
+    """The target over what the test sees, with the cut and the means of the branches."""
+    ax = axes(ax, (6.4, 3.6))
+    symbols = _has_symbols(tree, node)
+    if symbols:
+        feature = tree["schema"]["features"][node["test"]["feature"]]
+        z = values[:, node["test"]["feature"]]
+        at = np.arange(len(feature["categories"]))
+        ax.set_xticks(at, [_tick(node, feature, s) for s in at.tolist()])
+        ax.set_xlabel(plain(feature["name"]))
+    else:
+        z = project(node, Schema.from_dict(tree["schema"]), values, 0)
+        ax.axvline(cut_of(node), color="black", ls="--", lw=1.2)
+        ax.set_xlabel(plain(_axis_name(tree, node, 0)))
+    shades = colours(len(node["children"]))
+    for child, shade in zip(node["children"], shades, strict=True):
+        mean = tree["nodes"][child]["constant"]
+        ax.axhline(mean, color=shade, lw=1.5, label=f"node {child}: {mean:.4g}")
+    ax.scatter(z, target, s=14, c="#333333", edgecolors="white", linewidths=0.4)
+    ax.set_ylabel("target")
+    ax.set_title(f"Node {node['id']}", loc="left")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(fontsize=8)
     return ax
 
 

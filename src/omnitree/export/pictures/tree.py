@@ -32,7 +32,8 @@ def plot_tree(
     deep = 1 + max(y for _, y in places.values())
     size = (wide * (WIDTH + GAP_X), deep * (HEIGHT + GAP_Y) + 0.4)
     ax = axes(ax, size)
-    shades = colours(len(tree["classes"]))
+    numeric = tree["task"] == "regression"
+    shades = colours(1 if numeric else len(tree["classes"]))
     for node in tree["nodes"]:
         if node["id"] not in places:
             continue
@@ -42,6 +43,8 @@ def plot_tree(
     ax.set_xlim(-0.55, wide - 0.45)
     ax.set_ylim(deep - 0.45, -0.45)
     ax.axis("off")
+    if numeric:
+        return ax
     names = [str(c) for c in tree["classes"]]
     # Below the drawing, so that it hides no node.
     legend(
@@ -130,11 +133,17 @@ def _draw_box(ax: Any, tree: dict[str, Any], node: dict[str, Any], places, shade
         edgecolor="#b9c4cf",
     )
     ax.add_patch(box)
-    counts = _counts(tree["nodes"], node)
+    nearest = _with_rows(tree["nodes"], node)
+    counts = nearest["value"]
+    numeric = tree["task"] == "regression"
     total = sum(counts)
     best = max(range(len(counts)), key=counts.__getitem__)
     leaf = node["kind"] == "leaf"
-    title = str(tree["classes"][best]) if leaf else _subject(node, tree["schema"])
+    if numeric:
+        answer = "linear" if "model" in node else f"{nearest['constant']:.6g}"
+    else:
+        answer = str(tree["classes"][best])
+    title = answer if leaf else _subject(node, tree["schema"])
     lines = [shortened(title, LETTERS)]
     if not leaf and "columns" in node["test"]:  # a sum: two lines of small print
         lines = wrap(title, 34, max_lines=2, placeholder=" …")
@@ -149,16 +158,23 @@ def _draw_box(ax: Any, tree: dict[str, Any], node: dict[str, Any], places, shade
     )
     rows = f"{sum(node['value']):.6g} rows"
     note = f"{rows}, {counts[best] / total:.0%}" if leaf else rows
+    if numeric:
+        note = f"{rows}, mean {nearest['constant']:.4g}"
     ax.text(x, y + h * 0.12, note, ha="center", va="center", fontsize=7, color=QUIET)
     left = x - w * 0.44
+    if numeric:  # how far up among the means of all nodes this one is
+        means = [_with_rows(tree["nodes"], n)["constant"] for n in tree["nodes"]]
+        low, high = min(means), max(means)
+        part = (nearest["constant"] - low) / (high - low) if high > low else 0.5
+        counts, total, shades = [part, 1 - part], 1.0, [*shades, "#e8edf2"]
     for k, count in enumerate(counts):
         part = w * 0.88 * count / total
         ax.add_patch(Rectangle((left, y + h * 0.28), part, h * 0.12, color=shades[k]))
         left += part
 
 
-def _counts(nodes: list[dict[str, Any]], node: dict[str, Any]) -> list[float]:
-    """Class counts of a node; where no row came, those of the nearest ancestor."""
+def _with_rows(nodes: list[dict[str, Any]], node: dict[str, Any]) -> dict[str, Any]:
+    """A node; where no row came, its nearest ancestor with rows."""
     while not sum(node["value"]) > 0:
         node = nodes[node["parent"]]
-    return node["value"]
+    return node

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from omnitree.direction import Fisher
 from omnitree.divisions import Divisions
 from omnitree.learners.base import SplitLearner
-from omnitree.learners.regression.search import Cut, CutSearch, trial_losses
+from omnitree.learners.regression.search import (
+    Cut,
+    CutSearch,
+    search_of,
+    trial_losses,
+)
 from omnitree.leaves.ridge import fit_ridge
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.node import EXPANSIONS, Node
@@ -26,6 +31,8 @@ from omnitree.splits import Split
 GROUPS = ("mean", "residual", "hinge")
 SIDES = np.array([[True, False]])
 TURNS = 5
+# Part of a projection's range below which two values are the same.
+TIED = 1e-9
 
 
 class RegressionLinear(SplitLearner):
@@ -69,7 +76,7 @@ class RegressionLinear(SplitLearner):
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
         if self.max_features_per_test is not None:
             number("max_features_per_test", self.max_features_per_test, 1)
-        search = CutSearch(node, self.min_branch)
+        search = search_of(node, self.min_branch)
         if self.groups == "hinge":
             found = self._hinge(node.view(self.expansion), node, search)
         else:
@@ -134,8 +141,22 @@ def _cut_along(
 ) -> tuple[LinearRows, Floats, Cut] | None:
     if not np.abs(weights).max(initial=0.0) > 0:
         return None
-    cut = search.best(rows.project(weights[:, None])[:, 0])
+    cut = search.best(without_rounding(rows.project(weights[:, None])[:, 0]))
     return None if cut is None else (rows, weights, cut)
+
+
+def without_rounding(z: Floats) -> Floats:
+    """A projection whose values are equal where only rounding sets them apart.
+
+    So that no cut falls between two copies of a row, or between rows that a direction
+    with as many weights as rows puts on one point.
+    """
+    order = np.argsort(z, kind="stable")
+    steps = np.diff(z[order])
+    new = np.concatenate([[True], steps > TIED * (z[order[-1]] - z[order[0]])])
+    out = np.empty_like(z)
+    out[order] = z[order][new][np.cumsum(new) - 1]
+    return out
 
 
 def _centred(rows: LinearRows, node: Node) -> tuple[Floats, Floats]:

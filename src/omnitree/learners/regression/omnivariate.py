@@ -13,7 +13,7 @@ from omnitree.choice import Proposal
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.omnivariate import Omnivariate
 from omnitree.learners.regression.linear import RegressionLinear
-from omnitree.learners.regression.search import CutSearch
+from omnitree.learners.regression.search import search_of
 from omnitree.learners.regression.univariate import RegressionUnivariate
 from omnitree.node import Node
 from omnitree.splits import Split
@@ -76,7 +76,8 @@ class RegressionOmnivariate(Omnivariate):
     ) -> Proposal:
         criterion, total = node.problem.criterion, node.total
         assert criterion is not None
-        left = max(CutSearch(node, 1.0).loss - split.merit * total, 0.0)
+        loss = search_of(node, self.min_branch).loss
+        left = max(loss - split.merit * total, 0.0)
         likelihood = float(criterion.log_likelihood(left, total))
         return Proposal(name, learner, node, split, likelihood)
 

@@ -125,6 +125,11 @@ class CutSearch:
         return list(zip(gain.tolist(), after.tolist(), strict=True)), whole
 
 
+def search_of(node: Node, min_branch: float) -> CutSearch:
+    """The search among all rows of a node, made once for all learners that ask."""
+    return node.searches.setdefault(min_branch, CutSearch(node, min_branch))
+
+
 def _middle(z: Floats, order: NDArray, after: int) -> float:
     """Halfway to the next value, never that value itself."""
     a, b = z[order[after]], z[order[after + 1]]

@@ -18,7 +18,12 @@ from omnitree._core import general, presort
 from omnitree.criterion import SquaredError
 from omnitree.divisions import Divisions
 from omnitree.learners.base import Floats, SplitLearner, Tick
-from omnitree.learners.regression.search import Cut, CutSearch, trial_losses
+from omnitree.learners.regression.search import (
+    Cut,
+    CutSearch,
+    search_of,
+    trial_losses,
+)
 from omnitree.learners.univariate import axis_tree
 from omnitree.leaves import ConstantLeaves
 from omnitree.missing import Fractional, Mean, Surrogate
@@ -50,7 +55,7 @@ class RegressionUnivariate(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
         number("min_branch", self.min_branch)
-        search = CutSearch(node, self.min_branch)
+        search = search_of(node, self.min_branch)
         best: Found | None = None
         features = self._features(node)
         whole = [f for f in features if not np.isnan(f.z).any()]

@@ -1,0 +1,83 @@
+"""What a counterfactual is to reach where a tree answers a number: one above or below.
+
+Without a goal from the user, the answer is to move by half the spread of the tree's answers,
+up or down, whichever is nearer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from omnitree.export.model import Model, Test
+from omnitree.export.region import Region, region_of
+
+
+@dataclass(frozen=True)
+class Goal:
+    """An answer above (`up`) or below a number."""
+
+    up: bool
+    number: float
+
+    @classmethod
+    def read(cls, text: str) -> Goal:
+        """A goal in words, "above 12.5" or "below 12.5"."""
+        words = text.split() if isinstance(text, str) else []
+        try:
+            side, number = words
+            value = float(number)
+        except ValueError:
+            side, value = "", math.nan
+        if side not in ("above", "below") or not math.isfinite(value):
+            raise ValueError(
+                f"goal must be 'above NUMBER' or 'below NUMBER', not {text!r}"
+            )
+        return cls(side == "above", value)
+
+    def __str__(self) -> str:
+        return f"{'above' if self.up else 'below'} {self.number:.6g}"
+
+    def reached(self, answer: float) -> bool:
+        """Whether an answer is as wanted."""
+        return answer > self.number if self.up else answer < self.number
+
+    def regions(self, model: Model) -> Iterator[Region]:
+        """Where the tree answers as wanted."""
+        for leaf in model.leaves:
+            region, test = region_of(model, leaf), model.model(leaf)
+            if test is None:
+                if self.reached(model.outputs[leaf][0]):
+                    yield region
+                continue
+            # The model's sum as a test of its own: bias + sum > number.
+            cut = {
+                "columns": test.columns,
+                "fill": test.fill,
+                "weights": test.data["weights"][0],
+                "threshold": self.number - test.data["bias"][0],
+            }
+            others = [*region.others, (Test("linear", cut, 2), int(self.up))]
+            yield replace(region, others=others)
+
+
+def usual_goals(model: Model, answer: float) -> list[Goal]:
+    """Half the spread of the tree's answers away, on either side; none if it has none."""
+    weight = [sum(model.nodes[leaf]["value"]) for leaf in model.leaves]
+    answers = [model.outputs[leaf][0] for leaf in model.leaves]
+    total = sum(weight) or 1.0
+    mean = sum(w * a for w, a in zip(weight, answers, strict=True)) / total
+    square = (
+        sum(w * (a - mean) ** 2 for w, a in zip(weight, answers, strict=True)) / total
+    )
+    deviations = model.tree.get("deviations", ())
+    for leaf, w in zip(model.leaves, weight, strict=True):
+        test = model.model(leaf)
+        if test is not None and deviations:
+            parts = zip(test.data["weights"][0], test.columns, strict=True)
+            square += w / total * sum((v * deviations[c]) ** 2 for v, c in parts)
+    step = math.sqrt(square) / 2
+    if not step > 0:
+        return []
+    return [Goal(True, answer + step), Goal(False, answer - step)]

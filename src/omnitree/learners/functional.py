@@ -1,0 +1,102 @@
+"""The functional learner: a logistic model at every node, cut like a feature.
+
+Every node goes on with the LogitBoost of its parent on its own rows. The sum of each class
+becomes a feature beside the original ones, and C4.5's search finds the best test on one of
+them all. For two classes a cut of the sum is a cut of the probability. Used by preset ft.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from omnitree.coefficients.threads import one_thread
+from omnitree.discriminants.base import DIGITS
+from omnitree.learners.base import SplitLearner
+from omnitree.learners.constructive import extended
+from omnitree.learners.univariate import Univariate
+from omnitree.leaves.boosting import Boosted, Columns
+from omnitree.node import Node
+from omnitree.parts import number
+from omnitree.splits import AxisSplit, Constructed, LinearSplit, Split
+
+
+class Functional(SplitLearner):
+    """Cut an original feature, or the sum of a class in the node's logistic model.
+
+    Parameters
+    ----------
+    steps : int, default=15
+        Steps of LogitBoost that a node adds to the model of its parent.
+    min_rows : float, default=5
+        A node with less weight keeps the model of its parent.
+    merit, categories, min_branch, release8
+        Of the search, as for `Univariate`; the defaults are C4.5's.
+    """
+
+    def __init__(
+        self,
+        steps=15,
+        min_rows=5,
+        merit="gain_ratio",
+        categories="multiway",
+        min_branch=2,
+        release8=True,
+    ):
+        self.steps = steps
+        self.min_rows = min_rows
+        self.merit = merit
+        self.categories = categories
+        self.min_branch = min_branch
+        self.release8 = release8
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Best test on one feature, original or constructed here."""
+        features = self._construct(node)
+        search = Univariate(
+            self.merit,
+            self.categories,
+            min_branch=self.min_branch,
+            release8=self.release8,
+        )
+        split = search.fit(extended(node, features), rng)
+        if split is None:
+            return None
+        own = node.problem.table.n_features
+        if isinstance(split, AxisSplit) and split.feature >= own:
+            split = features[split.feature - own].cut(split.threshold, split.merit)
+        kept = tuple(s for s in split.surrogates if s.feature < own)  # type: ignore[attr-defined]
+        return replace(split, surrogates=kept)
+
+    def _construct(self, node: Node) -> tuple[Constructed, ...]:
+        """The sums of the node's model as features; of two classes the first."""
+        problem, steps = node.problem, int(number("steps", self.steps, 1))
+        known = problem.shared
+        if "columns" not in known:
+            known["columns"] = Columns.of(problem.table, problem.weight)
+            known["models"] = {}
+        columns, models = known["columns"], known["models"]
+        x, n_classes = columns.x[node.rows], problem.n_classes
+        model = models.get(node.path[:-1] if node.path else None)
+        if model is None:
+            model = Boosted.start(n_classes, x.shape[1])
+        with one_thread():
+            if node.total >= number("min_rows", self.min_rows) - 1e-9:
+                model, sums = model.boosted(x, node.y, node.weight, steps)
+            else:
+                sums = model.sums(x)
+        models[node.path] = model
+        packed = columns.leaf_models([model])[0]
+        made = []
+        for k in range(1 if n_classes == 2 else n_classes):
+            values = np.ascontiguousarray(sums[:, k])
+            spread = values.std()
+            if spread <= 1e-12 * np.abs(values).max():
+                continue
+            # Rounded, so that rows that are equal have equal values.
+            values = np.round(values / (spread * DIGITS)) * (spread * DIGITS)
+            weights, cut = packed.weights[k], -packed.bias[k]
+            test = LinearSplit(packed.columns, weights, packed.fill, cut)
+            made.append(Constructed(test, values))
+        return tuple(made)

@@ -1,0 +1,68 @@
+"""Pruning of functional trees: a subtree, a model or a plain leaf, whichever errs least."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnitree._core import estimate
+from omnitree.pruning.base import (
+    Evidence,
+    Pruning,
+    bottom_up,
+    children,
+    errors_as_leaves,
+)
+from omnitree.tree import LEAF, Tree
+
+
+class FunctionalPruning(Pruning):
+    """Keep a subtree, its node's model or its majority class, by C4.5's error estimate.
+
+    From the bottom up, with the training errors of each; equal estimates prefer the
+    majority class to the model and both to the subtree. Models stay only in leaves that
+    were chosen so; nodes that never were split answer with their class shares.
+
+    Parameters
+    ----------
+    confidence : float, default=0.1
+        C4.5's CF; smaller prunes more.
+    """
+
+    def __init__(self, confidence: float = 0.1):
+        self.confidence = confidence
+
+    def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
+        return self._weigh(tree, evidence)[0]
+
+    def prune(self, tree: Tree, evidence: Evidence) -> Tree:
+        cut, by_model = self._weigh(tree, evidence)
+        models = None if tree.models is None else tree.models.only(by_model)
+        return tree.replace(models=models).collapse(cut)
+
+    def _weigh(self, tree: Tree, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes to cut, and those of them that answer by their models."""
+        if not 0 < self.confidence < 1:
+            raise ValueError(f"confidence must lie in (0, 1), not {self.confidence}")
+        n = tree.value.sum(axis=1)
+        plain = self._estimates(n, n - tree.value.max(axis=1))
+        model = np.full(tree.n_nodes, np.inf)
+        if tree.models is not None:
+            wrong = errors_as_leaves(tree, evidence.train)
+            model = np.where(tree.models.there, self._estimates(n, wrong), np.inf)
+        errors = np.where(tree.kind == LEAF, plain, 0.0)
+        cut, by_model = np.zeros((2, tree.n_nodes), dtype=bool)
+        for node in bottom_up(tree):
+            below = errors[children(tree, node)].sum()
+            errors[node] = min(plain[node], model[node], below)
+            cut[node] = min(plain[node], model[node]) <= below + 1e-9
+            by_model[node] = cut[node] and model[node] < plain[node] - 1e-9
+        return cut, by_model
+
+    def _estimates(self, n: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+        pairs = zip(n.tolist(), wrong.tolist(), strict=True)
+        return np.array(
+            [
+                e + estimate.add_errors(w, e, self.confidence) if w else 0
+                for w, e in pairs
+            ]
+        )

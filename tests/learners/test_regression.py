@@ -1,0 +1,150 @@
+"""Learners for a numeric target find what was planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+
+from omnitree import TreeRegressor
+from omnitree.learners.regression import (
+    RegressionLinear,
+    RegressionOmnivariate,
+    RegressionUnivariate,
+)
+from omnitree.learners.regression.linear import without_rounding
+from omnitree.pruning import CostComplexity, InformationPruning
+from omnitree.stopping import Stopping
+
+
+def root(learner, X, y, **options):
+    return TreeRegressor(learner, max_depth=1, **options).fit(X, y).tree_.split(0)
+
+
+def direction(split, d):
+    out = np.zeros(d)
+    out[list(split.columns)] = split.weights
+    return out / np.linalg.norm(out)
+
+
+def test_linear_finds_a_step(rng):
+    X = rng.normal(size=(400, 4))
+    w = np.array([3.0, 4.0, 0.0, 0.0]) / 5
+    y = 2.0 * (X @ w > 0.3) + 0.05 * rng.normal(size=400)
+    split = root(RegressionLinear(), X, y)
+    assert abs(direction(split, 4) @ w) > 0.98
+    sparse = root(RegressionLinear(max_features_per_test=2), X, y)
+    assert set(sparse.columns) == {0, 1}
+
+
+def test_hinge_finds_a_fold(rng):
+    """A target that is linear on both sides and bends at an oblique plane."""
+    X = rng.uniform(-1, 1, size=(600, 3))
+    w = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
+    y = X[:, 2] + 6 * np.maximum(X @ w - 0.1, 0.0) + 0.02 * rng.normal(size=600)
+    learner = RegressionLinear("hinge", min_branch=10)
+    split = root(learner, X, y, leaves="ridge")
+    found = direction(split, 3)
+    assert abs(found @ w) > 0.97
+    means = root(RegressionUnivariate(min_branch=10), X, y, leaves="ridge")
+    assert split.merit > means.merit
+
+
+def test_ridge_leaves_find_a_bend(rng):
+    """Both sides of 0 have the same mean; only linear models tell them apart."""
+    X = rng.uniform(-1, 1, size=(400, 2))
+    y = np.abs(X[:, 0]) + 0.02 * rng.normal(size=400)
+    split = root(RegressionUnivariate(min_branch=10), X, y, leaves="ridge")
+    assert split.feature == 0
+    assert abs(split.threshold) < 0.1
+
+
+def test_quadratic_finds_a_ball(rng):
+    X = rng.normal(size=(400, 2))
+    y = 5.0 * ((X**2).sum(axis=1) < 1.0)
+    split = root(RegressionLinear(expansion="quadratic"), X, y)
+    assert split.kind == "quadratic"
+    reg = TreeRegressor(RegressionLinear(expansion="quadratic"), max_depth=1).fit(X, y)
+    assert reg.score(X, y) > 0.75
+
+
+@pytest.mark.parametrize("choice", ["aic", "bic", "one_se"])
+def test_omnivariate_takes_what_is_needed(choice, rng):
+    X = rng.normal(size=(300, 4))
+    learner = RegressionOmnivariate(
+        ("univariate", "linear", "quadratic"), choice, min_branch=5
+    )
+    steps = {
+        "axis": X[:, 0] > 0.2,
+        "linear": X[:, 0] + X[:, 1] > 0.2,
+        "quadratic": (X[:, :2] ** 2).sum(axis=1) < 1.2,
+    }
+    for kind, step in steps.items():
+        y = 4.0 * step + 0.3 * rng.normal(size=300)
+        split = root(learner, X, y)
+        assert split.kind == kind
+        assert [c.chosen for c in split.candidates].count(True) == 1
+
+
+def test_candidates_are_shown():
+    X, y = make_friedman1(120, random_state=0)
+    learner = RegressionOmnivariate(("univariate", "linear"), min_branch=5)
+    reg = TreeRegressor(learner, max_depth=1).fit(X, y)
+    assert "[BIC: " in reg.describe()
+
+
+def test_absolute_error_is_robust(rng):
+    x = rng.uniform(size=300)
+    y = 1.0 * (x > 0.5)
+    y[rng.random(300) < 0.02] = 1e6
+    reg = TreeRegressor(
+        RegressionUnivariate(min_branch=50), criterion="absolute_error", max_depth=1
+    ).fit(x[:, None], y)
+    assert reg.tree_.split(0).threshold == pytest.approx(0.5, abs=0.05)
+    assert sorted(reg.tree_.constant[1:]) == [0.0, 1.0]
+
+
+def test_rounding_sets_nothing_apart():
+    z = np.array([1.0, 1.0 + 1e-14, 2.0, 0.0, 2.0 - 1e-13])
+    out = without_rounding(z)
+    assert len(np.unique(out)) == 3
+    np.testing.assert_allclose(out, z, atol=1e-12)
+
+
+@pytest.mark.parametrize("choice", ["aic", "bic"])
+@pytest.mark.parametrize("leaves", ["constant", "ridge"])
+def test_information_pruning_is_the_best_of_the_sequence(choice, leaves):
+    """Against every tree of the weakest-link sequence, its criterion counted afresh."""
+    from omnitree.choice import CHOICES
+    from omnitree.criterion import SquaredError
+    from omnitree.pruning.cost_complexity import weakest_links
+
+    X, y = make_friedman1(150, noise=1.0, random_state=1)
+    options = {"leaves": leaves, "stopping": Stopping(20)}
+    tree = TreeRegressor(**options).fit(X, y).tree_
+    pruned = (
+        TreeRegressor(pruning=InformationPruning(choice), **options).fit(X, y).tree_
+    )
+
+    def criterion(t):
+        loss = t.loss[t.kind == 0].sum()
+        likelihood = SquaredError().log_likelihood(loss, 150.0)
+        return float(CHOICES[choice]().value(likelihood, t.n_parameters + 1, 150.0))
+
+    links = weakest_links(tree, tree.loss)
+    trees = [tree.collapse(links <= a) for a in np.unique(links[tree.kind > 0])]
+    few = [t for t in [tree, *trees] if t.n_parameters + 1 <= 75]
+    assert criterion(pruned) == pytest.approx(min(map(criterion, few)), rel=1e-9)
+
+
+def test_cost_complexity_is_that_of_scikit_learn():
+    """A given price of a leaf cuts the same tree."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, y = make_friedman1(200, noise=1.0, random_state=2)
+    path = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(X, y)
+    for alpha in path.ccp_alphas[[20, 80, 150, -3]] * 1.0001:
+        theirs = DecisionTreeRegressor(random_state=0, ccp_alpha=alpha).fit(X, y)
+        ours = TreeRegressor(pruning=CostComplexity(alpha=alpha)).fit(X, y)
+        assert ours.tree_.n_leaves == pytest.approx(theirs.get_n_leaves(), abs=1)
+        assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=0.01)
