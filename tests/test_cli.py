@@ -6,17 +6,18 @@ import ast
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from typer.testing import CliRunner
 
 from omnitree import cli, export, load, persistence, presets, reading
-from omnitree.experiments import commands
+from omnitree.experiments import commands, demo
 
 PLAY = """outlook,temperature,windy,play
 sunny,30.5,false,no
@@ -89,7 +90,7 @@ def test_version_and_help():
         assert run(command, "--help").exit_code == 0
 
 
-@pytest.mark.parametrize("module", [cli, commands, reading])
+@pytest.mark.parametrize("module", [cli, commands, demo, reading])
 def test_module_imports_nothing_heavy(module):
     body = ast.parse(Path(module.__file__).read_text()).body
     found = {
@@ -109,7 +110,7 @@ def test_fit_show_predict(iris: Path, tmp_path: Path):
     model = tmp_path / "model.json"
     fitted = run("fit", iris, "--target", "species", "-o", model)
     assert fitted.exit_code == 0
-    assert "petal length (cm) <= 2.45: setosa (50)" in fitted.stdout
+    assert ": setosa (50)" in fitted.stdout
     assert "10-fold stratified" in fitted.stdout
     assert load(model).describe() in fitted.stdout
     assert run("show", model).stdout.strip() == load(model).describe()
@@ -150,6 +151,31 @@ def test_fit_with_each_preset(play: Path, tmp_path: Path, name: str):
     assert result.exit_code == 0
     assert "5-fold stratified" in result.stdout  # the smaller class has five rows
     assert run("predict", model, play).exit_code == 0
+
+
+def test_folds_of_the_estimate(play: Path, iris: Path, tmp_path: Path, monkeypatch):
+    fit = ["fit", iris, "--target", "species", "--preset", "c4.5"]
+    assert "4-fold stratified" in run(*fit, "--folds", 4).stdout
+    # No class has more rows than it has.
+    assert "5-fold" in run("fit", play, "--target", "play", "--folds", 9).stdout
+    model = tmp_path / "model.json"
+    none = run(*fit, "--folds", 0, "-o", model)
+    assert "Error" not in none.stdout and model.exists()
+    for folds in (1, -1):
+        assert "0 or at least 2" in refused(*fit, "--folds", folds)
+    monkeypatch.setattr(cli, "LARGE", 500)
+    assert "3-fold stratified" in run(*fit).stdout
+
+
+def test_model_is_there_before_the_estimate(play: Path, tmp_path: Path, monkeypatch):
+    def tired(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_cross_validate", tired)
+    model = tmp_path / "model.json"
+    result = run("fit", play, "--target", "play", "-o", model)
+    assert result.exit_code != 0
+    assert load(model).describe() in result.stdout
 
 
 def test_same_seed_same_model(iris: Path, tmp_path: Path):
@@ -214,10 +240,29 @@ def test_presets_and_parts():
 def test_demo(tmp_path: Path):
     result = run("demo", "--folder", tmp_path / "demo")
     assert result.exit_code == 0
-    for word in ("iris", "wine", "breast_cancer", *cli.DEMO_PRESETS):
+    for word in (*demo.DATA, *demo.PRESETS, "p against omni", "Nadeau & Bengio"):
         assert word in result.stdout
     assert load(tmp_path / "demo" / "model.json").describe() in result.stdout
-    assert (tmp_path / "demo" / "tree.txt").read_text().strip() in result.stdout
+    report = tmp_path / "demo" / "report.html"
+    assert f"Report: {report}\n" in result.stdout
+    page = report.read_text()
+    for word in ("<pre>", 'href="tree.html"', "p against omni", "Ranks", "<svg"):
+        assert word in page
+    assert "<html" in (tmp_path / "demo" / "tree.html").read_text()
+
+
+def test_demo_without_matplotlib(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(demo, "DATA", ("iris",))
+    monkeypatch.setattr(demo, "PROTOCOL", "2fold")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("demo", "--folder", tmp_path).exit_code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "p against omni" in page and "<svg" not in page
+
+
+def test_demo_that_cannot_write(tmp_path: Path):
+    (tmp_path / "report.html").mkdir()
+    assert "no regular file" in refused("demo", "--folder", tmp_path)
 
 
 FORMATS = ("text", *export.FORMATS)
@@ -238,12 +283,36 @@ def test_show_in_every_format(model: Path, tmp_path: Path, format_: str):
     assert format_ in run("show", "--help").stdout
 
 
+def test_show_as_a_page(model: Path, tmp_path: Path):
+    page = tmp_path / "tree.html"
+    written = run("show", model, "--format", "html", "-o", page)
+    assert (written.exit_code, written.stdout) == (0, "")
+    load(model).to_html(tmp_path / "other.html", title="model")
+    assert page.read_bytes() == (tmp_path / "other.html").read_bytes()
+    assert "html" in run("show", "--help").stdout
+    assert "with -o" in refused("show", model, "--format", "html")
+    assert "is an input" in refused("show", model, "--format", "html", "-o", model)
+
+
+def test_show_in_full(tmp_path: Path):
+    """Sums of many terms are cut, unless asked for."""
+    data, model = tmp_path / "wine.csv", tmp_path / "model.json"
+    wine = load_wine(as_frame=True)
+    wine.data.assign(kind=wine.target).to_csv(data, index=False)
+    run("fit", data, "--target", "kind", "--preset", "ldt", "--folds", 0, "-o", model)
+    assert "smaller terms" in run("show", model).stdout
+    full = run("show", model, "--full").stdout
+    assert full == load(model).describe(full=True) + "\n"
+    assert "smaller" not in full
+    assert "--full" in refused("show", model, "--format", "sql", "--full")
+
+
 def test_show_with_probabilities(model: Path):
     sql = run("show", model, "--format", "sql", "--proba").stdout
     assert sql == load(model).export("sql", proba=True)
     for format_ in ("c", "text"):
         line = refused("show", model, "--format", format_, "--proba")
-        assert "proba" in line or "format" in line
+        assert "--proba is for --format sql" in line
 
 
 def test_explain(model: Path, iris: Path):
@@ -462,6 +531,25 @@ def test_process_good_and_bad(play: Path, tmp_path: Path):
     assert gone.returncode == 1
     assert gone.stderr == f"omnitree: there is no file {tmp_path / 'gone.csv'}\n"
     assert process("fit").returncode == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion(shell: str):
+    """What the shell asks, as the script that `--show-completion` prints asks it."""
+    one = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    script = process("--show-completion", shell, env=os.environ | one)
+    assert script.returncode == 0
+    assert "_OMNITREE_COMPLETE" in script.stdout and "omnitree" in script.stdout
+    asked = {
+        "_OMNITREE_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": "omnitree pre",
+        "COMP_CWORD": "1",
+        "_TYPER_COMPLETE_ARGS": "omnitree pre",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    answer = process(env=os.environ | asked)
+    assert "predict" in answer.stdout and "presets" in answer.stdout
+    assert "show" not in answer.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -10,6 +10,7 @@ import pytest
 
 from omnitree import presets
 from omnitree.persistence import REGISTRIES
+from omnitree.splits import SPLITS
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
@@ -35,6 +36,21 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         runner.run(test, out=report.append, clear_globs=False)
         assert not report, "".join(report)
         names.update(test.globs)
+
+
+def test_extra_all_has_every_extra_for_users():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    text = text.split("[project.optional-dependencies]")[1].split("\n[")[0]
+    users = set(re.findall(r"^(\w+) = ", text, re.M))
+    users -= {"all", "bench", "docs", "lint", "test"}
+    found = re.search(r'^all = \["omnitree\[(.*?)\]"', text, re.M)
+    assert found is not None and set(found[1].split(",")) == users
+    assert {"lab", "onnx", "plot"} <= users
+
+
+def test_readme_names_every_kind_of_test():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{kind}`" in text for kind in SPLITS)
 
 
 def test_readme_names_every_preset_and_part():

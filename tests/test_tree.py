@@ -338,6 +338,20 @@ NETWORK = {
     "output_bias": 0.0,
     "output_weights": [1.0],
 }
+QUADRATIC_MACHINE = {
+    "columns": [0, 1],
+    "fill": [0.0, 0.0],
+    "terms": [[0, -1], [0, 1], [1, 1]],
+    "bias": [0.0, 1.0],
+    "weights": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+}
+SOUND = {
+    "linear": LINEAR,
+    "quadratic": QUADRATIC,
+    "machine": MACHINE,
+    "network": NETWORK,
+    "quadratic_machine": QUADRATIC_MACHINE,
+}
 NAN, INF = float("nan"), float("inf")
 
 CANDIDATE = {
@@ -477,6 +491,31 @@ DAMAGE = {
     ),
     "network without output": swap_test(2, "network", NETWORK | {"output_weights": []}),
     "infinite network": swap_test(2, "network", NETWORK | {"output_bias": INF}),
+    **{
+        f"quadratic machine, {name}": swap_test(
+            2, "quadratic_machine", QUADRATIC_MACHINE | change
+        )
+        for name, change in {
+            "term out of range": {"terms": [[0, -1], [0, 2], [1, 1]]},
+            "term below -1": {"terms": [[0, -2], [0, 1], [1, 1]]},
+            "term without a first": {"terms": [[-1, 0], [0, 1], [1, 1]]},
+            "term of three": {"terms": [[0, -1, 0], [0, 1], [1, 1]]},
+            "term of one": {"terms": [[0], [0, 1], [1, 1]]},
+            "terms too few": {"terms": [[0, -1], [0, 1]]},
+            "terms too many": {"terms": [[0, -1]] * 4},
+            "terms are no list": {"terms": 3},
+            "term is half": {"terms": [[0, 0.5], [0, 1], [1, 1]]},
+            "term is enormous": {"terms": [[0, 2**40], [0, 1], [1, 1]]},
+            "column out of range": {"columns": [0, 9]},
+            "too many fills": {"fill": [0.0] * 3},
+            "one branch": {"bias": [0.0], "weights": [[1.0, 2.0, 3.0]]},
+            "a branch too many": {"bias": [0.0, 1.0, 2.0]},
+            "ragged": {"weights": [[1.0, 2.0, 3.0], [4.0, 5.0]]},
+            "flat": {"weights": [1.0, 2.0, 3.0]},
+            "weight is NaN": {"weights": [[1.0, 2.0, NAN], [4.0, 5.0, 6.0]]},
+            "infinite bias": {"bias": [0.0, INF]},
+        }.items()
+    },
     "surrogates are no list": at("nodes", 0, "surrogates", value={}),
     "surrogate is text": at("nodes", 0, "surrogates", value=["x"]),
     "surrogate without kind": drop("nodes", 0, "surrogates", 0, "kind"),
@@ -535,12 +574,7 @@ def test_sound_tree_is_accepted():
     other = CANDIDATE | {"kind": "none", "score": None, "chosen": False}
     tree["nodes"][2]["candidates"] = [other, CANDIDATE]
     assert Tree.from_dict(tree).to_dict() == tree
-    for kind, test in (
-        ("linear", LINEAR),
-        ("quadratic", QUADRATIC),
-        ("machine", MACHINE),
-        ("network", NETWORK),
-    ):
+    for kind, test in SOUND.items():
         changed = sound_dict()
         swap_test(2, kind, test)(changed)
         assert Tree.from_dict(changed).to_dict() == changed
@@ -575,16 +609,7 @@ def test_random_damage_never_crashes(data):
     """Either the tree loads, and then rows can be routed through it, or ValueError."""
     tree = sound_dict()
     node = data.draw(st.integers(1, 3))
-    kind, test = data.draw(
-        st.sampled_from(
-            [
-                ("linear", LINEAR),
-                ("quadratic", QUADRATIC),
-                ("machine", MACHINE),
-                ("network", NETWORK),
-            ]
-        )
-    )
+    kind, test = data.draw(st.sampled_from(list(SOUND.items())))
     swap_test(2, kind, copy.deepcopy(test))(tree)
     for _ in range(node):
         path = data.draw(st.sampled_from([p for p in places(tree) if p]))

@@ -12,7 +12,6 @@ import io
 import os
 import sys
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 from omnitree.experiments import commands
+from omnitree.experiments.demo import demo
 from omnitree.reading import (
     InputError,
     as_numbers,
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 FRONT_DOOR = "omni"
-DEMO_PRESETS = [FRONT_DOOR, "c4.5", "cart", "rp-c4.5", "ldt"]
+# Folds of the error estimate, and of that for tables of more than LARGE cells.
 FOLDS = 10
+FEW_FOLDS = 3
+LARGE = 1_000_000
 TASKS = ["classification", "regression"]
 
 
@@ -53,7 +55,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Decision trees whose every node is as complex as its data needs.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -100,39 +101,7 @@ def _options(
 # -- commands -------------------------------------------------------------------------
 
 
-@app.command()
-def demo(
-    folder: Annotated[
-        Path, typer.Option(help="Where the demo's files are written.")
-    ] = Path("demo"),
-) -> None:
-    """Fit, show and compare trees on built-in data (under a minute)."""
-    from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-
-    from omnitree import save
-
-    model, text = folder / "model.json", folder / "tree.txt"
-    with input_at_fault():
-        folder.mkdir(parents=True, exist_ok=True)
-    _check_output(model)
-    _check_output(text)
-    sources = {
-        "iris": load_iris,
-        "wine": load_wine,
-        "breast_cancer": load_breast_cancer,
-    }
-    data = {}
-    for name, source in sources.items():
-        bunch = source(as_frame=True)
-        data[name] = (bunch.data, bunch.target_names[bunch.target])
-    clf = _estimator(FRONT_DOOR, seed=1).fit(*data["iris"])
-    typer.echo("OmniTreeClassifier on iris; a leaf shows its rows/wrong ones:\n")
-    typer.echo(clf.describe() + "\n")
-    _print_comparison(data)
-    with input_at_fault():
-        save(clf, model)
-    _put(text, clf.describe() + "\n")
-    typer.echo(f"The iris tree: {model} (for `omnitree show` and `predict`) and {text}")
+app.command()(demo)
 
 
 @app.command()
@@ -155,11 +124,23 @@ def fit(
         Path | None, typer.Option("--output", "-o", help="Write the model here.")
     ] = None,
     seed: Seed = 0,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Folds of the error estimate, from 2, or 0 for none; by default {FOLDS}, "
+            f"of large tables {FEW_FOLDS}.",
+        ),
+    ] = None,
 ) -> None:
-    """Fit a tree, print it and estimate its error on new rows."""
+    """Fit a tree, print it and estimate its error on new rows.
+
+    The estimate is that of the whole procedure, fitted anew for every fold.
+    """
     from omnitree import save
     from omnitree.parts import unknown
 
+    if folds is not None and (folds < 0 or folds == 1):
+        raise InputError(f"--folds must be 0 or at least 2, not {folds}")
     if task not in (None, *TASKS):
         raise InputError(unknown("task", task, TASKS))
     _check_preset(preset)
@@ -176,10 +157,12 @@ def fit(
     with input_at_fault():
         clf.fit(X, y)
     typer.echo(clf.describe() + "\n")
-    typer.echo(_error_report(preset, X, y, seed))
-    if output is not None:
+    if output is not None:  # first: whoever is tired of the estimate has the model
         with input_at_fault():
             save(clf, os.path.realpath(output))
+    if folds != 0:
+        typer.echo(_error_report(preset, X, y, seed, folds))
+    if output is not None:
         typer.echo(f"Model: {output}")
 
 
@@ -226,11 +209,14 @@ def show(
         str,
         typer.Option(
             "--format",
-            help="text, c, dot, json, onnx, pmml, python, rules or sql.",
+            help="text, html, c, dot, json, onnx, pmml, python, rules or sql.",
         ),
     ] = "text",
     proba: Annotated[
         bool, typer.Option("--proba", help="With sql: the probabilities, too.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="With text: all terms of long sums.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -240,24 +226,31 @@ def show(
     """Print a saved tree, or write it in another format.
 
     Examples: omnitree show model.json --format sql;
-    omnitree show model.json --format onnx -o model.onnx
+    omnitree show model.json --format html -o tree.html (the explorer, for a browser)
     """
     from omnitree.export import FORMATS
     from omnitree.parts import unknown
 
-    known = ["text", *FORMATS]
+    known = ["text", "html", *FORMATS]
     if format_ not in known:
         raise InputError(unknown("format", format_, known))
-    if format_ == "onnx" and output is None:
-        raise InputError("onnx is no text: name a file with -o")
+    for name, given, fits in (("proba", proba, "sql"), ("full", full, "text")):
+        if given and format_ != fits:
+            raise InputError(f"--{name} is for --format {fits}, not {format_}")
+    if format_ in ("html", "onnx") and output is None:
+        raise InputError(f"{format_} is not for a terminal: name a file with -o")
     _check_output(output, model)
     clf = _load(model)
+    if format_ == "html":
+        with input_at_fault():
+            clf.to_html(os.path.realpath(str(output)), title=model.stem)
+        return
     try:
         with input_at_fault():
             options = {"proba": True} if proba else {}
             content = (
-                clf.describe() + "\n"
-                if format_ == "text" and not proba
+                clf.describe(full=full) + "\n"
+                if format_ == "text"
                 else clf.export(format_, **options)
             )
     except ImportError as error:
@@ -367,75 +360,20 @@ def _load(path: Path) -> Any:
         return load(path)
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """Errors in percent and numbers of leaves, fold by fold."""
-
-    error: np.ndarray
-    leaves: np.ndarray
-
-
-def _cross_validate(preset: str, X: Any, y: Any, seed: int, folds: int) -> _Scores:
-    """Fit on all folds but one and count the errors on that one, in turn."""
-    import numpy as np
-    from sklearn.model_selection import StratifiedKFold
-
-    error, leaves = [], []
-    cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class may have fewer rows than there are folds
-        warnings.simplefilter("ignore", UserWarning)
-        splits = list(cut.split(np.zeros(len(y)), y))
-    for train, test in splits:
-        clf = _estimator(preset, seed).fit(X.iloc[train], y[train])
-        error.append(100 * float(np.mean(clf.predict(X.iloc[test]) != y[test])))
-        leaves.append(clf.tree_.n_leaves)
-    return _Scores(np.array(error), np.array(leaves))
-
-
-def _print_comparison(data: dict[str, tuple[Any, Any]]) -> None:
-    """Table of all demo presets on all data sets, each against the front door."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from omnitree.experiments.statistics import corrected_t
-
-    table = Table(title="10-fold cross-validation, mean ± sd over folds")
-    table.add_column("data set")
-    table.add_column("preset")
-    for column in ("error %", "leaves", f"p against {FRONT_DOOR}"):
-        table.add_column(column, justify="right")
-    for name, (X, y) in data.items():
-        scores = {p: _cross_validate(p, X, y, 0, FOLDS) for p in DEMO_PRESETS}
-        for preset, score in scores.items():
-            p = corrected_t(score.error, scores[FRONT_DOOR].error, 1 / (FOLDS - 1)).p
-            table.add_row(
-                name if preset == FRONT_DOOR else "",
-                preset,
-                f"{score.error.mean():.1f} ± {score.error.std(ddof=1):.1f}",
-                f"{score.leaves.mean():.1f} ± {score.leaves.std(ddof=1):.1f}",
-                "" if preset == FRONT_DOOR else f"{p:.3f}",
-            )
-        table.add_section()
-    Console().print(table)
-    typer.echo(
-        "p: corrected resampled t-test (Nadeau & Bengio) on the errors of the same "
-        "folds.\nSmall: chance alone seldom makes such a difference; many are tested "
-        "here, so one\nbelow 0.05 says little.\n"
-    )
-
-
-def _error_report(preset: str, X: Any, y: Any, seed: int) -> str:
+def _error_report(preset: str, X: Any, y: Any, seed: int, folds: int | None) -> str:
     """The cross-validated error of the whole procedure, in words."""
     import numpy as np
 
+    if folds is None:
+        folds = FOLDS if X.size <= LARGE else FEW_FOLDS
     if y.dtype.kind == "f":
-        return _loss_report(preset, X, y, seed)
+        return _loss_report(preset, X, y, seed, folds)
     labels, counts = np.unique(y, return_counts=True)
-    folds = int(min(FOLDS, max(2, counts.min())))
     if np.sort(counts)[-2] < 2:
         return "No estimate of the error: all classes but one have a single row."
+    folds = int(min(folds, max(2, counts.min())))
     with input_at_fault():
-        error = _cross_validate(preset, X, y, seed, folds).error
+        error = _cross_validate(preset, X, y, seed, folds)
     most = str(labels[counts.argmax()])
     chance = 100 * (1 - counts.max() / len(y))
     return (
@@ -445,17 +383,48 @@ def _error_report(preset: str, X: Any, y: Any, seed: int) -> str:
     )
 
 
-def _loss_report(preset: str, X: Any, y: Any, seed: int) -> str:
+def _cross_validate(preset: str, X: Any, y: Any, seed: int, folds: int) -> np.ndarray:
+    """Fit on all folds but one and count the errors on that one, in turn: percents."""
+    import numpy as np
+    from sklearn.model_selection import StratifiedKFold
+
+    cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # a class may have fewer rows than there are folds
+        warnings.simplefilter("ignore", UserWarning)
+        splits = list(cut.split(np.zeros(len(y)), y))
+    error = []
+    for train, test in _watched(splits):
+        clf = _estimator(preset, seed).fit(X.iloc[train], y[train])
+        error.append(100 * float(np.mean(clf.predict(X.iloc[test]) != y[test])))
+    return np.array(error)
+
+
+def _watched(splits: list[Any]) -> Any:
+    """The folds, with a bar that shows the time left on a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(
+        splits,
+        "estimating the error",
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def _loss_report(preset: str, X: Any, y: Any, seed: int, folds: int) -> str:
     """The same for a number: the root of the mean squared error."""
     import numpy as np
     from sklearn.model_selection import KFold
 
-    folds = min(FOLDS, len(y) // 2)
+    folds = min(folds, len(y) // 2)
     if folds < 2:
         return "No estimate of the error: too few rows."
     answer = np.empty(len(y))
     with input_at_fault():
-        for train, test in KFold(folds, shuffle=True, random_state=seed).split(y):
+        cut = KFold(folds, shuffle=True, random_state=seed)
+        for train, test in _watched(list(cut.split(y))):
             model = _estimator(preset, seed, numeric=True)
             answer[test] = model.fit(X.iloc[train], y[train]).predict(X.iloc[test])
     error, spread = np.sqrt(np.mean((answer - y) ** 2)), y.std()

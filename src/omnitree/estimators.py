@@ -203,7 +203,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """Index of the class that every node answers."""
         return self.tree_.decide(self._node_outputs()).tolist()
 
-    def describe(self, standardised: bool = False, shares: bool = False) -> str:
+    def describe(
+        self, standardised: bool = False, shares: bool = False, full: bool = False
+    ) -> str:
         """The tree in words: tests in the user's names and units, class counts.
 
         A leaf shows its class, the weight of its training rows and, behind a slash, of
@@ -216,6 +218,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             standard deviation, so that the weights can be compared.
         shares : bool, default=False
             Show the share of every class in each leaf.
+        full : bool, default=False
+            Show all terms of long sums. Else a sum shows its largest terms (weight times
+            standard deviation) and how many more it has.
 
         Examples
         --------
@@ -232,7 +237,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
 
         check_is_fitted(self, "tree_")
         labels = self._node_labels()
-        return describe(self.tree_.to_dict(), standardised, shares, labels)
+        return describe(self.tree_.to_dict(), standardised, shares, full, labels)
 
     def explain(self, row: Any, max_changes: int = 3) -> Explanation:
         """Why one row gets its answer, and what would change it.

@@ -113,7 +113,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         table = self._encode(X)
         return self.tree_.predict_value(table, self.tree_.outputs, self.n_jobs)[:, 0]
 
-    def describe(self, standardised: bool = False) -> str:
+    def describe(self, standardised: bool = False, full: bool = False) -> str:
         """The tree in words: tests in the user's names and units, answers of leaves.
 
         A leaf shows its constant or its linear model, the weight of its training rows and
@@ -124,6 +124,8 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         standardised : bool, default=False
             Show the weights of tests and models for columns in units of their standard
             deviation, so that the weights can be compared.
+        full : bool, default=False
+            Show all terms of long sums.
 
         Examples
         --------
@@ -137,7 +139,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        return describe(self.tree_.to_dict(), standardised)
+        return describe(self.tree_.to_dict(), standardised, full=full)
 
     def explain(
         self, row: Any, max_changes: int = 3, goal: str | None = None

@@ -14,7 +14,7 @@ from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
 from omnitree.explain.counterfactual import scales
-from omnitree.export.model import Model
+from omnitree.export.model import MACHINES, Model
 from omnitree.schema import Feature, Schema
 from omnitree.splits import SPLITS, LinearSplit
 from omnitree.table import Table
@@ -66,7 +66,7 @@ def check_steps(found, tree: Tree):
             total = sum(c.amount for c in step.contributions)
             assert total == pytest.approx(step.value)
             assert (step.value <= step.threshold) == (step.branch == 0)
-        if step.kind == "machine":
+        if step.kind in MACHINES:
             split = tree.split(step.node)
             others = [b for k, b in enumerate(split.bias) if k != step.branch]
             total = sum(c.amount for c in step.contributions)

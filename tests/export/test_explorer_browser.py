@@ -11,6 +11,7 @@ from tests.tables import random_sample
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, TreeRegressor, presets
+from omnitree.splits import SPLITS
 from omnitree.table import Table
 
 # Sets the what-if controls as a reader would, one by one; gives the answers shown.
@@ -415,11 +416,11 @@ def test_what_if_with_costs(open_page, rng):
 
 
 @pytest.mark.parametrize(
-    "kind", ["linear", "quadratic", "machine", "network", "all", "models"]
+    "kind",
+    ["linear", "quadratic", "machine", "network", "quadratic_machine", "all", "models"],
 )
 def test_what_if_on_every_kind(kind, open_page, rng):
-    every = ("axis", "multiway", "subset", "linear", "quadratic", "machine", "network")
-    kinds = every if kind in ("all", "models") else (kind,)
+    kinds = tuple(SPLITS) if kind in ("all", "models") else (kind,)
     clf = TreeClassifier()
     tree = random_tree(rng, kinds, n_inner=12, models=0.8 * (kind == "models"))
     clf._set_fitted(tree, np.array(["a", "b", "c"]))

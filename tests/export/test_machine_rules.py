@@ -1,4 +1,4 @@
-"""Linear machines as rules: they say what the machine does, with nothing to spare."""
+"""Machines as rules: they say what the machine does, with nothing to spare."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sklearn.datasets import load_iris
 from omnitree import presets
 from omnitree.export.machine_rules import machine_rules, rule_text
 from omnitree.schema import Feature, Schema
-from omnitree.splits import MachineSplit
+from omnitree.splits import MachineSplit, QuadraticMachineSplit
 from omnitree.table import Table
 
 
 def node_of(split):
-    return {"kind": "machine", "test": split.to_dict()}
+    return {"kind": split.kind, "test": split.to_dict()}
 
 
 def numbers(d):
@@ -65,6 +65,32 @@ def test_rules_say_what_the_machine_does(scale, rng):
             named = {f"x{j}": v for j, v in enumerate(row)}
             assert [obeys(rule, named) for rule in rules] == [i == b for i in range(k)]
     assert dropped > 40
+
+
+def test_rules_of_quadratic_machines(rng):
+    """Products count as unbounded, so the rules hold, if some may be to spare."""
+    for _ in range(30):
+        k, t = int(rng.integers(2, 5)), int(rng.integers(1, 6))
+        names = {(0, -1): "x0", (1, -1): "x1", (0, 0): "x0^2", (1, 1): "x1^2"}
+        names |= {(0, 1): "x0 x1", (1, 0): "x1 x0"}
+        terms = [list(names)[i] for i in rng.permutation(6)[:t]]
+        split = QuadraticMachineSplit(
+            (0, 1),
+            (0.0, 0.0),
+            tuple(terms),
+            tuple(np.round(rng.normal(size=k), 2).tolist()),
+            tuple(map(tuple, np.round(rng.normal(size=(k, t)), 2).tolist())),
+        )
+        schema = numbers(2)
+        rules = machine_rules(node_of(split), schema.to_dict())
+        X = rng.normal(size=(100, 2))
+        branch = split.route(Table(X, schema), np.arange(100))
+        for row, b in zip(X, branch, strict=True):
+            named = {
+                name: row[i] * (row[j] if j >= 0 else 1.0)
+                for (i, j), name in names.items()
+            }
+            assert [obeys(rule, named) for rule in rules] == [i == b for i in range(k)]
 
 
 def test_symbols_bound_the_programme():

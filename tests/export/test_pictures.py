@@ -22,9 +22,10 @@ from matplotlib.patches import FancyBboxPatch  # noqa: E402
 
 from omnitree.export.pictures import importance_by_level, plot_node  # noqa: E402
 from omnitree.export.sample import Sample  # noqa: E402
+from omnitree.splits import SPLITS  # noqa: E402
 from omnitree.table import Table  # noqa: E402
 
-KINDS = ("axis", "multiway", "subset", "linear", "quadratic", "machine", "network")
+KINDS = tuple(SPLITS)
 
 
 @pytest.fixture(autouse=True)

@@ -75,20 +75,25 @@ class Comparison:
         failures = self.failures()
         return [*out, failures] if failures.rows else out
 
-    def summary(self) -> Table:
-        """Means and deviations of every measure, and p against the first method."""
+    def summary(self, measures: Sequence[str] = MEASURES) -> Table:
+        """Means and deviations of the measures, and p against the first method."""
         first = self.methods[0]
         rows = []
         for name, by in self.by_data.items():
             scores = self.scores()[name]
             for method, result in by.items():
                 row = [name, method]
-                row += [mean_and_deviation(result.scores(m)) for m in MEASURES]
+                row += [mean_and_deviation(result.scores(m)) for m in measures]
                 p = ""
                 if method != first and {method, first} <= set(scores):
                     p = f"{self.protocol.compare(scores[method], scores[first]).p:.3f}"
                 rows.append((*row, p))
-        columns = ("data set", "method", *TITLES.values(), f"p against {first}")
+        columns = (
+            "data set",
+            "method",
+            *(TITLES[m] for m in measures),
+            f"p against {first}",
+        )
         note = (
             f"Mean ± standard deviation over the folds of {self.protocol.name}; failed "
             f"folds are left out. p: {self.protocol.test_name}, errors of the same folds; "

@@ -31,6 +31,15 @@ class Figure:
     svg: str
 
 
+@dataclass(frozen=True)
+class Text:
+    """A title, lines of text as they are, and the name of a file beside the report."""
+
+    title: str
+    text: str
+    link: str
+
+
 def check(path: Path | None) -> None:
     """Refuse a report that could not be written, before any work."""
     if path is None:
@@ -53,11 +62,12 @@ def write(
     lines: Sequence[str],
     tables: Sequence[Table],
     figures: Sequence[Figure] = (),
+    texts: Sequence[Text] = (),
 ) -> None:
-    """Write a report; `figures` go into HTML only."""
+    """Write a report; `figures` and `texts` go into HTML only."""
     suffix = path.suffix.lower()
     if suffix == ".html":
-        text = html(title, lines, tables, figures)
+        text = html(title, lines, tables, figures, texts)
     elif suffix == ".md":
         parts = [f"# {title}", *lines, *(table.markdown() for table in tables)]
         text = "\n\n".join(parts) + "\n"
@@ -74,6 +84,7 @@ def html(
     lines: Sequence[str],
     tables: Sequence[Table],
     figures: Sequence[Figure] = (),
+    texts: Sequence[Text] = (),
 ) -> str:
     """A page that needs nothing from elsewhere."""
     jinja = need("jinja2")
@@ -81,7 +92,18 @@ def html(
     source = files("omnitree.experiments").joinpath("report.html.j2").read_text("utf-8")
     template = jinja.Environment(autoescape=True).from_string(source)
     drawn = [{"title": f.title, "svg": markup(f.svg)} for f in figures]
-    return template.render(title=title, lines=lines, tables=tables, figures=drawn)
+    return template.render(
+        title=title, lines=lines, texts=texts, tables=tables, figures=drawn
+    )
+
+
+def can_draw() -> bool:
+    """Whether figures can be drawn: the library for them is there."""
+    try:
+        need("matplotlib")
+    except ImportError:
+        return False
+    return True
 
 
 def figures_of(comparison: Comparison) -> list[Figure]:

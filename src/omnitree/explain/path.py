@@ -17,8 +17,8 @@ from omnitree.explain.counterfactual import (
     reach,
 )
 from omnitree.explain.goals import Goal, usual_goals
-from omnitree.export.model import Model, Sum, Test, decide, one_line
-from omnitree.export.text import branch_text, column_name
+from omnitree.export.model import Model, Sum, Test, decide, one_line, terms_of
+from omnitree.export.text import branch_text, column_name, term_names
 
 # What is printed of long tests; the explanation itself holds all of it.
 LONGEST_TEXT = 160
@@ -322,7 +322,7 @@ def _ask(
             without = [f if at in own else c for at, (f, c) in enumerate(pairs)]
             amounts[feature] = value - _output(test, without)
         return int(value > 0), value, 0.0, _by_feature(model, test, row, amounts)
-    if test.kind == "machine":
+    if test.is_machine:
         best = sums.index(max(sums))
         next_ = max((k for k in range(len(sums)) if k != best), key=sums.__getitem__)
         rows = test.data["weights"][best], test.data["weights"][next_]
@@ -331,9 +331,9 @@ def _ask(
     else:
         value, cut = sums[0], test.data["threshold"]
         branch = int(value > cut)
-        if test.kind == "quadratic":
-            return branch, value, cut, _terms(model, test, row, columns)
         weights = test.data["weights"]
+    if "terms" in test.data:
+        return branch, value, cut, _terms(model, test, row, columns, weights)
     amounts = {
         feature: sum(weights[at] * columns[at] for at in _places(model, test, feature))
         for feature in model.features_of(test)
@@ -363,14 +363,19 @@ def _by_feature(
 
 
 def _terms(
-    model: Model, test: Test, row: Sequence[float], columns: list[float]
+    model: Model,
+    test: Test,
+    row: Sequence[float],
+    columns: list[float],
+    weights: Sequence[float],
 ) -> list[Contribution]:
     """Contributions of a quadratic test, term by term."""
-    names = [column_name(c, model.features) for c in test.columns]
+    names = term_names(
+        test.data, [column_name(c, model.features) for c in test.columns]
+    )
     gaps = [math.isnan(row[model.columns[c].feature]) for c in test.columns]
     parts = []
-    for w, a, b in test.sums[0].terms:
-        name = names[a] if b < 0 else f"{names[a]} {names[b]}"
+    for name, w, (a, b) in zip(names, weights, terms_of(test.data), strict=True):
         value = columns[a] * (columns[b] if b >= 0 else 1.0)
         filled = gaps[a] or (b >= 0 and gaps[b])
         parts.append(Contribution(name, value, w * value, filled))

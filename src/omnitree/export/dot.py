@@ -1,13 +1,13 @@
 """A picture of the tree in the language of Graphviz (`dot -Tsvg`).
 
 A node with two branches says the condition of the first, and its edges say yes and no;
-with more, each edge says its own condition.
+with more, each edge says its own condition. Of long sums the largest terms are shown.
 """
 
 from __future__ import annotations
 
 from omnitree.export.model import Model, one_line
-from omnitree.export.text import branch_text, model_lines, rows_text
+from omnitree.export.text import MOST_TERMS, branch_text, model_lines, rows_text
 
 # Light colours that black text can be read on, dealt to the classes in turn.
 COLOURS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#cccccc")
@@ -36,7 +36,14 @@ def to_dot(model: Model) -> str:
             continue
         children = model.children(node)
         texts = [
-            branch_text(record["kind"], record["test"], b, model.tree["schema"])
+            branch_text(
+                record["kind"],
+                record["test"],
+                b,
+                model.tree["schema"],
+                deviations=model.tree.get("deviations"),
+                most=MOST_TERMS,
+            )
             for b in range(len(children))
         ]
         title = texts[0]

@@ -1,9 +1,10 @@
-"""Linear machines as rules (Utgoff & Brodley 1991, section 4). Reads the public dict.
+"""Machines as rules (Utgoff & Brodley 1991, section 4). Reads the public dict.
 
 A row takes branch i of a machine if g_i > g_j for all other branches j (>= for later ones:
 of equal discriminants the first wins). Terms that g_i and g_j have in common cancel, and an
 inequality goes if the others imply it, which a small linear programme finds out: symbols
-count as columns within -1 and 1 of which at most one is 1, numbers as unbounded.
+count as columns within -1 and 1 of which at most one is 1, numbers as unbounded, and so
+do the products of quadratic machines.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from omnitree.export.text import _sum, column_name
+from omnitree.export.model import MACHINES, terms_of
+from omnitree.export.text import _sum, column_name, term_names
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,7 @@ class Inequality:
 
     def __str__(self) -> str:
         sign = ">" if self.strict else ">="
-        left = _sum(list(self.weights), list(self.names)) if self.names else "0"
-        return f"{left} {sign} {self.threshold:.6g}"
+        return f"{_sum(self.weights, self.names) or 0} {sign} {self.threshold:.6g}"
 
 
 def machine_rules(
@@ -40,7 +41,7 @@ def machine_rules(
     Parameters
     ----------
     node : dict
-        A node of kind "machine", as in ``Tree.to_dict()["nodes"]``.
+        A node whose kind is one of `MACHINES`, as in ``Tree.to_dict()["nodes"]``.
     schema : dict
         ``Tree.to_dict()["schema"]``.
 
@@ -54,12 +55,13 @@ def machine_rules(
     >>> len(machine_rules(tree["nodes"][0], tree["schema"]))
     3
     """
-    if node["kind"] != "machine":
+    if node["kind"] not in MACHINES:
         raise ValueError(f"a node of kind {node['kind']!r} is no machine")
     test, features = node["test"], schema["features"]
     weights, bias = np.array(test["weights"]), np.array(test["bias"])
-    names = [column_name(c, features) for c in test["columns"]]
-    bounds, extra, extra_right = _symbols(test["columns"], schema)
+    names = term_names(test, [column_name(c, features) for c in test["columns"]])
+    alone = [test["columns"][a] if b < 0 else None for a, b in terms_of(test)]
+    bounds, extra, extra_right = _symbols(alone, schema)
     rules = []
     for i in range(len(bias)):
         others = [j for j in range(len(bias)) if j != i]
@@ -111,23 +113,25 @@ def _needed(left, right, bounds, extra, extra_right) -> list[int]:
     return kept
 
 
-def _symbols(columns: list[int], schema: dict[str, Any]):
-    """Bounds of the columns, and rows extra @ x <= extra_right for symbols of a feature."""
-    of_feature = [
+def _symbols(columns: list[int | None], schema: dict[str, Any]):
+    """Bounds of the columns, and rows extra @ x <= extra_right for symbols of a feature.
+
+    None stands for a product of columns.
+    """
+    every = [
         f
         for f, feature in enumerate(schema["features"])
         for _ in range(_width(feature))
     ]
+    of_feature = [-1 if c is None else every[c] for c in columns]
     symbolic = [
-        schema["features"][of_feature[c]]["kind"] in ("categorical", "boolean")
-        for c in columns
+        f >= 0 and schema["features"][f]["kind"] in ("categorical", "boolean")
+        for f in of_feature
     ]
     bounds = [(-1.0, 1.0) if s else (None, None) for s in symbolic]
     extra, right = [], []
-    for f in sorted(
-        {of_feature[c] for c, s in zip(columns, symbolic, strict=True) if s}
-    ):
-        here = np.array([float(of_feature[c] == f) for c in columns])
+    for f in sorted({f for f, s in zip(of_feature, symbolic, strict=True) if s}):
+        here = np.array([float(g == f) for g in of_feature])
         extra.append(here)
         right.append(2.0 - here.sum())  # at most one of them is 1, the others are -1
     return bounds, np.array(extra).reshape(len(extra), len(columns)), np.array(right)

@@ -14,6 +14,8 @@ from functools import cached_property
 from typing import Any
 
 UNIVARIATE = ("axis", "multiway", "subset")
+# The branch with the largest of several sums wins.
+MACHINES = ("machine", "quadratic_machine")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Test:
         return self.kind in UNIVARIATE
 
     @property
+    def is_machine(self) -> bool:
+        """Whether the branch with the largest sum wins."""
+        return self.kind in MACHINES
+
+    @property
     def columns(self) -> list[int]:
         """Encoded columns of a test on several features."""
         return self.data["columns"]
@@ -66,22 +73,25 @@ class Test:
         One for linear and quadratic tests, one a branch of a machine, one a hidden unit
         of a network.
         """
-        data, kind = self.data, self.kind
-        if kind == "linear":
-            return [_sum(0.0, data["weights"])]
-        if kind == "quadratic":
-            pairs = zip(data["weights"], data["terms"], strict=True)
-            return [Sum(0.0, tuple((w, a, b) for w, (a, b) in pairs))]
-        start, rows = (
-            (data["bias"], data["weights"])
-            if kind == "machine"
-            else (data["hidden_bias"], data["hidden_weights"])
-        )
-        return [_sum(s, w) for s, w in zip(start, rows, strict=True)]
+        data = self.data
+        if self.is_machine:
+            starts, rows = data["bias"], data["weights"]
+        elif self.kind == "network":
+            starts, rows = data["hidden_bias"], data["hidden_weights"]
+        else:
+            starts, rows = [0.0], [data["weights"]]
+        terms = terms_of(data)
+        return [
+            Sum(start, tuple((w, a, b) for w, (a, b) in zip(row, terms, strict=True)))
+            for start, row in zip(starts, rows, strict=True)
+        ]
 
 
-def _sum(start: float, weights: Sequence[float]) -> Sum:
-    return Sum(start, tuple((w, j, -1) for j, w in enumerate(weights)))
+def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
+    """What the weights of a test on several features belong to: pairs as in `Sum`."""
+    if "terms" in test:
+        return test["terms"]
+    return [(at, -1) for at in range(len(test["columns"]))]
 
 
 class Model:
@@ -270,7 +280,9 @@ class Model:
         """Features that a test looks at."""
         if test.kind in UNIVARIATE:
             return [test.data["feature"]]
-        return sorted({self.columns[c].feature for c in test.columns})
+        # A column may be in no term.
+        places = {at for pair in terms_of(test.data) for at in pair if at >= 0}
+        return sorted({self.columns[test.columns[at]].feature for at in places})
 
     @cached_property
     def used(self) -> list[int]:

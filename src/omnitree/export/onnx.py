@@ -226,7 +226,7 @@ class _Writer:
         cells = self.cells
         columns = self.columns if many else ""
         lines = [h for h in many if h[1].kind in ("linear", "quadratic")]
-        machines = [h for h in many if h[1].kind == "machine"]
+        machines = [h for h in many if h[1].is_machine]
         nets = [h for h in many if h[1].kind == "network"]
         groups = [
             (cuts, self._cuts, cells),
@@ -305,31 +305,77 @@ class _Writer:
         return self._side(total, [0.0] * len(tests))
 
     def _sums(self, tests: list[Test], columns: str) -> str:
-        """The first sums of all these tests, term by term in order."""
+        """The first sums of all these tests: a loop over their terms, in order."""
         sums = [(t, s) for t in tests for s in t.sums]
-        total = self.op("Mul", self.ones, self.row([s.start for _, s in sums]))
-        for p in range(max((len(s.terms) for _, s in sums), default=0)):
-            weight, factors = [], [[], []]  # type: ignore[var-annotated]
-            for test, s in sums:
-                w, *at = s.terms[p] if p < len(s.terms) else (0.0, -1, -1)
-                weight.append(w)
-                for factor, a in zip(factors, at, strict=True):
-                    factor.append((test, a))
-            term = self._factor(columns, factors[0])
-            if any(a >= 0 for _, a in factors[1]):
-                term = self.op("Mul", term, self._factor(columns, factors[1]))
-            total = self.op("Add", total, self.op("Mul", self.row(weight), term))
-        return total
+        start = self.op("Mul", self.ones, self.row([s.start for _, s in sums]))
+        n_terms = max((len(s.terms) for _, s in sums), default=0)
+        if not n_terms:
+            return start
+        # A factor that a term lacks is a column of ones, the last.
+        n_columns = len(self.column_at)
+        wide = self.op("Concat", columns, self.ones, axis=1)
+        weight = np.zeros((n_terms, len(sums)))
+        at = np.full((2, n_terms, len(sums)), n_columns)
+        fill = np.ones((2, n_terms, len(sums)))
+        for i, (test, s) in enumerate(sums):
+            for p, (w, *pair) in enumerate(s.terms):
+                weight[p, i] = w
+                for factor, a in enumerate(pair):
+                    if a >= 0:
+                        at[factor, p, i] = self.column_at[test.columns[a]]
+                        fill[factor, p, i] = test.fill[a]
+        has_products = bool((at[1] < n_columns).any())
+        return self._add_terms(
+            start, wide, weight, list(zip(at, fill, strict=True))[: 1 + has_products]
+        )
 
-    def _factor(self, columns: str, wanted: list[tuple[Test, int]]) -> str:
-        """One column for each sum, its gaps filled; 1 where none is wanted."""
-        at = [self.column_at[t.columns[a]] if a >= 0 else 0 for t, a in wanted]
-        fill = [t.fill[a] if a >= 0 else 1.0 for t, a in wanted]
-        values = self.filled(self.take(columns, at), self.row(fill))
-        none = [a < 0 for _, a in wanted]
-        if not any(none):
-            return values
-        return self.op("Where", self.row(none, bool), self.const(1.0), values)
+    def _add_terms(
+        self,
+        start: str,
+        columns: str,
+        weight: np.ndarray,
+        factors: list[tuple[np.ndarray, np.ndarray]],
+    ) -> str:
+        """A loop that adds weight times the product of the factors to all sums.
+
+        A factor is, for each term and sum, a column and what fills its gaps.
+        """
+        helper, types = self.onnx.helper, self.onnx.TensorProto
+        mark = f"s{len(self.nodes)}_"
+        steps: list[Any] = []
+
+        def op(kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+            output = mark + (output or str(len(steps)))
+            steps.append(helper.make_node(kind, list(inputs), [output], **attributes))
+            return output
+
+        term, go, before = (mark + name for name in ("term", "go", "before"))
+        amount = op("Gather", self.const(weight), term, axis=0)
+        values = []
+        for at, fill in factors:
+            place = op("Gather", self.ints(at), term, axis=0)
+            value = op("Gather", columns, place, axis=1)
+            mean = op("Gather", self.const(fill), term, axis=0)
+            values.append(op("Where", op("IsNaN", value), mean, value))
+        product = values[0] if len(values) == 1 else op("Mul", *values)
+        after = op("Add", before, op("Mul", amount, product), output="after")
+        go_on = op("Identity", go, output="go_on")
+        shape = ["rows", weight.shape[1]]
+        body = helper.make_graph(
+            steps,
+            "add_term",
+            [
+                helper.make_tensor_value_info(term, types.INT64, []),
+                helper.make_tensor_value_info(go, types.BOOL, []),
+                helper.make_tensor_value_info(before, types.DOUBLE, shape),
+            ],
+            [
+                helper.make_tensor_value_info(go_on, types.BOOL, []),
+                helper.make_tensor_value_info(after, types.DOUBLE, shape),
+            ],
+        )
+        count, true = self.ints(len(weight)), self.const(True, bool)
+        return self.op("Loop", count, true, start, body=body)
 
     # -- nodes ----------------------------------------------------------------------
 

@@ -292,7 +292,7 @@ class _Writer:
             if name not in self.done:
                 self._derive(name, self._sum(test, k))
             names.append(name)
-        if test.kind == "machine":
+        if test.is_machine:
             name = f"{self.prefix}_{node}_{i}"
             if name not in self.done:
                 self._derive(name, _largest(names), "categorical", "integer")

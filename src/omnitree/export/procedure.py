@@ -231,7 +231,7 @@ class _Writer:
         """A test on several features: lines, and conditions unless they set b."""
         say = self.dialect
         lines, names = self._sums(test)
-        if test.kind == "machine":
+        if test.is_machine:
             return lines + say.largest(names), []
         cut = 0.0
         if test.kind == "network":

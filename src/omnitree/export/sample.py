@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from omnitree.export.model import MACHINES, terms_of
 from omnitree.schema import Schema
 
 
@@ -66,6 +67,17 @@ def encoded(
     return np.where(np.isnan(x), np.asarray(test["fill"], dtype=float), coded)
 
 
+def term_values(
+    test: dict[str, Any], schema: Schema, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What the weights of a test multiply, products included: (n, terms)."""
+    x = encoded(test, schema, values)
+    if "terms" not in test:
+        return x
+    a, b = np.reshape(np.asarray(terms_of(test), dtype=np.intp), (-1, 2)).T
+    return x[:, a] * np.where(b < 0, 1.0, x[:, b])
+
+
 def project(
     node: dict[str, Any],
     schema: Schema,
@@ -81,7 +93,7 @@ def project(
     schema : Schema
     values : float64 array (n, features)
     branch : int
-        Of a linear machine: the branch whose discriminant is set against the best of
+        Of a machine: the branch whose discriminant is set against the best of
         the others.
 
     Returns
@@ -92,14 +104,10 @@ def project(
     kind, test = node["kind"], node["test"]
     if kind == "axis":
         return values[:, test["feature"]]
-    x = encoded(test, schema, values)
-    if kind == "linear":
+    x = term_values(test, schema, values)
+    if kind in ("linear", "quadratic"):
         return x @ np.asarray(test["weights"], dtype=float)
-    if kind == "quadratic":
-        a, b = np.asarray(test["terms"], dtype=np.intp).T
-        terms = x[:, a] * np.where(b < 0, 1.0, x[:, b])
-        return terms @ np.asarray(test["weights"], dtype=float)
-    if kind == "machine":
+    if kind in MACHINES:
         g = x @ np.transpose(test["weights"]) + np.asarray(test["bias"], dtype=float)
         return g[:, branch] - np.delete(g, branch, axis=1).max(axis=1)
     hidden = np.tanh(x @ np.transpose(test["hidden_weights"]) + test["hidden_bias"])

@@ -223,7 +223,7 @@ class _Writer:
     def _many(self, test: Test, b: int) -> str:
         """When a test on several features takes branch b of two."""
         sums = [self._sum(test, i) for i in range(len(test.sums))]
-        if test.kind == "machine":
+        if test.is_machine:
             return f"{sums[0]} {'>=' if b == 0 else '<'} {sums[1]}"
         total, cut = sums[0], 0.0
         if test.kind == "network":
@@ -412,7 +412,7 @@ class _Writer:
 
 def _needs_name(test: Test) -> bool:
     """Whether a test is too long to write down once for each branch."""
-    return test.kind == "machine" and test.n_branches > 2
+    return test.is_machine and test.n_branches > 2
 
 
 def _largest(names: list[str], values: list[str]) -> str:

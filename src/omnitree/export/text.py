@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from omnitree.export.model import UNIVARIATE, Model, one_line
+from omnitree.export.model import MACHINES, UNIVARIATE, Model, one_line, terms_of
 
 # Terms up to which a machine's branch is shown as a rule of inequalities.
 SMALL_RULE = 8
+# Terms of a sum that a short description shows.
+MOST_TERMS = 8
 # Terms of a leaf's model that are shown, the largest ones.
 MODEL_TERMS = 5
 
@@ -17,6 +19,7 @@ def describe(
     tree: dict[str, Any],
     standardised: bool = False,
     shares: bool = False,
+    full: bool = False,
     labels: Sequence[int] | None = None,
 ) -> str:
     """Indented text: one line a branch, with the class and the counts of leaves.
@@ -30,6 +33,9 @@ def describe(
         they can be compared; needs `deviations` in the tree.
     shares : bool
         Show the share of every class in a leaf, not only the wrong rows.
+    full : bool
+        Show long sums whole. Else only their largest terms are shown, each measured by
+        its weight times the deviations of its columns where the tree knows them.
     labels : sequence of int, optional
         Index of the class that each node answers; from its counts if not given.
     """
@@ -38,13 +44,14 @@ def describe(
         labels = Model(tree).labels
     answers = [classes[k] for k in labels] if labels is not None and classes else None
     leaves = sum(n["kind"] == "leaf" for n in nodes)
+    terms = None if full else MODEL_TERMS
     what = f"{len(classes)} classes" if classes else "a number"
     scale = tree.get("deviations") if standardised else None
     units = ["z(x): x in units of its standard deviation"] if scale else []
     if nodes[0]["kind"] == "leaf":
         leaf = _leaf(nodes[0], nodes, answers and answers[0], classes, shares)
         lines = [f"1 leaf, {what}", *units, f"always{one_line(leaf)}"]
-        return "\n".join(lines + model_lines(nodes[0], tree, "|   ", scale))
+        return "\n".join(lines + model_lines(nodes[0], tree, "|   ", scale, terms))
     lines = [f"{len(nodes)} nodes, {leaves} leaves, {what}", *units]
     rich = any(n["kind"] not in ("leaf", *UNIVARIATE) for n in nodes)
     if standardised and rich and not scale:
@@ -52,7 +59,12 @@ def describe(
             "this tree has no deviations of its columns: fit it with this omnitree"
         )
     # A stack of branches to print: (node, indent, text of the test).
-    stack = list(reversed(list(_branches(nodes[0], 0, tree, scale))))
+    options = {
+        "deviations": tree.get("deviations"),
+        "standardised": standardised,
+        "most": None if full else MOST_TERMS,
+    }
+    stack = list(reversed(list(_branches(nodes[0], 0, tree, options))))
     while stack:
         at, depth, test = stack.pop()
         node = nodes[at]
@@ -62,18 +74,18 @@ def describe(
             end = _leaf(node, nodes, answers and answers[at], classes, shares)
         lines.append("|   " * depth + one_line(test + end))
         if is_leaf:
-            lines += model_lines(node, tree, "|   " * (depth + 1), scale)
+            lines += model_lines(node, tree, "|   " * (depth + 1), scale, terms)
         if not is_leaf:
-            stack.extend(reversed(list(_branches(node, depth + 1, tree, scale))))
+            stack.extend(reversed(list(_branches(node, depth + 1, tree, options))))
     return "\n".join(lines)
 
 
 def _branches(
-    node: dict[str, Any], depth: int, tree: dict[str, Any], scale: Any
+    node: dict[str, Any], depth: int, tree: dict[str, Any], options: dict[str, Any]
 ) -> Iterator[tuple[int, int, str]]:
     why = _why(node)
     for b, child in enumerate(node["children"]):
-        text = branch_text(node["kind"], node["test"], b, tree["schema"], scale)
+        text = branch_text(node["kind"], node["test"], b, tree["schema"], **options)
         yield child, depth, text if b else text + why
 
 
@@ -88,7 +100,11 @@ def _why(node: dict[str, Any]) -> str:
 
 
 def model_lines(
-    node: dict[str, Any], tree: dict[str, Any], pad: str, scale: Any = None
+    node: dict[str, Any],
+    tree: dict[str, Any],
+    pad: str,
+    scale: Any = None,
+    most: int | None = MODEL_TERMS,
 ) -> list[str]:
     """The sums of a leaf's model, one line a class, with their largest terms.
 
@@ -113,7 +129,7 @@ def model_lines(
             (j for j, w in enumerate(weights) if w),
             key=lambda j: -abs(weights[j] * size[j]),
         )
-        shown = sorted(by_size[:MODEL_TERMS])
+        shown = sorted(by_size[:most])
         sum_ = _sum([weights[j] for j in shown], [names[j] for j in shown])
         rest = len(by_size) - len(shown)
         more = f" + {rest} more" if rest else ""
@@ -128,12 +144,15 @@ def branch_text(
     test: dict[str, Any],
     b: int,
     schema: dict[str, Any],
-    scale: Sequence[float] | None = None,
+    deviations: Sequence[float] | None = None,
+    standardised: bool = False,
+    most: int | None = None,
 ) -> str:
     """Condition of branch `b` of a test, in the user's names.
 
-    With `scale`, the deviation of every encoded column, weights are those of z(column),
-    the column in units of its deviation.
+    `deviations` are those of the encoded columns. If `standardised`, weights are those of
+    z(column), the column in units of its deviation. A sum of more than `most` terms
+    shows the largest of them.
     """
     features = schema["features"]
     if kind == "axis":
@@ -148,34 +167,42 @@ def branch_text(
         feature = features[test["feature"]]
         pairs = zip(feature["categories"], test["branch"], strict=True)
         return set_text(feature["name"], [c for c, to in pairs if to == b])
-    names = [column_name(c, features) for c in test["columns"]]
-    size = [1.0] * len(names)
-    if scale:
-        names = [f"z({name})" for name in names]
-        size = [scale[c] for c in test["columns"]]
-    if kind == "linear":
-        weights = [w * s for w, s in zip(test["weights"], size, strict=True)]
-        return f"{_sum(weights, names)} {_side(b)} {test['threshold']:.6g}"
-    if kind == "quadratic":
-        terms, weights = [], []
-        for w, (i, j) in zip(test["weights"], test["terms"], strict=True):
-            square = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
-            terms.append(names[i] if j < 0 else square)
-            weights.append(w * size[i] * (size[j] if j >= 0 else 1.0))
-        return f"{_sum(weights, terms)} {_side(b)} {test['threshold']:.6g}"
+    columns = [column_name(c, features) for c in test["columns"]]
+    if standardised:
+        columns = [f"z({name})" for name in columns]
+    if kind == "network":
+        rest = 0 if most is None else max(len(columns) - most, 0)
+        tail = [f"... {rest} more"] if rest else []
+        return f"network({', '.join(columns[:most] + tail)}) {_side(b)} 0"
+    names = term_names(test, columns)
     if (
-        kind == "machine"
-        and not scale
+        kind in MACHINES
+        and not standardised
         and len(names) * (len(test["bias"]) - 1) <= SMALL_RULE
     ):
         # Imported here: few trees need the linear programmes.
         from omnitree.export.machine_rules import machine_rules, rule_text
 
         return rule_text(machine_rules({"kind": kind, "test": test}, schema)[b])
-    if kind == "machine":
-        weights = [w * s for w, s in zip(test["weights"][b], size, strict=True)]
-        return f"g{b} largest, g{b} = {_sum(weights, names)} {test['bias'][b]:+.6g}"
-    return f"network({', '.join(names)}) {_side(b)} 0"
+    weights = test["weights"][b] if kind in MACHINES else test["weights"]
+    spread = [deviations[c] if deviations else 1.0 for c in test["columns"]]
+    sizes = [
+        w * spread[i] * (spread[j] if j >= 0 else 1.0)
+        for w, (i, j) in zip(weights, terms_of(test), strict=True)
+    ]
+    total = _sum(sizes if standardised else weights, names, sizes, most) or "0"
+    if kind in MACHINES:
+        return f"g{b} largest, g{b} = {total} {test['bias'][b]:+.6g}"
+    return f"{total} {_side(b)} {test['threshold']:.6g}"
+
+
+def term_names(test: dict[str, Any], columns: Sequence[str]) -> list[str]:
+    """Names of the terms of a test on several features, from those of its columns."""
+    names = []
+    for i, j in terms_of(test):
+        square = f"{columns[i]}^2" if i == j else f"{columns[i]} {columns[j]}"
+        names.append(columns[i] if j < 0 else square)
+    return names
 
 
 def set_text(name: str, symbols: list[Any]) -> str:
@@ -207,11 +234,21 @@ def column_name(column: int, features: list[dict[str, Any]]) -> str:
     raise ValueError(f"no encoded column {column}")
 
 
-def _sum(weights: list[float], names: list[str]) -> str:
+def _sum(
+    weights: Sequence[float],
+    names: Sequence[str],
+    sizes: Sequence[float] = (),
+    most: int | None = None,
+) -> str:
+    shown = list(range(len(names)))
+    if most is not None and len(names) > most:
+        shown = sorted(shown, key=lambda i: -abs(sizes[i]))[:most]
     terms = [
-        f"{'-' if w < 0 else '+'} {abs(w):.4g} {n}"
-        for w, n in zip(weights, names, strict=True)
+        f"{'-' if weights[i] < 0 else '+'} {abs(weights[i]):.4g} {names[i]}"
+        for i in shown
     ]
+    if rest := len(names) - len(shown):
+        terms.append(f"+ ... ({rest} smaller term{'s' if rest > 1 else ''})")
     text = " ".join(terms)
     return text[2:] if text.startswith("+ ") else text
 

@@ -115,7 +115,7 @@ class RidgeLeaves(Leaves):
         columns = source.take(rows, source.gap_means(rows, weight))
         mean = weight @ columns / total
         bias = float(weight @ target / total)
-        columns -= mean
+        columns = columns - mean
         penalties = np.array(self.penalties) * total
         found = fit_ridge(columns, target - bias, weight, penalties)
         if found is None:

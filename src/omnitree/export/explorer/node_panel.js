@@ -70,21 +70,33 @@ function testParts(node) {
 }
 
 function formula({ kind, test }) {
-  if (kind === "machine") {
-    const names = test.columns.map(columnName);
-    const sums = test.weights.map((w, k) => `sum ${k + 1} = ${sumText(w, names, test.bias[k])}`);
-    return el("div", {}, sums.map((text) => el("p", { class: "formula", text })), symbolNote(test));
+  if (!("columns" in test)) {
+    const whole = kind === "multiway" ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
+    return el("p", { class: "formula", text: whole });
   }
-  if (kind === "network") {
-    const names = test.columns.map(columnName);
-    const units = test.hidden_weights.map((w, h) =>
-      `h${h + 1} = tanh(${sumText(w, names, test.hidden_bias[h])})`);
+  const isLong = "terms" in test ? test.terms.length > MOST_TERMS : test.columns.length > MOST_TERMS;
+  return el("div", {},
+    formulaLines(kind, test, MOST_TERMS),
+    isLong ? el("details", {}, el("summary", { text: "all terms" }),
+      formulaLines(kind, test, Infinity)) : null,
+    symbolNote(test));
+}
+
+// A test on several features, sum by sum, each with at most so many terms.
+function formulaLines(kind, test, most) {
+  const lines = [];
+  if (isMachine(test)) {
+    test.weights.forEach((w, k) =>
+      lines.push(`sum ${k + 1} = ${termsText(test, w, test.bias[k], 4, most)}`));
+  } else if (kind === "network") {
+    test.hidden_weights.forEach((w, h) =>
+      lines.push(`h${h + 1} = tanh(${termsText(test, w, test.hidden_bias[h], 4, most)})`));
     const hidden = test.output_weights.map((_, h) => `h${h + 1}`);
-    units.push(`${sumText(test.output_weights, hidden, test.output_bias)} ≤ 0`);
-    return el("div", {}, units.map((text) => el("p", { class: "formula", text })), symbolNote(test));
+    lines.push(`${sumText(test.output_weights, hidden, test.output_bias)} ≤ 0`);
+  } else {
+    lines.push(`${termsText(test, test.weights, 0, 4, most)} ${sideText(kind, test, 0)}`);
   }
-  const whole = kind === "multiway" ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
-  return el("div", {}, el("p", { class: "formula", text: whole }), symbolNote(test));
+  return lines.map((text) => el("p", { class: "formula", text }));
 }
 
 function symbolNote(test) {
@@ -111,13 +123,13 @@ function branchTable(node) {
 function weightSection(node) {
   const { kind, test } = node;
   const spread = sample?.views[node.id]?.spread;
-  const scaled = Boolean(standardised && spread && kind !== "quadratic");
+  const scaled = Boolean(standardised && spread);
   const scale = (j) => (scaled ? spread[j] : 1);
   const body = weightLists(kind, test).map(([title, weights, names]) => el("div", {},
     title ? el("h4", { text: title }) : null,
     signedBars(weights.map((w, j) => ({ name: names[j], value: w * scale(j) }))),
   ));
-  const choice = spread && kind !== "quadratic" ? el("label", { class: "choice" },
+  const choice = spread ? el("label", { class: "choice" },
     el("input", { type: "checkbox", checked: scaled, onchange: (event) => {
       standardised = event.target.checked;
       drawNode();
@@ -127,8 +139,8 @@ function weightSection(node) {
 
 // [title, weights, names] of each list of weights that a test has.
 function weightLists(kind, test) {
-  const names = termNames(kind, test);
-  if (kind === "machine") return test.weights.map((w, k) => [`sum ${k + 1}`, w, names]);
+  const names = termNames(test);
+  if (isMachine(test)) return test.weights.map((w, k) => [`sum ${k + 1}`, w, names]);
   if (kind === "network") {
     return test.hidden_weights.map((w, h) =>
       [`hidden unit ${h + 1} (counts ${num(test.output_weights[h], 4)})`, w, names]);
@@ -171,7 +183,7 @@ function chartPicker(charts) {
 
 function chartNote(node, chart) {
   const [low, high] = node.children;
-  if (node.kind !== "machine") {
+  if (!isMachine(node.test)) {
     const left = node.test.low === 1 ? [high, low] : [low, high];
     return `Left of the cut: node ${left[0]}; right: node ${left[1]}.`;
   }
@@ -181,7 +193,7 @@ function chartNote(node, chart) {
 // Where a row lies in a chart.
 function chartValue(node, chart, row) {
   if (node.kind === "axis") return row[node.test.feature];
-  if (node.kind !== "machine") return projection(node.kind, node.test, row);
+  if (!isMachine(node.test)) return projection(node.kind, node.test, row);
   const g = discriminants(node.test, row);
   return g[chart.branch] - Math.max(...g.filter((_, k) => k !== chart.branch));
 }

@@ -25,17 +25,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.export.model import MACHINES
 from omnitree.export.sample import (
     Sample,
     bins_at_cut,
     cut_of,
-    encoded,
     in_bins,
     project,
+    term_values,
 )
 from omnitree.schema import Schema
 
-# Of a linear machine, at most so many branches get a chart of their own.
+# Of a machine, at most so many branches get a chart of their own.
 MACHINE_CHARTS = 4
 
 
@@ -150,7 +151,7 @@ def _view(
         return view
     test = node["test"]
     if "columns" in test:
-        spread = encoded(test, schema, values).std(axis=0)
+        spread = term_values(test, schema, values).std(axis=0)
         view["spread"] = _short(spread)
     feature = schema.features[test["feature"]] if "feature" in test else None
     if feature is not None and feature.categories:
@@ -167,7 +168,7 @@ def _view(
         if not known.any():
             continue
         chart = _by_bin(z[known], cut_of(node), labels[known], weight[known], n_labels)
-        if node["kind"] == "machine":
+        if node["kind"] in MACHINES:
             chart["branch"] = branch
         view["charts"].append(chart)
     return view
@@ -175,7 +176,7 @@ def _view(
 
 def _charted_branches(node: dict[str, Any], sample: Sample) -> list[int]:
     """Branches that get a chart: one, but of a machine the largest few."""
-    if node["kind"] != "machine":
+    if node["kind"] not in MACHINES:
         return [0]
     size = [-sample.at(child)[1].sum() for child in node["children"]]
     return np.argsort(size, kind="stable")[:MACHINE_CHARTS].tolist()

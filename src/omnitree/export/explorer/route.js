@@ -10,18 +10,19 @@ function columnValue(row, column, fill) {
   return symbol < 0 ? v : v === symbol ? 1 : -1;
 }
 
-// Bias plus the weighted sum of a test's columns.
+// Bias plus the weighted sum of a test's terms.
 function discriminant(test, weights, bias, row) {
   let g = bias;
-  for (let j = 0; j < weights.length; j++) {
-    g += weights[j] * columnValue(row, test.columns[j], test.fill[j]);
-  }
+  for (let t = 0; t < weights.length; t++) g += weights[t] * termValue(test, t, row);
   return g;
 }
 
-// A term of a quadratic test: the product of two columns, or one alone.
+// Positions of the columns whose product a weight belongs to: one column, or two.
+const termColumns = (test, t) => (test.terms?.[t] ?? [t, -1]).filter((a) => a >= 0);
+
+// What a weight belongs to: a column or, in a quadratic test, a product of two.
 function termValue(test, t, row) {
-  const [a, b] = test.terms[t];
+  const [a, b] = test.terms?.[t] ?? [t, -1];
   let v = columnValue(row, test.columns[a], test.fill[a]);
   if (b >= 0) v *= columnValue(row, test.columns[b], test.fill[b]);
   return v;
@@ -29,21 +30,17 @@ function termValue(test, t, row) {
 
 // What a two-way test of several features compares with its cut.
 function projection(kind, test, row) {
-  if (kind === "linear") return discriminant(test, test.weights, 0, row);
-  let total = 0;
-  if (kind === "quadratic") {
-    for (let t = 0; t < test.terms.length; t++) {
-      total += test.weights[t] * termValue(test, t, row);
-    }
-    return total;
-  }
-  total = test.output_bias;
+  if (kind !== "network") return discriminant(test, test.weights, 0, row);
+  let total = test.output_bias;
   for (let h = 0; h < test.hidden_bias.length; h++) {
     const a = discriminant(test, test.hidden_weights[h], test.hidden_bias[h], row);
     total += test.output_weights[h] * Math.tanh(a);
   }
   return total;
 }
+
+// A machine: the branch with the largest of its sums wins.
+const isMachine = (test) => "bias" in test;
 
 const discriminants = (test, row) =>
   test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row));
@@ -60,7 +57,7 @@ function branchOf(kind, test, row) {
     const v = row[test.feature];
     return v === null ? -1 : test.branch[v] ?? -1;
   }
-  if (kind === "machine") return largest(discriminants(test, row));
+  if (isMachine(test)) return largest(discriminants(test, row));
   return projection(kind, test, row) > cutOf(test) ? 1 : 0;
 }
 

@@ -63,7 +63,7 @@ function testDetails({ kind, test }, row) {
     if (kind !== "axis" || !isNumber(features[test.feature])) return el("p", { class: "note", text });
     return el("p", { class: "note", text: `${text}, ${marginText(value - test.threshold)}` });
   }
-  if (kind === "machine") return machineDetails(test, row);
+  if (isMachine(test)) return machineDetails(test, row);
   const total = projection(kind, test, row);
   return el("div", {},
     signedBars(contributions(kind, test, row)),
@@ -86,14 +86,16 @@ function contributions(kind, test, row) {
     }));
     return [...units, { name: "constant", value: test.output_bias }];
   }
-  const names = termNames(kind, test);
-  return names.map((name, j) => {
-    const used = kind === "quadratic" ? test.terms[j].filter((a) => a >= 0) : [j];
-    const value = kind === "quadratic"
-      ? termValue(test, j, row)
-      : columnValue(row, test.columns[j], test.fill[j]);
-    return { name, value: test.weights[j] * value, note: fillNote(test, used, row) };
-  });
+  return weighted(test, test.weights, row);
+}
+
+// Weight times value of each term.
+function weighted(test, weights, row) {
+  return termNames(test).map((name, t) => ({
+    name,
+    value: weights[t] * termValue(test, t, row),
+    note: fillNote(test, termColumns(test, t), row),
+  }));
 }
 
 function fillNote(test, positions, row) {
@@ -107,12 +109,8 @@ function machineDetails(test, row, names = test.bias.map((_, k) => `sum ${k + 1}
   const g = discriminants(test, row);
   const first = largest(g);
   const second = largest(g.map((v, k) => (k === first ? -Infinity : v)));
-  const apart = test.columns.map((column, j) => ({
-    name: columnName(column),
-    value: (test.weights[first][j] - test.weights[second][j])
-      * columnValue(row, column, test.fill[j]),
-    note: fillNote(test, [j], row),
-  }));
+  const lead = test.weights[first].map((w, t) => w - test.weights[second][t]);
+  const apart = weighted(test, lead, row);
   apart.push({ name: "constant", value: test.bias[first] - test.bias[second] });
   const sums = g.map((value, k) => ({ name: names[k], value }));
   return el("div", {},

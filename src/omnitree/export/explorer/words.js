@@ -36,14 +36,36 @@ function columnName(column) {
   return symbol < 0 ? name : `[${name} = ${symbolText(feature, symbol)}]`;
 }
 
-// Names of what the weights of a linear, machine or quadratic test belong to.
-function termNames(kind, test) {
+// Names of what the weights of a test on several features belong to.
+function termNames(test) {
   const names = test.columns.map(columnName);
-  if (kind !== "quadratic") return names;
+  if (!("terms" in test)) return names;
   return test.terms.map(([a, b]) => {
     if (b < 0) return names[a];
     return a === b ? `${names[a]}²` : `${names[a]} · ${names[b]}`;
   });
+}
+
+// Terms of a sum that are written down; a longer one shows its largest.
+const MOST_TERMS = 8;
+
+// Positions of the largest terms, by weight times the deviations of the columns.
+function mainTerms(test, weights, most = MOST_TERMS) {
+  const at = weights.map((_, t) => t);
+  if (weights.length <= most) return at;
+  const deviation = (a) => data.tree.deviations?.[test.columns[a]] ?? 1;
+  const size = weights.map((w, t) =>
+    termColumns(test, t).reduce((product, a) => product * deviation(a), Math.abs(w)));
+  return at.sort((s, t) => size[t] - size[s] || s - t).slice(0, most);
+}
+
+// The sum of a test's terms, or its largest ones and how many more there are.
+function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS) {
+  const names = termNames(test);
+  const shown = mainTerms(test, weights, most);
+  const rest = names.length - shown.length;
+  const text = sumText(shown.map((t) => weights[t]), shown.map((t) => names[t]), constant, digits);
+  return rest ? `${text} + … (${plural(rest, "smaller term")})` : text;
 }
 
 // "0.8 petal length + 1.2 petal width − 3": weights times names, then a constant.
@@ -64,14 +86,20 @@ const KIND_NAMES = {
   quadratic: "quadratic test",
   machine: "linear machine",
   network: "small neural network",
+  quadratic_machine: "quadratic machine",
 };
 
 // What a test looks at.
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
-  if (kind === "machine") return `largest of ${test.bias.length} sums`;
-  if (kind === "network") return `network(${test.columns.map(columnName).join(", ")})`;
-  return sumText(test.weights, termNames(kind, test), 0, digits);
+  if (isMachine(test)) return `largest of ${test.bias.length} sums`;
+  if (kind === "network") {
+    const names = test.columns.map(columnName);
+    const rest = names.length - MOST_TERMS;
+    if (rest > 0) names.splice(MOST_TERMS, rest, `… ${rest} more`);
+    return `network(${names.join(", ")})`;
+  }
+  return termsText(test, test.weights, 0, digits);
 }
 
 // What the subject must be for a branch: "≤ 2.45", "in {a, b}".
@@ -86,7 +114,7 @@ function sideText(kind, test, branch) {
     const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
     return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
   }
-  if (kind === "machine") return `sum ${branch + 1} largest`;
+  if (isMachine(test)) return `sum ${branch + 1} largest`;
   return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
 }
 
@@ -98,9 +126,8 @@ function symbolsOf(test, branch) {
 // The whole condition of a branch.
 function conditionText(kind, test, branch) {
   const side = sideText(kind, test, branch);
-  if (kind !== "machine") return `${subjectText(kind, test)} ${side}`;
-  const names = test.columns.map(columnName);
-  return `${side}: ${sumText(test.weights[branch], names, test.bias[branch])}`;
+  if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
+  return `${side}: ${termsText(test, test.weights[branch], test.bias[branch])}`;
 }
 
 // What is tested on the way to a node, each feature once: bounds meet, sets of symbols

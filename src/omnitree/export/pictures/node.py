@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.export.model import MACHINES
 from omnitree.export.pictures.canvas import axes, colours, legend, plain, shortened
 from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
 from omnitree.export.text import branch_text
@@ -19,7 +20,7 @@ from omnitree.schema import Schema
 def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) -> Any:
     """Draw the rows at a decision node as its test sees them; see `Showing.plot_node`.
 
-    Of a linear machine, the discriminant of its largest branch is set against the best
+    Of a machine, the discriminant of its largest branch is set against the best
     of the others.
     """
     if not 0 <= at < len(tree["nodes"]):
@@ -85,7 +86,7 @@ def _has_symbols(tree: dict[str, Any], node: dict[str, Any]) -> bool:
 def _draw_histogram(ax, tree, node, values, labels, weight, shades) -> None:
     schema = Schema.from_dict(tree["schema"])
     branch = 0
-    if node["kind"] == "machine":
+    if node["kind"] in MACHINES:
         size = [sum(tree["nodes"][c]["value"]) for c in node["children"]]
         branch = int(np.argmax(size))
     z = project(node, schema, values, branch)
@@ -107,7 +108,7 @@ def _draw_histogram(ax, tree, node, values, labels, weight, shades) -> None:
 def _axis_name(tree: dict[str, Any], node: dict[str, Any], branch: int) -> str:
     if node["kind"] == "axis":
         return tree["schema"]["features"][node["test"]["feature"]]["name"]
-    if node["kind"] == "machine":
+    if node["kind"] in MACHINES:
         return f"g{branch} less the largest of the others"
     text = branch_text(node["kind"], node["test"], 0, tree["schema"])
     return text.rsplit(" <= ", 1)[0]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
+from omnitree.export.model import MACHINES
 from omnitree.export.pictures.canvas import (
     QUIET,
     axes,
@@ -111,14 +112,14 @@ def _side(parent: dict[str, Any], branch: int, schema: dict[str, Any]) -> str:
     subject = _subject(parent, schema)
     if text.startswith(subject + " "):
         return text[len(subject) + 1 :]
-    return text if parent["kind"] != "machine" else f"g{branch} largest"
+    return f"g{branch} largest" if parent["kind"] in MACHINES else text
 
 
 def _subject(node: dict[str, Any], schema: dict[str, Any]) -> str:
     """What a test looks at."""
     if "feature" in node["test"]:
         return schema["features"][node["test"]["feature"]]["name"]
-    if node["kind"] == "machine":
+    if node["kind"] in MACHINES:
         return f"largest of {len(node['test']['bias'])} sums"
     return branch_text(node["kind"], node["test"], 0, schema).rsplit(" <= ", 1)[0]
 

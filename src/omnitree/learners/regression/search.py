@@ -124,7 +124,7 @@ class CutSearch:
         """Standardised columns of the rows around their means."""
         source = self.node.problem.standardised
         columns = source.take(self.rows, source.gap_means(self.rows, self.weight))
-        columns -= self.weight @ columns / self.total
+        columns = columns - self.weight @ columns / self.total
         varies = (columns != 0).any(axis=0)
         return np.ascontiguousarray(columns[:, varies])
 

@@ -1,0 +1,129 @@
+"""Trees in words: long sums show their largest terms."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from omnitree import TreeClassifier, presets
+from omnitree.export.text import MOST_TERMS, branch_text, describe
+from omnitree.records import NodeRecord
+from omnitree.schema import Feature, Schema
+from omnitree.splits import (
+    LinearSplit,
+    MachineSplit,
+    NetworkSplit,
+    QuadraticMachineSplit,
+    QuadraticSplit,
+)
+from omnitree.tree import tree_from_nodes
+
+D = 20
+SCHEMA = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(D)), named=True)
+EVERY = tuple((a, b) for a in range(D) for b in range(-1, a + 1))
+
+
+def long_tests(rng):
+    """A test of every kind on all columns."""
+    columns, fill = tuple(range(D)), (0.0,) * D
+
+    def some(*shape):
+        return tuple(map(tuple, rng.normal(size=shape).tolist()))
+
+    return [
+        LinearSplit(columns, some(1, D)[0], fill, 0.5),
+        QuadraticSplit(columns, fill, EVERY, some(1, len(EVERY))[0], 0.5),
+        MachineSplit(columns, fill, (0.0, 1.0, 2.0), some(3, D)),
+        NetworkSplit(columns, fill, (0.1, 0.2), some(2, D), 0.0, (1.0, 2.0)),
+        QuadraticMachineSplit(
+            columns, fill, EVERY, (0.0, 1.0, 2.0), some(3, len(EVERY))
+        ),
+    ]
+
+
+def tree_of(split, deviations=None):
+    k = split.n_children
+    records = [NodeRecord(-1, np.full(3, float(k)), split, range(1, k + 1))]
+    records += [NodeRecord(0, np.ones(3)) for _ in range(k)]
+    tree = tree_from_nodes(SCHEMA, ("a", "b", "c"), records).to_dict()
+    return tree | ({"deviations": deviations} if deviations else {})
+
+
+def test_long_sums_are_cut(rng):
+    for split in long_tests(rng):
+        tree = tree_of(split)
+        short, full = describe(tree), describe(tree, full=True)
+        assert max(map(len, short.splitlines())) < 250
+        assert len(full) > len(short)
+        if split.kind == "network":
+            assert f"... {D - MOST_TERMS} more" in short
+            assert "x19" in full and "..." not in full
+            continue
+        n = len(getattr(split, "terms", split.columns))
+        assert (
+            short.count(f"+ ... ({n - MOST_TERMS} smaller terms)") == split.n_children
+        )
+        assert "smaller" not in full
+        weights = np.atleast_2d(split.weights)
+        for line, row in zip(
+            short.splitlines()[1:],
+            np.resize(weights, (split.n_children, n)),
+            strict=True,
+        ):
+            shown = [
+                float(w) for w in re.findall(r"(?:^|[-+=] )(\d[\d.e-]*) x\d", line)
+            ]
+            largest = np.sort(np.abs(row))[::-1][:MOST_TERMS]
+            np.testing.assert_allclose(shown, largest, rtol=1e-3)
+
+
+@pytest.mark.parametrize("standardised", [False, True])
+def test_terms_are_measured_by_what_they_do(standardised):
+    """The column that varies most counts most, whatever the unit of its weight."""
+    weights = np.linspace(1.0, 2.0, D)
+    split = LinearSplit(tuple(range(D)), tuple(weights), (0.0,) * D, 0.0)
+    deviations = [1e6, *[1.0] * (D - 1)]
+    text = describe(tree_of(split, deviations), standardised=standardised)
+    first = text.splitlines()[2 if standardised else 1]
+    assert first.startswith(
+        "1e+06 z(x0) + 2 z(x19)" if standardised else "1 x0 + 2 x19"
+    )
+    products = QuadraticSplit((0, 1, 2), (0.0,) * 3, ((1, 2), (0, 0)), (5.0, 1.0), 0.0)
+    schema = SCHEMA.to_dict()
+    one = branch_text("quadratic", products.to_dict(), 0, schema, deviations, most=1)
+    assert one == "1 x0^2 + ... (1 smaller term) <= 0"
+    other = branch_text("quadratic", products.to_dict(), 0, schema, most=1)
+    assert other == "5 x1 x2 + ... (1 smaller term) <= 0"
+
+
+def test_short_sums_are_whole(rng):
+    X = pd.DataFrame(rng.normal(size=(200, MOST_TERMS)))
+    clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 0)
+    assert clf.describe() == clf.describe(full=True)
+
+
+def test_describe_of_an_estimator(rng):
+    X = pd.DataFrame(rng.normal(size=(300, 12)))
+    clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 0)
+    assert "(4 smaller terms)" in clf.describe()
+    assert "smaller" not in clf.describe(full=True)
+    assert "smaller" in clf.export("dot")
+    assert "smaller" not in clf.export("rules")
+
+
+def test_a_quadratic_machine_of_few_terms_is_a_rule():
+    split = QuadraticMachineSplit(
+        (0,), (0.0,), ((0, -1), (0, 0)), (0.0, 1.0), ((0.0, 0.0), (0.0, -1.0))
+    )
+    clf = TreeClassifier()
+    records = [NodeRecord(-1, np.array([2.0, 3.0]), split, range(1, 3))]
+    records += [NodeRecord(0, np.array(v)) for v in ([2.0, 0.0], [0.0, 3.0])]
+    labels = np.array(["out", "in"])
+    clf._set_fitted(tree_from_nodes(SCHEMA, tuple(labels.tolist()), records), labels)
+    assert clf.describe().splitlines()[1:] == [
+        "1 x0^2 >= 1: out (2)",
+        "- 1 x0^2 > -1: in (3)",
+    ]
