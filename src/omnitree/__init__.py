@@ -5,14 +5,14 @@ Examples
 >>> from sklearn.datasets import load_iris
 >>> import omnitree
 >>> data = load_iris(as_frame=True)
+>>> petals = data.data[["petal length (cm)", "petal width (cm)"]]
 >>> y = data.target_names[data.target]
->>> clf = omnitree.OmniTreeClassifier(random_state=1).fit(data.data, y)
->>> print(clf.describe())
-5 nodes, 3 leaves, 3 classes
-petal length (cm) <= 2.45: setosa (50)
-petal length (cm) > 2.45
-|   petal width (cm) <= 1.75: versicolor (54/5)
-|   petal width (cm) > 1.75: virginica (46/1)
+>>> clf = omnitree.OmniTreeClassifier(random_state=2).fit(petals, y)
+>>> print(clf.describe())  # doctest: +ELLIPSIS
+4 nodes, 3 leaves, 3 classes
+- 3.1... petal length (cm) - 6.6... petal width (cm) >= -13.1... and ...: setosa (50)
+...: versicolor (50/3)
+...: virginica (50/3)
 """
 
 from importlib import import_module as _import_module

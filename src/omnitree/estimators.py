@@ -258,11 +258,12 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         Examples
         --------
         >>> from sklearn.datasets import load_iris
-        >>> from omnitree import OmniTreeClassifier
+        >>> from omnitree import presets
         >>> data = load_iris(as_frame=True)
         >>> y = data.target_names[data.target]
-        >>> clf = OmniTreeClassifier(random_state=1).fit(data.data, y)
-        >>> print(clf.explain(data.data.iloc[50]))
+        >>> petals = data.data[["petal length (cm)", "petal width (cm)"]]
+        >>> clf = presets.make("cart", max_leaves=3).fit(petals, y)
+        >>> print(clf.explain(petals.iloc[50]))
         versicolor  (versicolor 90.7%, virginica 9.3%)
           petal length (cm) > 2.45
               value 4.7, 2.25 from the other side

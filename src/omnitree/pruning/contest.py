@@ -118,7 +118,8 @@ class Contest(Pruning):
         for at in queue:
             here = passing[start[at] : start[at + 1]]
             tested = here[held_out.weight[here] > 0]
-            if len(tested) < self.min_rows or not held_out.wrong[tested].any():
+            enough = held_out.weight[tested].sum() >= self.min_rows - 1e-9
+            if not enough or not held_out.wrong[tested].any():
                 continue
             if tree.depths[at] == limits.max_depth or limits.expired():
                 continue
@@ -145,7 +146,7 @@ class Contest(Pruning):
         total = tree.value[0].sum()
         alphas = np.unique(np.concatenate([[0.0], links[tree.kind != LEAF]]))
         prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf) / total
-        many = len(evidence.train.y) > 10 * number("max_rows", self.max_rows, 1)
+        many = total > 10 * number("max_rows", self.max_rows, 1)
         parts = fold_trees(evidence, self.folds, 1 if many else None)
         by_fold = np.array(
             [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts]
@@ -169,7 +170,7 @@ class Contest(Pruning):
         self, problem: Problem, here: np.ndarray, rivals: Sequence[Softmax]
     ) -> list[Trial]:
         """What the rivals make of the rows of a node."""
-        if len(here) > self.max_rows:
+        if problem.weight[here].sum() > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
         trials = [rival.trial(node) for rival in rivals]
