@@ -35,10 +35,10 @@ lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of im
 	$(BIN)/python .ci/lint_imports.py
 	$(BIN)/codespell
 
-# The comparison with the original programs needs their results, which are not in here.
+# The comparisons with other programs need what is not in here: their results, or themselves.
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
 	@mkdir -p benchmarks/results; failed=; \
-	for script in $(filter-out %/originals.py,$(wildcard benchmarks/*.py)); do \
+	for script in $(filter-out %/originals.py %/omni.py,$(wildcard benchmarks/*.py)); do \
 	  name=$$(basename $$script .py); echo "== $$name"; \
 	  $(BIN)/python $$script -o benchmarks/results/$$name.md || failed="$$failed $$name"; \
 	done; \

@@ -331,6 +331,10 @@ class BaseTree(Showing, BaseEstimator):
         """What every node answers as a leaf without a model."""
         return self.tree_.outputs
 
+    def _node_labels(self) -> list[int] | None:
+        """Index of the class that every node answers; None where it is a number."""
+        return None
+
     def _answer(self, outputs: NDArray[np.float64]) -> list[Any]:
         """The answers of rows in the form that tells whether two are the same."""
         raise AssertionError(f"{type(self).__name__} has no answer")

@@ -200,7 +200,6 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         return smooth / smooth.sum(axis=1, keepdims=True)
 
     def _node_labels(self) -> list[int]:
-        """Index of the class that every node answers."""
         return self.tree_.decide(self._node_outputs()).tolist()
 
     def describe(

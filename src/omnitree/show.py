@@ -36,7 +36,7 @@ class Showing:
     classes_: NDArray[Any]
     _encode: Callable[[Any], Table]
     _node_outputs: Callable[[], NDArray[np.float64]]
-    _node_labels: Callable[[], list[int]]
+    _node_labels: Callable[[], list[int] | None]
 
     def to_html(
         self,

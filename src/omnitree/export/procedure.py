@@ -185,7 +185,9 @@ class _Writer:
             sets: list[list[str]] = [[] for _ in range(test.n_branches)]
             for code, b in [*enumerate(codes), (-1, -1)]:
                 sets[missing if b < 0 else b].append(f"{name} == {code}")  # type: ignore[index]
-            return [], [f" {say.or_} ".join(parts) for parts in sets]
+            # No row takes a branch without codes: they begin at -1.
+            never = [f"{name} == -2"]
+            return [], [f" {say.or_} ".join(parts or never) for parts in sets]
         low, cut = test.data["low"], repr(test.data["threshold"])
         # A comparison with NaN is false, so gaps go with the negated condition.
         above = f"{name} > {cut}" if missing == low else f"{say.not_}({name} <= {cut})"

@@ -24,7 +24,7 @@ LETTERS = 26
 
 def plot_tree(
     tree: dict[str, Any],
-    labels: Sequence[int],
+    labels: Sequence[int] | None,
     *,
     max_depth: int | None = None,
     ax: Any = None,
@@ -44,7 +44,8 @@ def plot_tree(
             continue
         if node["parent"] in places:
             _draw_branch(ax, tree, node, places)
-        _draw_box(ax, tree, node, labels[node["id"]], places, shades)
+        label = None if labels is None else labels[node["id"]]
+        _draw_box(ax, tree, node, label, places, shades)
     ax.set_xlim(-0.55, wide - 0.45)
     ax.set_ylim(deep - 0.45, -0.45)
     ax.axis("off")
@@ -125,7 +126,12 @@ def _subject(node: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _draw_box(
-    ax: Any, tree: dict[str, Any], node: dict[str, Any], best: int, places, shades
+    ax: Any,
+    tree: dict[str, Any],
+    node: dict[str, Any],
+    best: int | None,
+    places,
+    shades,
 ):
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
