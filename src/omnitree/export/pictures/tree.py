@@ -169,7 +169,8 @@ def _draw_box(
         weight="bold" if leaf else "normal",
     )
     rows = f"{sum(node['value']):.6g} rows"
-    note = f"{rows}, {counts[best] / total:.0%}" if leaf else rows
+    of_class = leaf and best is not None
+    note = f"{rows}, {counts[best] / total:.0%}" if of_class else rows
     if numeric:
         note = f"{rows}, mean {nearest['constant']:.4g}"
     ax.text(x, y + h * 0.12, note, ha="center", va="center", fontsize=7, color=QUIET)
