@@ -383,7 +383,7 @@ SETS = {
     "vote": {"smoothing": "laplace"},
     "hepatitis": {},
     "horse": {},
-    "soybean": {},
+    "flare": {},
     "cleveland": {"smoothing": 2.0},
     "monks1": {},
 }
