@@ -60,6 +60,7 @@ PAIRS = {
     "omni-cv as ISELL": ("omni-cv", ISELL, "ISELL-OMNI-CV", 1),
     "oc1": ("oc1", {}, "OC1", 3),
     "oc1 unpruned": ("oc1", {"pruning": None}, "OC1-unpruned", 1),
+    "omni": ("omni", {}, "LMT", 1),
     "cart-lc": ("cart-lc", {}, "CART-LC", 1),
     "lmt": ("lmt", {}, "LMT", 3),
     "ft": ("ft", {}, "FT", 1),

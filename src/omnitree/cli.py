@@ -298,16 +298,13 @@ def presets_(
     ] = None,
 ) -> None:
     """List the published systems, or describe one."""
-    from omnitree import OmniTreeClassifier, presets
+    from omnitree import presets
 
     if name is not None:
         _check_preset(name)
-        front = OmniTreeClassifier.__doc__ or ""
-        typer.echo(_first_part(front) if name == FRONT_DOOR else presets.describe(name))
+        typer.echo(presets.describe(name))
         return
-    rows = [(FRONT_DOOR, "The front door, OmniTreeClassifier: nothing to choose.")]
-    rows += [(n, presets.describe(n).split("\n")[0]) for n in presets.names()]
-    _print_pairs(rows)
+    _print_pairs([(n, presets.describe(n).split("\n")[0]) for n in presets.names()])
 
 
 @app.command()
@@ -330,9 +327,8 @@ def _check_preset(name: str) -> None:
     from omnitree import presets
     from omnitree.parts import unknown
 
-    known = list(dict.fromkeys([FRONT_DOOR, *presets.names()]))
-    if name not in known:
-        raise InputError(unknown("preset", name, known))
+    if name not in presets.names():
+        raise InputError(unknown("preset", name, presets.names()))
 
 
 def _estimator(preset: str, seed: int, numeric: bool = False) -> Any:
@@ -461,13 +457,6 @@ def _put(path: Path | None, content: str | bytes) -> None:
         else:
             sys.stdout.write(str(content))
             sys.stdout.flush()
-
-
-def _first_part(doc: str) -> str:
-    """A docstring up to its sections."""
-    import inspect
-
-    return inspect.cleandoc(doc).split("\n\nParameters\n")[0]
 
 
 def _print_pairs(pairs: list[tuple[str, str]], indent: str = "") -> None:

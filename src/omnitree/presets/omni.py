@@ -154,7 +154,7 @@ def _by_criterion(
 
 
 def omni(**changes: Any) -> TreeClassifier:
-    """What `OmniTreeClassifier` does: our own, from no paper.
+    """The front door, what `OmniTreeClassifier` does: our own, from no paper.
 
     Node: univariate, or one linear or quadratic test with a branch for each class, found
     by penalised multinomial logistic regression. Branching: binary, K-way in the latter.
