@@ -326,7 +326,7 @@ def read(name):
     return table.drop(columns=["class", "split"], errors="ignore"), table["class"]
 
 
-def subsample(X, y, n=400):
+def subsample(X, y, n=250):
     """Up to n rows, of each class its share and at least two."""
     if len(y) <= n:
         return X, y
