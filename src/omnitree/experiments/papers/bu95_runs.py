@@ -172,7 +172,7 @@ def _scores(result: Result) -> pd.DataFrame:
                 "tested": len(fold.rows),
                 "test_nodes": len(nodes),
                 "leaves": fold.leaves,
-                "size": sum(n for *_, n in nodes),
+                "size": sum(n for *_, n, _ in nodes),
                 "mv_tests": len(columns),
                 "uv_tests": len(nodes) - len(columns),
                 "features_per_test": np.mean(columns) if columns else np.nan,
