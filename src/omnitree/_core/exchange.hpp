@@ -37,6 +37,12 @@ class ExchangeSearch {
     for (int c = 0; c < t.k; ++c) total += t.size[c];
   }
 
+  // What `run` ends with: scores of the rows around their mean up to a positive factor, the
+  // cut, and the merit of the test, minus infinity if it separates nothing.
+  double score(int64_t row) const { return u[row]; }
+  double best_cut() const { return cut[t.k]; }
+  double best_merit() const { return best; }
+
   // Moves classes as long as a move helps; `left` is the start and the result.
   void run(uint8_t* left) {
     for (int64_t i = 0; i < t.n; ++i) {
@@ -44,7 +50,6 @@ class ExchangeSearch {
       for (int c = 0; c < t.k; ++c)
         if (left[c]) u[i] += t.size[c] * t.scores[i * t.k + c];
     }
-    double best = 0;
     for (bool first = true;; first = false) {
       int members = 0;
       for (int c = 0; c < t.k; ++c) members += left[c];
@@ -131,7 +136,7 @@ class ExchangeSearch {
   const ExchangeTask t;
   Merits merits;
   std::vector<double> u, cut, step, above, table;
-  double total;
+  double total, best = 0;
 };
 
 }  // namespace omnitree
