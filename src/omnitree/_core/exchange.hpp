@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "linear_sums.hpp"
 #include "merit.hpp"
 
 namespace omnitree {
@@ -26,6 +27,20 @@ struct ExchangeTask {
   const double* spread;   // (k, k) total scatter of the scores
   int merit;
 };
+
+// Adds the weight of each row above the cuts of all moves, and of none, to those of its class.
+OMNITREE_CLONES
+static void count_moves(const ExchangeTask& t, const double* u, const double* step,
+                        const double* cut, double* above) {
+  const int k = t.k;
+  for (int64_t i = 0; i < t.n; ++i) {
+    const double* p = t.scores + i * k;
+    double* to = above + static_cast<int64_t>(t.y[i]) * (k + 1);
+    const double w = t.weight[i], base = u[i];
+    for (int c = 0; c < k; ++c) to[c] += base + step[c] * p[c] > cut[c] ? w : 0.0;
+    to[k] += base > cut[k] ? w : 0.0;
+  }
+}
 
 class ExchangeSearch {
  public:
@@ -108,15 +123,8 @@ class ExchangeSearch {
   }
 
   void count() {
-    const int width = t.k + 1;
     std::fill(above.begin(), above.end(), 0.0);
-    for (int64_t i = 0; i < t.n; ++i) {
-      const double* p = t.scores + i * t.k;
-      double* to = above.data() + static_cast<int64_t>(t.y[i]) * width;
-      const double w = t.weight[i], base = u[i];
-      for (int c = 0; c < t.k; ++c) to[c] += base + step[c] * p[c] > cut[c] ? w : 0.0;
-      to[t.k] += base > cut[t.k] ? w : 0.0;
-    }
+    count_moves(t, u.data(), step.data(), cut.data(), above.data());
   }
 
   // Merit of a move; minus infinity where a side stays empty.

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "projection.hpp"
+
 namespace omnitree {
 
 using Doubles = std::vector<double>;
@@ -45,6 +47,19 @@ struct Moments {
   Doubles sums, second;
 };
 
+// Adds rows side by side, the first of them ids[0], to the sums of their classes.
+OMNITREE_CLONES
+static void add_class_sums(const FisherTask& t, const double* rows, const int64_t* ids,
+                           int64_t n, double* sums) {
+  const int64_t p = t.p;
+  for (int64_t i = 0; i < n; ++i) {
+    const double w = t.weight ? t.weight[ids[i]] : 1.0;
+    const double* row = rows + i * p;
+    double* to = sums + t.y[ids[i]] * p;
+    for (int64_t j = 0; j < p; ++j) to[j] += w * row[j];
+  }
+}
+
 class Fisher {
  public:
   explicit Fisher(const FisherTask& task)
@@ -58,11 +73,7 @@ class Fisher {
     for (int64_t at = 0; at < n; at += block_rows) {
       const int64_t size = std::min(block_rows, n - at);
       const double* rows = gather(ids + at, size);
-      for (int64_t i = 0; i < size; ++i) {
-        const double w = weight_of(ids[at + i]);
-        double* to = &m.sums[static_cast<size_t>(t.y[ids[at + i]]) * t.p];
-        for (int j = 0; j < t.p; ++j) to[j] += w * rows[i * t.p + j];
-      }
+      add_class_sums(t, rows, ids + at, size, m.sums.data());
       if (second) {
         if (t.weight) rows = by_root_of_weight(rows, ids + at, size);
         add_products(rows, static_cast<int>(size), m.second.data());
@@ -96,16 +107,14 @@ class Fisher {
 
   // Rows around their mean along the directions, (n, k); to be called after `directions`.
   void project(const int64_t* ids, int64_t n, int k, double* out) {
-    Doubles origin(k);
-    for (int c = 0; c < k; ++c) origin[c] = dot(mean.data(), &basis[static_cast<size_t>(c) * t.p]);
-    for (int64_t at = 0; at < n; at += block_rows) {
-      const int64_t size = std::min(block_rows, n - at);
-      double* to = out + at * k;
-      multiply('T', 'N', k, static_cast<int>(size), t.p, basis.data(), t.p,
-               gather(ids + at, size), t.p, to, k);
-      for (int64_t i = 0; i < size; ++i)
-        for (int c = 0; c < k; ++c) to[i * k + c] -= origin[c];
+    const int64_t width = (k + 3) / 4 * 4;
+    Doubles origin(width), lines(static_cast<size_t>(t.p) * width);
+    for (int c = 0; c < k; ++c) {
+      const double* direction = &basis[static_cast<size_t>(c) * t.p];
+      origin[c] = dot(mean.data(), direction);
+      for (int j = 0; j < t.p; ++j) lines[j * width + c] = direction[j];
     }
+    project_rows(t.z, t.p, ids, n, lines.data(), width, origin.data(), k, out);
   }
 
   // Mean of the scores of each class along the directions, (k, k).
@@ -131,8 +140,15 @@ class Fisher {
   // Rows side by side; ids ascend, so that a run without holes needs no copy.
   const double* gather(const int64_t* ids, int64_t n) {
     if (ids[n - 1] - ids[0] + 1 == n) return t.z + ids[0] * t.p;
-    for (int64_t i = 0; i < n; ++i)
+    // Rows lie apart: ask for one some steps before it is copied.
+    constexpr int64_t AHEAD = 8, LINE = 8;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i + AHEAD < n) {
+        const double* soon = t.z + ids[i + AHEAD] * t.p;
+        for (int64_t j = 0; j < t.p; j += LINE) __builtin_prefetch(soon + j);
+      }
       std::memcpy(&block[i * t.p], t.z + ids[i] * t.p, sizeof(double) * t.p);
+    }
     return block.data();
   }
 

@@ -8,6 +8,7 @@
 // smaller child next, so that few matrices are kept.
 #pragma once
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "exchange.hpp"
@@ -41,7 +42,7 @@ class FisherGrower {
   FisherGrower(const FisherTreeTask& task, FisherTree& tree, const Tick& tick)
       : t(task), out(tree), clock(tick), fisher(task.rows), ids(task.rows.n),
         next(task.rows.n), place(task.rows.n),
-        scores(static_cast<size_t>(task.rows.n) * task.rows.k) {
+        scores(new double[static_cast<size_t>(task.rows.n) * task.rows.k]) {
     double least = std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < t.rows.n; ++i) {
       ids[i] = i;
@@ -118,7 +119,7 @@ class FisherGrower {
       if (count[c] > 0) present.push_back(c);
     const int k = static_cast<int>(present.size());
     const Doubles& basis = fisher.directions(own, n, node.moments, count.data(), present);
-    fisher.project(own, n, k, scores.data());
+    fisher.project(own, n, k, scores.get());
 
     std::vector<int32_t> place_of(t.rows.k, -1);
     Doubles size(k), centres(static_cast<size_t>(k) * k), spread(centres.size());
@@ -135,7 +136,7 @@ class FisherGrower {
       for (int b = 0; b < k; ++b)
         spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
     std::vector<uint8_t> left = start(k, size);
-    ExchangeSearch search({scores.data(), place.data(), weight, n, k, size.data(),
+    ExchangeSearch search({scores.get(), place.data(), weight, n, k, size.data(),
                            centres.data(), spread.data(), t.merit});
     search.run(left.data());
     if (!std::isfinite(search.best_merit()) || !add_test(search, left, size, basis)) {
@@ -311,7 +312,8 @@ class FisherGrower {
   Fisher fisher;
   std::vector<int64_t> ids, next;
   std::vector<int32_t> place;
-  Doubles scores, ones, weights;
+  std::unique_ptr<double[]> scores;  // not set to 0 first
+  Doubles ones, weights;
   double total = 0, done = 0, reach = 0, band = 0;
 };
 
