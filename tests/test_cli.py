@@ -110,7 +110,7 @@ def test_fit_show_predict(iris: Path, tmp_path: Path):
     model = tmp_path / "model.json"
     fitted = run("fit", iris, "--target", "species", "-o", model)
     assert fitted.exit_code == 0
-    assert ": setosa (50)" in fitted.stdout
+    assert ": setosa (50 rows)" in fitted.stdout
     assert "10-fold stratified" in fitted.stdout
     assert load(model).describe() in fitted.stdout
     assert run("show", model).stdout.strip() == load(model).describe()

@@ -93,7 +93,9 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
     features = tuple(Feature(str(name), "numeric") for name in names)
     schema = Schema(features, named)
     if numeric:
-        regressor = TreeRegressor(random_state=0)
+        known = estimator.criterion == "absolute_error"
+        criterion = "absolute_error" if known else "squared_error"
+        regressor = TreeRegressor(criterion=criterion, random_state=0)
         regressor._set_tree(tree_from_nodes(schema, (), records))
         return regressor
     classes = np.asarray(estimator.classes_)

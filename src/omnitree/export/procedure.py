@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from omnitree.export.model import Model, Test, one_line
-from omnitree.export.text import branch_text
+from omnitree.export.words import branch_text, largest
 
 BLOCK_DEPTH = 30
 LONGEST_REMARK = 100
@@ -129,17 +129,23 @@ class _Writer:
                 if model.shares[child] > 0:
                     share = f"w * {model.shares[child]!r}"
                     steps.append(pad + "    " + say.call(child, share))
-        record = model.nodes[node]
         for b, child in enumerate(model.children(node)):
-            text = branch_text(record["kind"], record["test"], b, model.tree["schema"])
+            text = self._remark(node, b)
             last = b == len(conditions) - 1
             word = "else" if last else next(words)
-            if len(text) > LONGEST_REMARK:
-                text = text[: LONGEST_REMARK - 4] + " ..."
             steps.append(pad + say.if_(word, conditions[b], one_line(text)))
             steps.append((child, depth + 1))
         steps.extend(pad + line for line in say.end())
         return steps
+
+    def _remark(self, node: int, b: int) -> str:
+        test = self.model.tests(node)[0]
+        if test.is_machine and test.n_branches > 2:
+            return largest(b, test.names)
+        text = branch_text(test.kind, test.data, b, self.model.tree["schema"])
+        if len(text) > LONGEST_REMARK:
+            text = text[: LONGEST_REMARK - 4] + " ..."
+        return text
 
     def _leaf(self, node: int) -> list[str]:
         say, model = self.dialect, self.model.model(node)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from omnitree.export.model import Model, Test
-from omnitree.export.text import branch_text, set_text
+from omnitree.export.model import Model, Test, terms_of
+from omnitree.export.words import branch_text, largest, number, set_text
+
+# Terms of all inequalities up to which a machine's branch is told by them.
+SMALL_RULE = 8
 
 
 @dataclass
@@ -86,15 +89,32 @@ def region_text(model: Model, region: Region) -> list[str]:
         else:
             low, high = region.intervals[j]
             if math.isinf(low):
-                text = f"{name} <= {high:.6g}"
+                text = f"{name} <= {number(high, 6)}"
             elif math.isinf(high):
-                text = f"{name} > {low:.6g}"
+                text = f"{name} > {number(low, 6)}"
             else:
-                text = f"{low:.6g} < {name} <= {high:.6g}"
+                text = f"{number(low, 6)} < {name} <= {number(high, 6)}"
         lines.append(f"{text}, or missing" if region.gaps[j] else text)
-    schema = model.tree["schema"]
     for test, b in region.others:
-        text = branch_text(test.kind, test.data, b, schema)
-        if text not in lines:
-            lines.append(text)
+        lines += [text for text in _conditions(model, test, b) if text not in lines]
     return lines
+
+
+def is_told_by_sums(test: Test) -> bool:
+    """Whether a machine is too large for inequalities, so that its sums must be given."""
+    n = test.n_branches
+    return test.is_machine and n > 2 and len(terms_of(test.data)) * (n - 1) > SMALL_RULE
+
+
+def _conditions(model: Model, test: Test, b: int) -> list[str]:
+    """What a test on several features asks for on a branch."""
+    schema = model.tree["schema"]
+    if is_told_by_sums(test):
+        return [f"{largest(b, test.names)} of the sums of node {test.node}"]
+    if test.is_machine and test.n_branches > 2:
+        # Imported here: few trees need the linear programmes.
+        from omnitree.export.machine_rules import machine_rules
+
+        rules = machine_rules({"kind": test.kind, "test": test.data}, schema)
+        return [str(inequality) for inequality in rules[b]]
+    return [branch_text(test.kind, test.data, b, schema)]
