@@ -43,7 +43,7 @@ answers = clf.predict(X)
 # **SQL**: one expression over the columns, for any database. Shown are its first lines.
 
 expression = clf.export("sql")
-print(expression[:600], "...")
+print(expression[:90], "...")
 with sqlite3.connect(":memory:") as database:
     X.to_sql("passengers", database, index=False)
     rows = database.execute(f"SELECT {expression} FROM passengers").fetchall()
@@ -68,17 +68,17 @@ for age, fare, deck in X.itertuples(index=False):
 print("C agrees:", (clf.classes_[found] == answers).all())
 
 # %%
-# **ONNX**: standard operators only, an input for each column. A gap is NaN, or an empty
-# string.
+# **ONNX**: standard operators only. Numbers and strings are two tables; a gap is NaN, or an
+# empty string.
 
 session = onnxruntime.InferenceSession(clf.export("onnx"))
-inputs = {}
-for entry in session.get_inputs():
-    column = X[entry.name]
-    is_text = entry.type == "tensor(string)"
-    values = column.fillna("").astype(object) if is_text else column
-    inputs[entry.name] = values.to_numpy().reshape(-1, 1)
-labels, probabilities = session.run(None, inputs)
+labels, probabilities = session.run(
+    ["label", "probabilities"],
+    {
+        "numbers": X[["age", "fare"]].to_numpy(),
+        "symbols": X[["deck"]].fillna("").to_numpy(dtype=object),
+    },
+)
 print("ONNX agrees:", (labels == answers).all())
 print("its probabilities:", np.abs(probabilities - clf.predict_proba(X)).max() < 1e-6)
 

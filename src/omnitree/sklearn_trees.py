@@ -45,8 +45,8 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
     >>> theirs = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y)
     >>> print(from_sklearn(theirs).describe())
     3 nodes, 2 leaves, 3 classes
-    petal width (cm) <= 0.8: 0 (50)
-    petal width (cm) > 0.8: 1 (100/50)
+    petal width (cm) <= 0.8: 0 (50 rows)
+    petal width (cm) > 0.8: 1 (100 rows, 50 wrong)
     """
     if not isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor):
         raise TypeError(

@@ -32,8 +32,8 @@ from omnitree.export.words import (
 # Lines are broken between terms; where a name is long, or a tree deep, they are longer.
 WIDTH = 88
 NARROWEST = 48
-# A sum up to this length is repeated in both branches.
-SHORT_SUM = 60
+# A sum that ends before this column is repeated in both branches.
+SHORT_SUM = 56
 # Terms of a leaf's model that are shown, the largest ones.
 MODEL_TERMS = 5
 INDENT = "|   "
@@ -143,7 +143,7 @@ class _Writer:
         found = sums_of(kind, test, schema, **self.options)
         if isinstance(found, Sides):
             text = " ".join(found.terms)
-            if len(text) <= SHORT_SUM:
+            if len(pad) + len(text) <= SHORT_SUM:
                 return [], [f"{text} {side}" for side in found.sides]
             name = f"sum #{node['id']}"  # by its node: there may be more further down
             lines = _broken(f"{name} = ", found.terms, pad)
