@@ -106,8 +106,8 @@ def commands_page() -> str:
     main = typer.main.get_command(command_line)
     text = [
         "# Command line",
-        "What `omnitree --help` and `omnitree COMMAND --help` say. Exit code 0: done; 1: the "
-        "input is at fault, said in one line; 2: wrong usage.",
+        "What `omnitree --help` and `omnitree COMMAND --help` say. Exit code 0: done; 1: "
+        "the input is at fault, said in one line; 2: wrong usage.",
         _help(main, "omnitree", None),
     ]
     for name, command in main.commands.items():

@@ -6,8 +6,8 @@ Fit the front door, read the tree, ask why one row gets its answer, and keep the
 """
 
 # %%
-# The table may have numbers, symbols, booleans and gaps; nothing needs to be encoded. Here are
-# measurements of irises, and the species.
+# The table may have numbers, symbols, booleans and gaps; nothing needs to be encoded.
+# Here are measurements of irises, and the species.
 
 from tempfile import TemporaryDirectory
 
@@ -25,8 +25,8 @@ clf = OmniTreeClassifier(random_state=0).fit(X_train, y_train)
 print(f"{clf.score(X_test, y_test):.1%} of new rows right")
 
 # %%
-# The tree in words. Each node is as complex as its data needs, and where several kinds of
-# test were tried a line says why this one was taken.
+# The tree in words. Each node is as complex as its data needs, and where several kinds
+# of test were tried a line says why this one was taken.
 
 print(clf.describe())
 
@@ -41,8 +41,8 @@ clf.plot()
 print(clf.explain(X_test.iloc[7]))
 
 # %%
-# A model is a JSON file, without pickle. ``to_html`` writes the explorer: one page for the
-# browser, without any network, to unfold the tree, follow rows and try values.
+# A model is a JSON file, without pickle. ``to_html`` writes the explorer: one page for
+# the browser, without any network, to unfold the tree, follow rows and try values.
 
 with TemporaryDirectory() as folder:
     save(clf, f"{folder}/model.json")

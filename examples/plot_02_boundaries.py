@@ -7,8 +7,8 @@ these the rows ask for.
 """
 
 # %%
-# Two classes meet along a slanted line on the left, and one lies in a ring of the other on
-# the right.
+# Two classes meet along a slanted line on the left, and one lies in a ring of the other
+# on the right.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,12 +21,14 @@ right = rng.uniform([1, -2], [5, 2], (250, 2))
 inside = np.hypot(right[:, 0] - 3, right[:, 1]) < 1.3
 X = np.vstack([left, right])
 y = np.concatenate([left[:, 1] > 1.2 * left[:, 0] + 2, inside])
-y = np.where(y ^ (rng.random(len(y)) < 0.03), "yes", "no")  # three in a hundred are wrong
+y = np.where(
+    y ^ (rng.random(len(y)) < 0.03), "yes", "no"
+)  # three in a hundred are wrong
 
 # %%
-# `uni`, `lin` and `qua` are the trees of Yıldız and Alpaydın with one kind of node.
-# The front door takes univariate cuts and puts a line or a curve where held-out rows say that
-# it does better than what stood there.
+# `uni`, `lin` and `qua` are the trees of Yıldız and Alpaydın with one kind of node. The
+# front door takes univariate cuts and puts a line or a curve where held-out rows say
+# that it does better than what stood there.
 
 trees = {name: presets.make(name, random_state=0) for name in ("uni", "lin", "qua")}
 trees["omni"] = OmniTreeClassifier(random_state=0)
@@ -37,7 +39,8 @@ for (name, tree), ax in zip(trees.items(), axes.flat, strict=True):
     ax.set_title(f"{name}: {', '.join(kinds)}", fontsize=10)
 
 # %%
-# How many numbers does each tree have to remember, and how often is it wrong on new rows?
+# How many numbers does each tree have to remember, and how often is it wrong on new
+# rows?
 
 from sklearn.model_selection import cross_val_score  # noqa: E402
 

@@ -21,26 +21,28 @@ print(clf.describe())
 
 # %%
 # The weights belong to features in different units, so their sizes say little. With
-# ``standardised=True`` each is the weight of the feature in units of its standard deviation:
-# now the largest one counts most. Long sums show their largest terms; ``full=True`` shows all.
+# ``standardised=True`` each is the weight of the feature in units of its standard
+# deviation: now the largest one counts most. Long sums show their largest terms;
+# ``full=True`` shows all.
 
 print(clf.describe(standardised=True))
 
 # %%
-# What the test sees of the training rows: where the classes lie along the sum, and the cut.
+# What the test sees of the training rows: where the classes lie along the sum, and the
+# cut.
 
 clf.plot_node(0, X, y)
 
 # %%
-# For one tumour, what each feature adds to the sum and how far it is from the other side. The
-# last line is the smallest change of a few features that gives another answer, checked by
-# predicting it.
+# For one tumour, what each feature adds to the sum and how far it is from the other
+# side. The last line is the smallest change of a few features that gives another
+# answer, checked by predicting it.
 
 print(clf.explain(X.iloc[20]))
 
 # %%
-# A sum of thirty terms that hang together is hard to defend. ``max_features_per_test`` asks
-# for tests that can be read.
+# A sum of thirty terms that hang together is hard to defend. ``max_features_per_test``
+# asks for tests that can be read.
 
 short = presets.make("ldt", max_features_per_test=3, random_state=0).fit(X, y)
 print(short.describe())

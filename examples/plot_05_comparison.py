@@ -23,14 +23,15 @@ tasks = [Task(table, system, protocol) for table in tables for system in systems
 found = Comparison(run(tasks, Store()))
 
 # %%
-# Errors, sizes and times, and the result of the 5x2cv test of each system against the first.
-# A `Store` with a file name keeps every fold, and a run that was killed goes on there.
+# Errors, sizes and times, and the result of the 5x2cv test of each system against the
+# first. A `Store` with a file name keeps every fold, and a run that was killed goes on
+# there.
 
 found.summary(("error", "leaves", "seconds"))
 
 # %%
-# Mean ranks over the data sets (Demšar 2006). A bar joins systems that Nemenyi's test cannot
-# tell apart: with so few data sets, it takes a lot to do so.
+# Mean ranks over the data sets (Demšar 2006). A bar joins systems that Nemenyi's test
+# cannot tell apart: with so few data sets, it takes a lot to do so.
 
 import numpy as np  # noqa: E402
 

@@ -50,8 +50,8 @@ with sqlite3.connect(":memory:") as database:
 print("SQL agrees:", (np.array(rows)[:, 0] == answers).all())
 
 # %%
-# **C**: one function, C99, without a library. Numbers and strings come in two arrays with a
-# place for each column; the comment at the top of the code says so.
+# **C**: one function, C99, without a library. Numbers and strings come in two arrays
+# with a place for each column; the comment at the top of the code says so.
 
 with TemporaryDirectory() as folder:
     source = Path(folder, "tree.c")
@@ -68,8 +68,8 @@ for age, fare, deck in X.itertuples(index=False):
 print("C agrees:", (clf.classes_[found] == answers).all())
 
 # %%
-# **ONNX**: standard operators only. Numbers and strings are two tables; a gap is NaN, or an
-# empty string.
+# **ONNX**: standard operators only. Numbers and strings are two tables; a gap is NaN,
+# or an empty string.
 
 session = onnxruntime.InferenceSession(clf.export("onnx"))
 labels, probabilities = session.run(
@@ -83,7 +83,7 @@ print("ONNX agrees:", (labels == answers).all())
 print("its probabilities:", np.abs(probabilities - clf.predict_proba(X)).max() < 1e-6)
 
 # %%
-# ``export("python")`` is a function without imports, ``export("pmml")`` is PMML 4.4, and
-# ``export("rules")``, ``"dot"`` and ``"json"`` are for people and their tools.
+# ``export("python")`` is a function without imports, ``export("pmml")`` is PMML 4.4,
+# and ``export("rules")``, ``"dot"`` and ``"json"`` are for people and their tools.
 
 print(clf.export("rules")[:700])

@@ -7,7 +7,8 @@ in the leaves the tests look for the bends of the target, and few leaves do.
 """
 
 # %%
-# A target with a bend: it falls with `x` until 4 and rises afterwards, and depends on `z`.
+# A target with a bend: it falls with `x` until 4 and rises afterwards, and depends on
+# `z`.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,8 +42,8 @@ ax.set(xlabel="x", ylabel="target")
 ax.legend()
 
 # %%
-# The rows as the first test sees them, and an explanation with a goal: what would have to
-# change for an answer above 10?
+# The rows as the first test sees them, and an explanation with a goal: what would have
+# to change for an answer above 10?
 
 front.plot_node(0, X, y)
 print(front.explain(X.iloc[0], goal="above 10"))

@@ -7,8 +7,8 @@ dear to measure, and some ways of depending on a feature are absurd whatever the
 """
 
 # %%
-# Tumours again. To overlook a malignant one shall cost ten times as much as a false alarm: the
-# answer is then the class of least expected cost.
+# Tumours again. To overlook a malignant one shall cost ten times as much as a false
+# alarm: the answer is then the class of least expected cost.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import confusion_matrix
@@ -25,8 +25,8 @@ for costs in (None, [[0, 1], [10, 0]]):
     print(costs, "benign called malignant:", table[0, 1], "overlooked:", table[1, 0])
 
 # %%
-# ``feature_costs`` makes the tree prefer cheap questions, and ``cost_weight`` says how much.
-# Here every "worst" feature is twenty times as dear as the others.
+# ``feature_costs`` makes the tree prefer cheap questions, and ``cost_weight`` says how
+# much. Here every "worst" feature is twenty times as dear as the others.
 
 dear = {name: 20.0 if name.startswith("worst") else 1.0 for name in X.columns}
 for weight in (0, 20):
@@ -36,18 +36,18 @@ for weight in (0, 20):
     print(f"{sum(dear[name] for name in asked):g} for", ", ".join(asked))
 
 # %%
-# ``monotone`` forbids tests after which the answer could fall where it must rise:
-# a larger tumour must never be the reason to call it benign. ``interactions`` lists the groups
-# of features that may stand on one path. The front door has both, too.
+# ``monotone`` forbids tests after which the answer could fall where it must rise: a
+# larger tumour must never be the reason to call it benign. ``interactions`` lists the
+# groups of features that may stand on one path. The front door has both, too.
 
 size = ["mean radius", "mean texture", "mean concavity"]
 ruled = OmniTreeClassifier(
-    monotone={name: 1 for name in size}, interactions=[size], random_state=0
+    monotone=dict.fromkeys(size, 1), interactions=[size], random_state=0
 ).fit(X[size], y == "malignant")
 print(ruled.describe())
 
 free = TreeClassifier(max_leaves=8).fit(X[size], y == "malignant")
-learner = Univariate(monotone={name: 1 for name in size})
+learner = Univariate(monotone=dict.fromkeys(size, 1))
 kept = TreeClassifier(learner=learner, max_leaves=8).fit(X[size], y == "malignant")
 for name, clf in (("free", free), ("monotone", kept)):
     small, large = X[size].copy(), X[size].copy()

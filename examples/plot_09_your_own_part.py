@@ -8,11 +8,11 @@ directions and keeps the best.
 """
 
 # %%
-# A learner gets a node and gives back a fitted test, or ``None`` to leave the node a leaf.
-# ``node.view("linear")`` holds the node's rows as a matrix: symbols as columns of +1 and -1, gaps
-# filled. A merit scores tables of counts, branches times classes, many at once.
-# Constructor arguments are the whole state of a part, so that ``clone`` and ``GridSearchCV``
-# know it; what is random comes from ``rng``.
+# A learner gets a node and gives back a fitted test, or ``None`` to leave the node a
+# leaf. ``node.view("linear")`` holds the node's rows as a matrix: symbols as columns of
+# +1 and -1, gaps filled. A merit scores tables of counts, branches times classes, many
+# at once. Constructor arguments are the whole state of a part, so that ``clone`` and
+# ``GridSearchCV`` know it; what is random comes from ``rng``.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -57,7 +57,8 @@ class RandomDirections(SplitLearner):
 
 
 # %%
-# That is all: growing, gaps, pruning, words, pictures and exports are those of every tree.
+# That is all: growing, gaps, pruning, words, pictures and exports are those of every
+# tree.
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X, y = X.iloc[:, :6], np.where(y, "benign", "malignant")
@@ -75,7 +76,7 @@ for learner in ("univariate", RandomDirections(), "linear"):
     print(f"{getattr(learner, 'label', learner)}: {error:.1%} wrong")
 
 # %%
-# A line in the registry of its folder (``learners/__init__.py``) would give it a name, for
-# ``learner="random_directions"``, for ``omnitree parts`` and for saved models, and would put it
-# through the tests that all learners pass. :doc:`../contributing` shows the same for a merit,
-# a pruning and a preset.
+# A line in the registry of its folder (``learners/__init__.py``) would give it a name,
+# for ``learner="random_directions"``, for ``omnitree parts`` and for saved models, and
+# would put it through the tests that all learners pass. :doc:`../contributing` shows
+# the same for a merit, a pruning and a preset.

@@ -8,10 +8,10 @@ for every cell.
 """
 
 # %%
-# Liu and White (1994) asked whether it matters how a tree chooses its attributes. Their data
-# are generated, so this can be run anywhere. Table 6 tells how important the attributes on a
-# path are, by position, under random choice and under their measure. ``quick`` takes 20 data
-# sets instead of the paper's 100. On the command line:
+# Liu and White (1994) asked whether it matters how a tree chooses its attributes. Their
+# data are generated, so this can be run anywhere. Table 6 tells how important the
+# attributes on a path are, by position, under random choice and under their measure.
+# ``quick`` takes 20 data sets instead of the paper's 100. On the command line:
 # ``omnitree reproduce lw94 --table 6 --quick``.
 
 from omnitree.experiments import papers
@@ -23,8 +23,8 @@ found = paper.reproduce(Lab(Store(), quick=True), ["6"])
 found.tables[0].table()
 
 # %%
-# A cell is called the same where the difference is within what chance explains. All tables of
-# a paper, by number:
+# A cell is called the same where the difference is within what chance explains. All
+# tables of a paper, by number:
 
 for number, title in paper.TABLES.items():
     print(f"{number:>3}  {title}")

@@ -204,6 +204,20 @@ def branch_text(
     return f"{largest(b, names)}: {' '.join(found.terms[b])}"
 
 
+def subject_text(
+    node: dict[str, Any], tree: dict[str, Any], most: int | None = None
+) -> str:
+    """What the test of a node looks at: a feature, a sum, or how many sums."""
+    kind, test = node["kind"], node["test"]
+    if "feature" in test:
+        return tree["schema"]["features"][test["feature"]]["name"]
+    if kind in MACHINES:
+        return f"largest of {len(test['bias'])} sums"
+    found = sums_of(kind, test, tree["schema"], tree.get("deviations"), most=most)
+    assert isinstance(found, Sides)
+    return " ".join(found.terms)
+
+
 def largest(b: int, names: Sequence[str] = ()) -> str:
     """That branch `b` of a machine has the largest sum."""
     return f"{names[b] if names else f'branch {b + 1}'} largest"
