@@ -362,9 +362,9 @@ def test_bad_tables(tmp_path: Path, model: Path):
 @pytest.mark.parametrize(
     ("text", "target", "word"),
     [
-        (PLAY, "plya", "has no column 'plya'; it has outlook"),
+        (PLAY, "plya", "has no column 'plya', did you mean 'play'? It has outlook"),
         ("y\na\nb\n", "y", "no column but the target"),
-        ("x,y\n1,a\n2,a\n", "y", "one class"),
+        ("x,y\n1,a\n2,a\n", "y", "have the same 'y', 'a'"),
         ("x,y\n1,\n2,?\n", "y", "no row"),
         ("x,y\n,a\n,b\n", "y", "missing"),
         ("x,y\n1,a\ninf,b\n", "y", "infinity"),

@@ -178,7 +178,8 @@ class Model:
         """The main test of a node and its surrogates, as far as they are ever asked."""
         record = self.nodes[node]
         children = record["children"]
-        n, names = len(children), ()
+        n = len(children)
+        names: tuple[str, ...] = ()
         if record["kind"] in MACHINES:
             names = branch_names([self.labels[c] for c in children], self.classes)
         tests = [Test(record["kind"], record["test"], n, names, node)]

@@ -11,10 +11,20 @@ import math
 from dataclasses import dataclass, field
 
 from omnitree.export.model import Model, Test, terms_of
-from omnitree.export.words import branch_text, largest, number, set_text
+from omnitree.export.words import (
+    Sides,
+    branch_text,
+    largest,
+    number,
+    set_text,
+    sum_name,
+    sums_of,
+)
 
 # Terms of all inequalities up to which a machine's branch is told by them.
 SMALL_RULE = 8
+# Letters up to which a sum stands in the rule itself.
+SHORT_SUM = 88
 
 
 @dataclass
@@ -100,16 +110,22 @@ def region_text(model: Model, region: Region) -> list[str]:
     return lines
 
 
-def is_told_by_sums(test: Test) -> bool:
-    """Whether a machine is too large for inequalities, so that its sums must be given."""
-    n = test.n_branches
-    return test.is_machine and n > 2 and len(terms_of(test.data)) * (n - 1) > SMALL_RULE
+def is_told_by_sums(model: Model, test: Test) -> bool:
+    """Whether a test is too long for a rule, so that its sums are given apart."""
+    if test.can_fail:
+        return False
+    if test.is_machine and test.n_branches > 2:
+        return len(terms_of(test.data)) * (test.n_branches - 1) > SMALL_RULE
+    return len(branch_text(test.kind, test.data, 0, model.tree["schema"])) > SHORT_SUM
 
 
 def _conditions(model: Model, test: Test, b: int) -> list[str]:
     """What a test on several features asks for on a branch."""
     schema = model.tree["schema"]
-    if is_told_by_sums(test):
+    if is_told_by_sums(model, test):
+        found = sums_of(test.kind, test.data, schema)
+        if isinstance(found, Sides):
+            return [f"{sum_name(test.node)} {found.sides[b]}"]
         return [f"{largest(b, test.names)} of the sums of node {test.node}"]
     if test.is_machine and test.n_branches > 2:
         # Imported here: few trees need the linear programmes.

@@ -25,6 +25,7 @@ from omnitree.export.words import (
     largest,
     number,
     rows_text,
+    sum_name,
     sum_terms,
     sums_of,
 )
@@ -110,8 +111,7 @@ class _Writer:
             lines.append(f"loss: {self.loss} of the training rows")
         if self.scale:
             lines.append("z(x): x in units of its standard deviation")
-        if self._has_symbol_columns():
-            lines.append("[x = y]: 1 where x is y, -1 elsewhere")
+        lines += symbol_note(self.tree)
         if len(self.nodes) == 1:
             return [*lines, *self._branch("always", 0, "")]
         return [*lines, (0, "")]
@@ -145,7 +145,7 @@ class _Writer:
             text = " ".join(found.terms)
             if len(pad) + len(text) <= SHORT_SUM:
                 return [], [f"{text} {side}" for side in found.sides]
-            name = f"sum #{node['id']}"  # by its node: there may be more further down
+            name = sum_name(node["id"])
             lines = _broken(f"{name} = ", found.terms, pad)
             return lines, [f"{name} {side}" for side in found.sides]
         names = branch_names([self.labels[c] for c in node["children"]], self.classes)
@@ -182,12 +182,15 @@ class _Writer:
         tail = f", {number(wrong, 6)} wrong" if wrong > 1e-9 else ""
         return f"{answer} ({counted(total)}{tail})"
 
-    def _has_symbol_columns(self) -> bool:
-        """Whether a sum somewhere has a column that stands for a symbol."""
-        columns = Model(self.tree).columns
-        tests = [n.get("test", n.get("model", {})) for n in self.nodes]
-        used = {c for test in tests for c in test.get("columns", ())}
-        return any(columns[c].symbol >= 0 for c in used)
+
+def symbol_note(tree: dict[str, Any]) -> list[str]:
+    """What symbols count in sums, if some sum has any."""
+    columns = Model(tree).columns
+    tests = [n.get("test", n.get("model", {})) for n in tree["nodes"]]
+    used = {c for test in tests for c in test.get("columns", ())}
+    if not any(columns[c].symbol >= 0 for c in used):
+        return []
+    return ["[x = y]: 1 where x is y, -1 elsewhere"]
 
 
 def model_lines(
@@ -219,11 +222,12 @@ def model_lines(
     return _named(labels, terms, pad) if labels else _broken("", terms[0], pad, 2)
 
 
-def machine_lines(model: Model, node: int, pad: str) -> list[str]:
-    """The sums of a machine, whole, under their names."""
+def sum_lines(model: Model, node: int, pad: str) -> list[str]:
+    """The sums of a node, whole, under their names."""
     test = model.tests(node)[0]
     found = sums_of(test.kind, test.data, model.tree["schema"])
-    assert not isinstance(found, Sides)
+    if isinstance(found, Sides):
+        return _broken(f"{sum_name(node)} = ", found.terms, pad)
     return _named(test.names, found.terms, pad)
 
 

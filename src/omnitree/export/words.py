@@ -218,6 +218,11 @@ def subject_text(
     return " ".join(found.terms)
 
 
+def sum_name(node: int) -> str:
+    """The name of a node's sum, by its number: no feature is likely to be called so."""
+    return f"sum #{node}"
+
+
 def largest(b: int, names: Sequence[str] = ()) -> str:
     """That branch `b` of a machine has the largest sum."""
     return f"{names[b] if names else f'branch {b + 1}'} largest"
