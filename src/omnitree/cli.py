@@ -168,8 +168,8 @@ def fit(
         y = as_numbers(y, target)
     elif len(set(y)) == 1:
         raise InputError(
-            f"all rows of {data} have the same {target!r}, {str(y[0])!r}: there is nothing to "
-            "tell apart"
+            f"all rows of {data} have the same {target!r}, {str(y[0])!r}: there is nothing "
+            "to tell apart"
         )
     clf = _estimator(preset, seed, task == "regression")
     with input_at_fault():

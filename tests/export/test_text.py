@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from omnitree import TreeClassifier, presets
-from omnitree.export.text import WIDTH, describe
+from omnitree.export.lines import WIDTH
+from omnitree.export.text import describe
 from omnitree.export.words import MOST_TERMS, branch_text, term_names
 from omnitree.records import NodeRecord
 from omnitree.schema import Feature, Schema

@@ -6,8 +6,8 @@ with more, each edge says its own condition. Of long sums the largest terms are 
 
 from __future__ import annotations
 
+from omnitree.export.lines import model_lines
 from omnitree.export.model import Model, one_line
-from omnitree.export.text import model_lines
 from omnitree.export.words import MOST_TERMS, branch_text, rows_text
 
 # Light colours that black text can be read on, dealt to the classes in turn.

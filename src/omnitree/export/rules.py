@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from omnitree.export.lines import model_lines, sum_lines, symbol_note
 from omnitree.export.model import Model, one_line
 from omnitree.export.region import is_told_by_sums, region_of, region_text
-from omnitree.export.text import model_lines, sum_lines, symbol_note
 
 
 @dataclass(frozen=True)
