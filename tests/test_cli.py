@@ -7,12 +7,15 @@ import csv
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from sklearn.datasets import load_iris, load_wine
 from typer.testing import CliRunner
 
@@ -88,6 +91,21 @@ def test_version_and_help():
     for command in ("demo", "fit", "predict", *words, *lab):
         assert command in run("--help").stdout
         assert run(command, "--help").exit_code == 0
+
+
+def test_help_gives_examples_that_are_right_usage():
+    """Where there is something to give, there is an example, and it parses."""
+    found = 0
+    for name, command in typer.main.get_command(cli.app).commands.items():
+        text = run(name, "--help").stdout
+        lines = re.findall(r"^    omnitree (.*)$", text, re.M)
+        assert bool(lines) == (name not in ("demo", "parts", "datasets"))
+        for line in lines:
+            own, *args = shlex.split(line)
+            assert own == name
+            command.make_context(name, args)
+            found += 1
+    assert found > 10
 
 
 @pytest.mark.parametrize("module", [cli, commands, demo, reading])
