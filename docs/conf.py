@@ -33,7 +33,7 @@ exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"omnitree {version}"
-html_theme_options = {"show_prev_next": False}
+html_theme_options = {"show_prev_next": False, "header_links_before_dropdown": 7}
 html_sidebars: dict[str, list[str]] = {"**": []}
 
 autosummary_generate = True

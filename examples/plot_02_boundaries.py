@@ -12,6 +12,7 @@ these the rows ask for.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.model_selection import cross_val_score
 
 from omnitree import OmniTreeClassifier, presets
 
@@ -41,8 +42,6 @@ for (name, tree), ax in zip(trees.items(), axes.flat, strict=True):
 # %%
 # How many numbers does each tree have to remember, and how often is it wrong on new
 # rows?
-
-from sklearn.model_selection import cross_val_score  # noqa: E402
 
 for name, tree in trees.items():
     error = 1 - cross_val_score(tree, X, y, cv=5).mean()

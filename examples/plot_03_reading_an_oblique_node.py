@@ -11,6 +11,7 @@ the contributions of one row, and fewer features.
 # A linear discriminant tree on measurements of breast tumours.
 
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import cross_val_score
 
 from omnitree import presets
 
@@ -49,8 +50,6 @@ print(short.describe())
 
 # %%
 # What does that cost? Both, on rows they have not seen:
-
-from sklearn.model_selection import cross_val_score  # noqa: E402
 
 for name, tree in (("all features", clf), ("three", short)):
     print(f"{name:12} {1 - cross_val_score(tree, X, y, cv=10).mean():.1%} wrong")

@@ -11,8 +11,11 @@ mean ranks are compared.
 # Three systems on four data sets, five times two halves. On the command line:
 # ``omnitree compare iris wine breast_cancer led:rows=300 --presets c4.5,cart,ldt``.
 
+import numpy as np
+
 from omnitree.experiments import data, methods, protocols
 from omnitree.experiments.comparison import Comparison
+from omnitree.experiments.plots import critical_difference_diagram
 from omnitree.experiments.runner import Task, run
 from omnitree.experiments.store import Store
 
@@ -32,10 +35,6 @@ found.summary(("error", "leaves", "seconds"))
 # %%
 # Mean ranks over the data sets (Demšar 2006). A bar joins systems that Nemenyi's test
 # cannot tell apart: with so few data sets, it takes a lot to do so.
-
-import numpy as np  # noqa: E402
-
-from omnitree.experiments.plots import critical_difference_diagram  # noqa: E402
 
 scores = np.array(list(found.mean_scores("error").values()))
 critical_difference_diagram(scores, found.methods)

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from omnitree.export.lines import MODEL_TERMS, broken, model_lines, named, symbol_note
+from omnitree.export.lines import (
+    MODEL_TERMS,
+    WIDTH,
+    broken,
+    model_lines,
+    named,
+    symbol_note,
+)
 from omnitree.export.model import UNIVARIATE, Model, branch_names, one_line
 from omnitree.export.words import (
     MOST_TERMS,
@@ -24,8 +31,8 @@ from omnitree.export.words import (
     sums_of,
 )
 
-# A sum that ends before this column is repeated in both branches.
-SHORT_SUM = 56
+# A sum up to this length is repeated in both branches, if their lines have room.
+SHORT_SUM = 60
 INDENT = "|   "
 
 
@@ -132,8 +139,9 @@ class _Writer:
         found = sums_of(kind, test, schema, **self.options)
         if isinstance(found, Sides):
             text = " ".join(found.terms)
-            if len(pad) + len(text) <= SHORT_SUM:
-                return [], [f"{text} {side}" for side in found.sides]
+            inside = [f"{text} {side}" for side in found.sides]
+            if len(text) <= SHORT_SUM and self._fit(inside, node["children"], pad):
+                return [], inside
             name = sum_name(node["id"])
             lines = broken(f"{name} = ", found.terms, pad)
             return lines, [f"{name} {side}" for side in found.sides]
@@ -146,6 +154,12 @@ class _Writer:
             ],
             [largest(b, names) for b in branches],
         )
+
+    def _fit(self, conditions: list[str], children: list[int], pad: str) -> bool:
+        """Whether the lines of branches are short enough."""
+        pairs = zip(conditions, children, strict=True)
+        first = [self._branch(condition, child, pad)[0] for condition, child in pairs]
+        return max(map(len, first)) <= WIDTH
 
     def _leaf(self, at: int) -> str:
         """The answer of a leaf, and its training rows."""
@@ -194,8 +208,8 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
             )
     parts[-1] = parts[-1][:-1]
     name = "error on held-out rows" if is_share else own["criterion"]
-    head = f"why {_candidate(own)}: {name} {score(own)}; "
-    return broken(head, parts, pad, 4)
+    head = f"why {_candidate(own)}: {name} {score(own)};"
+    return broken("", [head, *parts], pad, 4)
 
 
 def _candidate(candidate: dict[str, Any]) -> str:
