@@ -187,11 +187,12 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
       out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
     return;
   }
-  double sum[LANES], best[LANES];
-  for (int64_t at = 0; at < n; at += LANES) {
-    const int size = n - at < LANES ? static_cast<int>(n - at) : LANES;
+  double sum[GROUP], best[GROUP];
+  for (int64_t at = 0; at < n; at += GROUP) {
+    const int size = n - at < GROUP ? static_cast<int>(n - at) : GROUP;
+    const int padded = (size + LANES - 1) / LANES * LANES;
     if (kind == LINEAR) {
-      for (int r = 0; r < size; ++r) sum[r] = 0;
+      for (int r = 0; r < padded; ++r) sum[r] = 0;
       add_columns(index, n_index, weight + 1, weight + 1 + n_index, x, c, rows + at, size,
                   sum);
       for (int r = 0; r < size; ++r) out[at + r] = sum[r] > weight[0];
@@ -200,7 +201,7 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
     const int64_t m = n_index - 1;
     const double* w = weight + m;
     for (int32_t k = 0; k < index[0]; ++k, w += m + 1) {
-      for (int r = 0; r < size; ++r) sum[r] = w[0];
+      for (int r = 0; r < padded; ++r) sum[r] = w[0];
       add_columns(index + 1, m, w + 1, weight, x, c, rows + at, size, sum);
       for (int r = 0; r < size; ++r)
         if (k == 0 || sum[r] > best[r]) best[r] = sum[r], out[at + r] = k;

@@ -33,7 +33,7 @@ cdef extern from "route.hpp" namespace "omnitree" nogil:
 
 
 cdef int64_t FEW = 16  # rows that are not worth a stack
-cdef int64_t TOGETHER = 1024  # rows whose cells stay in the cache
+cdef int64_t TOGETHER = 2048  # rows whose cells stay in the cache
 
 
 def route_test(int kind, const int32_t[::1] index, const double[::1] weight,
