@@ -208,8 +208,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     ) -> str:
         """The tree in words: tests in the user's names and units, class counts.
 
-        A leaf shows its class, the weight of its training rows and, behind a slash, of
-        those of other classes.
+        A leaf shows its class, its training rows (their weight) and how many of them are
+        of other classes. A long sum is given a name, by the number of its node, and the
+        branches refer to it.
 
         Parameters
         ----------
@@ -231,7 +232,12 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         >>> print(clf.describe(standardised=True))
         5 nodes, 3 leaves, 3 classes
         z(x): x in units of its standard deviation
-        - 0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm)) <= -1.79...
+        sum #0 = -0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm))
+        sum #0 <= -1.79268
+        |   sum #1 = -0.5997 z(petal length (cm)) - 0.8002 z(petal width (cm))
+        |   sum #1 <= -3.43242: 2 (37 rows, 1 wrong)
+        |   sum #1 > -3.43242: 1 (42 rows, 4 wrong)
+        sum #0 > -1.79268: 0 (41 rows, 1 wrong)
         """
         from omnitree.export.text import describe
 
