@@ -12,6 +12,7 @@ from omnitree.experiments import papers
 from omnitree.experiments.papers import ldt05, lw94, lw94_runs, omni
 from omnitree.experiments.papers.base import (
     Lab,
+    Reproduction,
     chosen,
     figure_cell,
     published,
@@ -71,7 +72,7 @@ def test_verdicts_of_tests():
 
 
 @pytest.fixture(scope="module")
-def quick() -> lw94.Reproduction:
+def quick() -> Reproduction:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     return lw94.reproduce(Lab(Store(), n_jobs=2, quick=True))

@@ -19,17 +19,7 @@ import numpy as np
 import pandas as pd
 
 from omnitree.experiments.methods import Method
-from omnitree.experiments.papers.base import (
-    Cell,
-    Lab,
-    PaperTable,
-    Reproduction,
-    chosen,
-    figure_cell,
-    published,
-    shortfalls,
-    standard_error,
-)
+from omnitree.experiments.papers import base
 from omnitree.experiments.papers.results import Study
 from omnitree.experiments.protocols import CrossValidation
 
@@ -85,11 +75,11 @@ DATA = {"monks": "monks1"}
 QUICK = ("bupa", "ecoli", "glass", "hepatitis", "iris", "wine", "zoo")
 
 
-def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
+def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
     study = Study(lab, CrossValidation(2, 5), METHODS, DATA, QUICK if lab.quick else ())
     tables = []
-    for number in chosen(wanted, list(TABLES)):
+    for number in base.chosen(wanted, list(TABLES)):
         title = TABLES[number]
         stem = f"yildiz2005_table{int(number):02d}"
         file = f"{stem}_{title.split(',')[0]}"
@@ -102,13 +92,13 @@ def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
             pairs = f"{stem}_pairwise"
             tables.append(study.wins(f"{number}, wins", f"{title}: wins", file, pairs))
     notes = [f"5x2cv, seed {lab.seed}."]
-    return Reproduction(tables, notes=notes, others=[shortfalls(tables)])
+    return base.Reproduction(tables, notes=notes, others=[base.shortfalls(tables)])
 
 
 def _hybrid(study: Study) -> pd.DataFrame:
     """All decision nodes of the hybrid trees, with what table 18's rules ask."""
     rows = []
-    frame = study.rows(published("yildiz2005_table19_nodes"))
+    frame = study.rows(base.published("yildiz2005_table19_nodes"))
     found = study.run(frame[frame["variant"] == "univariate"])
     for (name, *_), result in found.items():
         for fold, record in enumerate(result.folds):
@@ -132,9 +122,9 @@ def _hybrid(study: Study) -> pd.DataFrame:
     return out
 
 
-def _nodes(number: str, file: str, nodes: pd.DataFrame) -> PaperTable:
+def _nodes(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:
     """Table 19: mean number of nodes a tree, by data set and kind."""
-    print_ = published(file).set_index(["dataset", "variant"])
+    print_ = base.published(file).set_index(["dataset", "variant"])
     cells = []
     for variant in ("univariate", "multivariate"):
         kind = nodes[nodes["multivariate"] == (variant == "multivariate")]
@@ -142,10 +132,10 @@ def _nodes(number: str, file: str, nodes: pd.DataFrame) -> PaperTable:
         for name, ours in counts.iterrows():
             row = print_.loc[(name, variant)]
             n = len(ours)
-            error = standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
+            error = base.standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
             labels = (str(name), variant)
             mean = float(ours.mean())
-            cells.append(figure_cell(labels, row["mean"], mean, error, "neither"))
+            cells.append(base.figure_cell(labels, row["mean"], mean, error, "neither"))
     total = nodes["fold"].nunique()
     share = 100 * nodes["multivariate"].mean()
     note = (
@@ -153,7 +143,7 @@ def _nodes(number: str, file: str, nodes: pd.DataFrame) -> PaperTable:
         "multivariate; published: 220.5 on 20 data sets, 9.6 %."
     )
     keys = ("data set", "nodes")
-    return PaperTable(number, TABLES[number], keys, tuple(cells), note)
+    return base.PaperTable(number, TABLES[number], keys, tuple(cells), note)
 
 
 OPERATORS: dict[str, Callable[[pd.Series, float], pd.Series]] = {
@@ -164,11 +154,11 @@ OPERATORS: dict[str, Callable[[pd.Series, float], pd.Series]] = {
 }
 
 
-def _rules(number: str, file: str, nodes: pd.DataFrame) -> PaperTable:
+def _rules(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:
     """Table 18: nodes of both kinds in all trees, by place."""
     whole = nodes["dataset"].cat.categories.size == 20
-    cells: list[Cell] = []
-    for _, row in published(file).iterrows():
+    cells: list[base.Cell] = []
+    for _, row in base.published(file).iterrows():
         rule = f"{row['attribute'].replace('_', ' ')} {row['op']} {row['threshold']}"
         meets = OPERATORS[row["op"]](nodes[row["attribute"]], row["threshold"])
         by_fold = nodes[meets].groupby("fold", observed=False)["multivariate"]
@@ -190,8 +180,8 @@ def _rules(number: str, file: str, nodes: pd.DataFrame) -> PaperTable:
             mean = float(values.mean()) if ours is None else float(ours)
             better = "neither" if whole else "unknown"
             cells.append(
-                figure_cell((rule, shown), float(row[column]), mean, error, better)
+                base.figure_cell((rule, shown), float(row[column]), mean, error, better)
             )
     note = "Sums over the ten trees of all data sets; published: of 20 data sets."
     keys = ("rule", "nodes")
-    return PaperTable(number, TABLES[number], keys, tuple(cells), note, digits=0)
+    return base.PaperTable(number, TABLES[number], keys, tuple(cells), note, digits=0)

@@ -29,17 +29,7 @@ import numpy as np
 import pandas as pd
 
 from omnitree.experiments import anova, plots, statistics
-from omnitree.experiments.papers.base import (
-    Cell,
-    Lab,
-    PaperTable,
-    Reproduction,
-    chosen,
-    figure_cell,
-    published,
-    standard_error,
-    statistic_cell,
-)
+from omnitree.experiments.papers import base
 from omnitree.experiments.papers.lw94_runs import (
     METHODS,
     POSITIONS,
@@ -65,9 +55,9 @@ TABLES = {
 NOISE = (1, 5, 10, 20, 40, 80)
 
 
-def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
+def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
-    numbers = chosen(wanted, list(TABLES))
+    numbers = base.chosen(wanted, list(TABLES))
     n, n_runs = (20, 3) if lab.quick else (100, 10)
     designs: list[tuple[int, int]] = []
     if set(numbers) - {"6", "7", "II", "III"}:
@@ -103,7 +93,7 @@ def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
     notes = [
         f"{n} data sets a condition, {n_runs} runs of random selection, seed {lab.seed}."
     ]
-    return Reproduction(tables, figures, notes, others)
+    return base.Reproduction(tables, figures, notes, others)
 
 
 def _row(table: pd.DataFrame, **where: object) -> pd.Series:
@@ -119,12 +109,14 @@ def _mean_cell(
     ours: np.ndarray,
     size: int,
     better: str = "larger",
-) -> Cell:
+) -> base.Cell:
     """A mean over data sets; `ours` is (runs, data sets), with NaN where there is none."""
     spread = float(np.nanstd(ours[0], ddof=1))
     parts = [(row["std"], size), (spread, ours.shape[1]), *_between_runs(ours)]
     mean = float(np.nanmean(ours))
-    return figure_cell(labels, row["mean"], mean, standard_error(*parts), better)
+    return base.figure_cell(
+        labels, row["mean"], mean, base.standard_error(*parts), better
+    )
 
 
 def _between_runs(ours: np.ndarray) -> list[tuple[float, float]]:
@@ -139,8 +131,8 @@ def _title(noise: int) -> str:
     return f"1 signal and {noise} noise"
 
 
-def _table1(one: dict[int, Condition]) -> PaperTable:
-    print_ = published("liuwhite1994_table1")
+def _table1(one: dict[int, Condition]) -> base.PaperTable:
+    print_ = base.published("liuwhite1994_table1")
     cells = [
         _mean_cell(
             (_title(noise), method),
@@ -151,20 +143,20 @@ def _table1(one: dict[int, Condition]) -> PaperTable:
         for noise, condition in one.items()
         for method in METHODS
     ]
-    return PaperTable("1", TABLES["1"], ("condition", "selection"), tuple(cells))
+    return base.PaperTable("1", TABLES["1"], ("condition", "selection"), tuple(cells))
 
 
 def _anova_cells(
     ours: pd.DataFrame, name: str, sources: dict[str, str], value: str = "F"
-) -> tuple[Cell, ...]:
-    print_ = published(name)
+) -> tuple[base.Cell, ...]:
+    print_ = base.published(name)
     cells = []
     for source, row_name in sources.items():
         row = _row(print_, source=source)
         significant = float(str(row["p"]).lstrip("<")) < 0.05
         found = ours.loc[row_name]
         cells.append(
-            statistic_cell(
+            base.statistic_cell(
                 (source, value), row[value], found[value], significant, found["p"]
             )
         )
@@ -184,17 +176,17 @@ def _split_plot(scores: dict[int, np.ndarray]) -> pd.DataFrame:
     return anova.split_plot(stacked, group, ("condition", "measure"))
 
 
-def _table2(one: dict[int, Condition]) -> PaperTable:
+def _table2(one: dict[int, Condition]) -> base.PaperTable:
     scores = {
         noise: np.stack([c.accuracy(m)[0] for m in METHODS], axis=1)
         for noise, c in one.items()
     }
     cells = _anova_cells(_split_plot(scores), "liuwhite1994_table2_anova", SPLIT_PLOT)
-    return PaperTable("2", TABLES["2"], ("source", "statistic"), cells, digits=1)
+    return base.PaperTable("2", TABLES["2"], ("source", "statistic"), cells, digits=1)
 
 
-def _table3(one: dict[int, Condition]) -> PaperTable:
-    print_ = published("liuwhite1994_table3")
+def _table3(one: dict[int, Condition]) -> base.PaperTable:
+    print_ = base.published("liuwhite1994_table3")
     cells, apart = [], []
     for noise, condition in one.items():
         row = _row(print_, n_noise=noise)
@@ -205,7 +197,7 @@ def _table3(one: dict[int, Condition]) -> PaperTable:
         "Deviations between data sets within a run, mean of runs, and (published): "
         f"{', '.join(apart)}."
     )
-    return PaperTable("3", TABLES["3"], ("condition",), tuple(cells), note)
+    return base.PaperTable("3", TABLES["3"], ("condition",), tuple(cells), note)
 
 
 def _anywhere(one: dict[int, Condition]) -> Table:
@@ -230,8 +222,8 @@ def _subset(one: dict[int, Condition]) -> dict[int, np.ndarray]:
     return out
 
 
-def _table4(one: dict[int, Condition]) -> PaperTable:
-    print_ = published("liuwhite1994_table4")
+def _table4(one: dict[int, Condition]) -> base.PaperTable:
+    print_ = base.published("liuwhite1994_table4")
     cells = []
     for noise, condition in one.items():
         for method in METHODS:
@@ -240,7 +232,9 @@ def _table4(one: dict[int, Condition]) -> PaperTable:
             labels = (_title(noise), method)
             cells.append(_mean_cell(labels, row, ours, row["n_datasets"]))
     note = "Branchings of one run, answers of the next."
-    return PaperTable("4", TABLES["4"], ("condition", "selection"), tuple(cells), note)
+    return base.PaperTable(
+        "4", TABLES["4"], ("condition", "selection"), tuple(cells), note
+    )
 
 
 def _same_paths(one: dict[int, Condition]) -> Table:
@@ -253,10 +247,10 @@ def _same_paths(one: dict[int, Condition]) -> Table:
     return Table(title, ("condition", *METHODS), rows, note)
 
 
-def _table5(one: dict[int, Condition]) -> PaperTable:
+def _table5(one: dict[int, Condition]) -> base.PaperTable:
     ours = _split_plot(_subset(one))
     cells = _anova_cells(ours, "liuwhite1994_table5_anova", SPLIT_PLOT)
-    return PaperTable("5", TABLES["5"], ("source", "statistic"), cells)
+    return base.PaperTable("5", TABLES["5"], ("source", "statistic"), cells)
 
 
 def _importance(three: Condition) -> pd.DataFrame:
@@ -277,8 +271,8 @@ def _levels(three: Condition, method: str) -> np.ndarray:
     )
 
 
-def _table6(three: Condition) -> PaperTable:
-    print_ = published("liuwhite1994_table6")
+def _table6(three: Condition) -> base.PaperTable:
+    print_ = base.published("liuwhite1994_table6")
     first = _importance(three)
     levels = {method: _levels(three, method) for method in METHODS}
     cells = []
@@ -290,15 +284,15 @@ def _table6(three: Condition) -> PaperTable:
             # Over data sets, not printed: theirs is taken as ours.
             n = three.right[method].shape[1]
             own = _clustered_error(rows) * np.sqrt(n)
-            error = standard_error((own, 100), (own, n), *_between_runs(ours))
+            error = base.standard_error((own, 100), (own, n), *_between_runs(ours))
             labels = (str(position), method)
             mean = float(np.nanmean(ours)) if len(rows) else np.nan
-            cells.append(figure_cell(labels, row["mean"], mean, error, "neither"))
+            cells.append(base.figure_cell(labels, row["mean"], mean, error, "neither"))
     note = (
         "Standard errors are those of a mean over data sets (a ratio estimate), for both, "
         "and the deviation between runs."
     )
-    return PaperTable(
+    return base.PaperTable(
         "6", TABLES["6"], ("position", "selection"), tuple(cells), note, digits=3
     )
 
@@ -315,7 +309,7 @@ def _clustered_error(rows: pd.DataFrame) -> float:
     return float(np.sqrt(m / (m - 1) * (sums**2).sum()) / len(rows))
 
 
-def _table7(three: Condition) -> PaperTable:
+def _table7(three: Condition) -> base.PaperTable:
     found = _importance(three)
     ours = anova.factorial(
         found.importance, {"position": found.position, "condition": found.method}
@@ -323,11 +317,11 @@ def _table7(three: Condition) -> PaperTable:
     sources = {s: s for s in ("position", "condition", "position*condition")}
     cells = _anova_cells(ours, "liuwhite1994_table7_anova", sources)
     note = f"{len(found)} branchings; published: 63836. Unique sums of squares."
-    return PaperTable("7", TABLES["7"], ("source", "statistic"), cells, note)
+    return base.PaperTable("7", TABLES["7"], ("source", "statistic"), cells, note)
 
 
-def _text1(one: dict[int, Condition]) -> PaperTable:
-    print_ = published("liuwhite1994_prose_exp1")
+def _text1(one: dict[int, Condition]) -> base.PaperTable:
+    print_ = base.published("liuwhite1994_prose_exp1")
     accuracy = {m: [c.accuracy(m)[0] for c in one.values()] for m in METHODS}
     subset = _subset(one)
     groups = {
@@ -351,13 +345,15 @@ def _text1(one: dict[int, Condition]) -> PaperTable:
             statistic, p = found.loc["condition", ["F", "p"]]
         labels = (row["analysis"], row["method"], row["statistic"])
         significant = str(row["p"]).startswith("<")
-        cells.append(statistic_cell(labels, row["value"], statistic, significant, p))
+        cells.append(
+            base.statistic_cell(labels, row["value"], statistic, significant, p)
+        )
     keys = ("analysis", "method", "statistic")
-    return PaperTable("I", TABLES["I"], keys, tuple(cells))
+    return base.PaperTable("I", TABLES["I"], keys, tuple(cells))
 
 
-def _text(condition: Condition, experiment: str) -> PaperTable:
-    print_ = published("liuwhite1994_prose_exp2_exp3")
+def _text(condition: Condition, experiment: str) -> base.PaperTable:
+    print_ = base.published("liuwhite1994_prose_exp2_exp3")
     print_ = print_[print_.experiment == experiment]
     cells = []
     for (analysis, method), rows in print_.groupby(["analysis", "method"], sort=False):
@@ -378,25 +374,25 @@ def _text(condition: Condition, experiment: str) -> PaperTable:
             for end, ours in (("min", lengths.min()), ("max", lengths.max())):
                 # The ends of a range have no standard error; they are only shown.
                 cells.append(
-                    figure_cell(
+                    base.figure_cell(
                         (*labels, end), values[end], float(ours), np.nan, "unknown"
                     )
                 )
     keys = ("analysis", "method", "statistic")
-    return PaperTable(experiment, TABLES[experiment], keys, tuple(cells))
+    return base.PaperTable(experiment, TABLES[experiment], keys, tuple(cells))
 
 
-def _paired(condition: Condition, labels: tuple[str, str], t: float) -> Cell:
+def _paired(condition: Condition, labels: tuple[str, str], t: float) -> base.Cell:
     if "path length" in labels[0]:
         a, b = (condition.lengths(m)[0].ravel() for m in ("random", "H_T"))
     else:
         a, b = (condition.accuracy(m)[0] for m in ("H_T", "random"))
     test = statistics.paired_t(a, b)
-    return statistic_cell((*labels, "t"), t, test.statistic, True, test.p)
+    return base.statistic_cell((*labels, "t"), t, test.statistic, True, test.p)
 
 
 def _figure1(one: dict[int, Condition]) -> Figure:
-    print_ = published("liuwhite1994_table1")
+    print_ = base.published("liuwhite1994_table1")
     series = {}
     for method in METHODS:
         ours = [float(c.accuracy(method).mean()) for c in one.values()]
@@ -408,7 +404,7 @@ def _figure1(one: dict[int, Condition]) -> Figure:
 
 
 def _figure2(three: Condition) -> Figure:
-    print_ = published("liuwhite1994_table6")
+    print_ = base.published("liuwhite1994_table6")
     series = {}
     for method in METHODS:
         ours = np.nanmean(_levels(three, method), axis=0)
