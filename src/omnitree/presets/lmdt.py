@@ -16,7 +16,7 @@ def lmdt(
     b: float = 0.0005,
     delta: float = 0.1,
     alpha: float = 0.01,
-    tries: int = 3,
+    tries: int = 5,
     **changes: Any,
 ) -> TreeClassifier:
     """LMDT (Utgoff & Brodley 1991).
@@ -31,7 +31,7 @@ def lmdt(
 
     Assumptions: how the probability that a machine is right on all rows is estimated
     (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). Ours: a machine that is
-    not right on all rows is trained up to three times (``tries``) and the best one kept,
+    not right on all rows is trained up to five times (``tries``) and the best one kept,
     which the paper does not say: with one training its DNF task fails for one seed in
     eight, and LED loses a point. As in the paper, a node
     whose machine sends all rows one way is a leaf. Differs: two classes are separated by one
