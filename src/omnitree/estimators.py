@@ -71,12 +71,13 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = self._training_table(X, y)
         costs = self._costs(parts, table)
         labels = _check_labels(y, table.n_rows)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = _classes_and_codes(labels)
         weight = self._class_weights(labels, self._weights(len(labels), sample_weight))
         keep = np.flatnonzero(weight > 0)
-        if len(np.unique(codes[keep])) < 2:
+        kept = codes[keep]
+        if kept.min() == kept.max():
             raise ValueError(
-                f"y has one class ({classes.tolist()[codes[keep[0]]]!r}); a classifier "
+                f"y has one class ({classes.tolist()[kept[0]]!r}); a classifier "
                 "needs rows of two classes or more"
             )
         rows = Rows(table, codes.astype(np.int32), weight)
@@ -476,6 +477,19 @@ def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
     if costs.diagonal().any():
         raise ValueError("cost_matrix must have zeros on its diagonal: right is free")
     return costs
+
+
+def _classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The labels that occur, in order, and the place of each row's among them."""
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < len(labels):  # counting beats sorting
+            shifted = (labels - low).astype(np.intp)
+            present = np.flatnonzero(np.bincount(shifted))
+            place = np.zeros(high - low + 1, dtype=np.intp)
+            place[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), place[shifted]
+    return np.unique(labels, return_inverse=True)
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

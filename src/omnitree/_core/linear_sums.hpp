@@ -44,7 +44,8 @@ typedef double Four __attribute__((vector_size(32)));
 typedef double FourUnaligned __attribute__((vector_size(32), aligned(8)));
 typedef int64_t FourInts __attribute__((vector_size(32)));
 
-#define OMNITREE_INLINE static inline __attribute__((always_inline))
+#define OMNITREE_INLINED __attribute__((always_inline))
+#define OMNITREE_INLINE static inline OMNITREE_INLINED
 
 OMNITREE_INLINE Four pick(Four a, Four b, FourInts which) {
 #if defined(__clang__)
