@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from omnitree.experiments import papers
-from omnitree.experiments.papers import ldt05, lw94, lw94_runs, omni
+from omnitree.experiments.papers import ldt05, lw94, lw94_runs, lw94_tables, omni
 from omnitree.experiments.papers.base import (
     Lab,
     Reproduction,
@@ -127,7 +127,7 @@ def test_clustered_error_is_that_of_means_when_sets_are_equal(rng):
         {"set": np.repeat(np.arange(30), 8), "importance": value.ravel()}
     )
     expected = value.mean(axis=1).std(ddof=1) / np.sqrt(30)
-    assert lw94._clustered_error(rows) == pytest.approx(expected)
+    assert lw94_tables.clustered_error(rows) == pytest.approx(expected)
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")

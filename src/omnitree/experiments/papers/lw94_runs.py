@@ -21,6 +21,19 @@ from omnitree.experiments.papers.base import Lab
 from omnitree.experiments.protocols import LeaveOneOut
 from omnitree.experiments.runner import Result, Task
 
+TABLES = {
+    "1": "accuracy, experiment I",
+    "2": "split-plot ANOVA of table 1",
+    "3": "cases that branch on the signal at the root, random selection",
+    "4": "accuracy on the cases of table 3",
+    "5": "split-plot ANOVA of table 4",
+    "6": "importance level by position in the path, experiment III",
+    "7": "ANOVA of table 6",
+    "I": "tests in the text, experiment I",
+    "II": "accuracy and test, experiment II",
+    "III": "accuracy, path lengths and tests, experiment III",
+}
+NOISE = (1, 5, 10, 20, 40, 80)
 METHODS = {
     "random": Method("random-attribute", label="random"),
     "H_T": Method("random-attribute", {"choice": "best"}, label="H_T"),
