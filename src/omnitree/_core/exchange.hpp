@@ -60,10 +60,11 @@ class ExchangeSearch {
 
   // Moves classes as long as a move helps; `left` is the start and the result.
   void run(uint8_t* left) {
+    for (int c = 0; c < t.k; ++c) step[c] = left[c] ? t.size[c] : 0.0;
     for (int64_t i = 0; i < t.n; ++i) {
-      u[i] = 0;
-      for (int c = 0; c < t.k; ++c)
-        if (left[c]) u[i] += t.size[c] * t.scores[i * t.k + c];
+      double sum = 0;
+      for (int c = 0; c < t.k; ++c) sum += step[c] * t.scores[i * t.k + c];
+      u[i] = sum;
     }
     for (bool first = true;; first = false) {
       int members = 0;
