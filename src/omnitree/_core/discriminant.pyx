@@ -15,10 +15,9 @@ cdef extern from "standardise.hpp" namespace "omnitree" nogil:
         const double* weight
         int64_t n
 
-    void standardise_side_by_side(
-        const Values&, const Rows&, int64_t, double*, double*, double*, int64_t, int64_t)
-    void standardise_strided(
-        const Values&, const Rows&, int64_t, double*, double*, double*, int64_t, int64_t)
+    void c_standardise "omnitree::standardise" (
+        const Values&, const Rows&, int64_t, bint, double*, double*, double*, int64_t,
+        int64_t)
 
 
 cdef extern from "exchange.hpp" namespace "omnitree" nogil:
@@ -39,8 +38,11 @@ cdef extern from "exchange.hpp" namespace "omnitree" nogil:
 
 
 def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,
-                double[::1] mean, double[::1] std, double[:, :] z):
-    """Mean and deviation of each column over some rows, and the columns in their units."""
+                bint gaps, double[::1] mean, double[::1] std, double[:, :] z):
+    """Mean and deviation of each column over some rows, and the columns in their units.
+
+    `gaps` says whether some cells may be missing.
+    """
     cdef Values v
     cdef Rows r
     cdef int64_t p = x.shape[1], size = <int64_t> sizeof(double)
@@ -49,12 +51,8 @@ def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1]
     v = view_values(x)
     r.id, r.weight, r.n = &rows[0], &weight[0], rows.shape[0]
     with nogil:
-        if v.col_stride == 1:
-            standardise_side_by_side(v, r, p, &mean[0], &std[0], &z[0, 0],
-                                     z.strides[0] // size, z.strides[1] // size)
-        else:
-            standardise_strided(v, r, p, &mean[0], &std[0], &z[0, 0],
-                                z.strides[0] // size, z.strides[1] // size)
+        c_standardise(v, r, p, gaps, &mean[0], &std[0], &z[0, 0], z.strides[0] // size,
+                      z.strides[1] // size)
 
 
 def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,

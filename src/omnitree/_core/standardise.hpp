@@ -41,8 +41,8 @@ OMNITREE_INLINE void sum_in_runs(const Values& x, const Rows& rows, std::vector<
   }
 }
 
-// STRIDE 1: columns side by side; 0: as x says.
-template <int STRIDE>
+// STRIDE 1: columns side by side; 0: as x says. GAPS: some cells may be missing.
+template <int STRIDE, bool GAPS>
 OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* mean,
                          double* std, double* z, int64_t z_row, int64_t z_column) {
   const int64_t step = STRIDE ? STRIDE : x.col_stride;
@@ -68,12 +68,15 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int6
   sum_in_runs(x, rows, sums, [&](const double* row, double weight, double* run) OMNITREE_INLINED {
     for (int64_t j = 0; j < p; ++j) {
       const double v = row[j * step];
-      const double w = v == v ? weight : 0.0;
-      run[j] += w;
-      run[p + j] += v == v ? w * ((v - middle[j]) * unit[j]) : 0.0;
+      const bool present = !GAPS || v == v;
+      if (GAPS) run[j] += present ? weight : 0.0;
+      run[p + j] += present ? weight * ((v - middle[j]) * unit[j]) : 0.0;
     }
   });
+  double total = 0;
+  for (int64_t i = 0; i < rows.n && !GAPS; ++i) total += rows.weight[i];
   for (int64_t j = 0; j < p; ++j) {
+    if (!GAPS) sums[j] = total;
     if (sums[j] == 0) sums[j] = 1;
     // Deviations are taken from the mean as rounded, the one that a folded test subtracts,
     // so z is what the test will see.
@@ -83,7 +86,7 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int6
   sum_in_runs(x, rows, squares, [&](const double* row, double weight, double* run) OMNITREE_INLINED {
     for (int64_t j = 0; j < p; ++j) {
       const double v = (row[j * step] - mean[j]) * unit[j];
-      run[j] += v == v ? weight * v * v : 0.0;
+      run[j] += !GAPS || v == v ? weight * v * v : 0.0;
     }
   });
   for (int64_t j = 0; j < p; ++j) {
@@ -96,25 +99,26 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int6
     double* out = z + i * z_row;
     for (int64_t j = 0; j < p; ++j) {
       const double v = (row[j * step] - mean[j]) * unit[j] * scale[j];
-      out[j * z_column] = v == v ? v : 0.0;
+      out[j * z_column] = !GAPS || v == v ? v : 0.0;
     }
   }
 }
 
-// Columns side by side, and columns any distance apart.
+// Columns side by side without gaps, as a large table of numbers has them.
 OMNITREE_CLONES
-static void standardise_side_by_side(const Values& x, const Rows& rows, int64_t p, double* mean,
-                                     double* std, double* z, int64_t z_row,
-                                     int64_t z_column) {
-  if (z_column == 1)
-    standardise_columns<1>(x, rows, p, mean, std, z, z_row, 1);
-  else
-    standardise_columns<1>(x, rows, p, mean, std, z, z_row, z_column);
+static void standardise_plain(const Values& x, const Rows& rows, int64_t p, double* mean,
+                              double* std, double* z, int64_t z_row) {
+  standardise_columns<1, false>(x, rows, p, mean, std, z, z_row, 1);
 }
 
-inline void standardise_strided(const Values& x, const Rows& rows, int64_t p, double* mean,
-                                double* std, double* z, int64_t z_row, int64_t z_column) {
-  standardise_columns<0>(x, rows, p, mean, std, z, z_row, z_column);
+inline void standardise(const Values& x, const Rows& rows, int64_t p, bool gaps, double* mean,
+                        double* std, double* z, int64_t z_row, int64_t z_column) {
+  if (x.col_stride == 1 && z_column == 1 && !gaps)
+    standardise_plain(x, rows, p, mean, std, z, z_row);
+  else if (x.col_stride == 1)
+    standardise_columns<1, true>(x, rows, p, mean, std, z, z_row, z_column);
+  else
+    standardise_columns<0, true>(x, rows, p, mean, std, z, z_row, z_column);
 }
 
 }  // namespace omnitree

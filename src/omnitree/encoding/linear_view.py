@@ -120,7 +120,7 @@ class LinearView:
         mean, std = np.zeros(self.n_columns), np.zeros(self.n_columns)
         Z = np.empty((len(rows), self.n_columns), order=order)
         weights = np.ascontiguousarray(weights, dtype=np.float64)
-        kernel.standardise(self.columns, rows, weights, mean, std, Z)
+        kernel.standardise(self.columns, rows, weights, self.has_gaps, mean, std, Z)
         return mean, std, Z
 
     @staticmethod
