@@ -42,7 +42,7 @@ def test_standardise(seed):
         rng.integers(-2, 3, size=(n, p)) * rng.choice([1.0, 0.3]),
         order=rng.choice(["C", "F"]),
     )
-    gaps = seed % 3 > 0
+    gaps = int(seed) % 3 > 0
     if gaps:
         X[rng.random((n, p)) < 0.2] = np.nan
     rows = np.sort(rng.choice(n, size=rng.integers(1, n + 1), replace=False))
