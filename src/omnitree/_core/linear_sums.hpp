@@ -27,6 +27,7 @@ struct Values {  // a float64 matrix with strides counted in elements
 struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1: a number)
   const int32_t* feature;
   const int32_t* symbol;
+  int64_t n;
 };
 
 // The value of an encoded column, or `fill` where the feature is missing.
@@ -142,6 +143,54 @@ inline void add_columns(const int32_t* index, int64_t m, const double* weight,
       ++end;
     add_side_by_side(x.base + feature, x.row_stride, rows, n, end - j, weight + j, fill + j,
                      sum);
+  }
+}
+
+// Whether the encoded columns are the features themselves, side by side in every row.
+inline bool all_side_by_side(const Values& x, const Columns& c) {
+  bool plain = x.col_stride == 1;
+  for (int64_t j = 0; j < c.n; ++j) plain &= c.feature[j] == j && c.symbol[j] < 0;
+  return plain;
+}
+
+inline double length_of(const double* v, int64_t m) {
+  double squares = 0;
+  for (int64_t j = 0; j < m; ++j) squares += v[j] * v[j];
+  return std::sqrt(squares);
+}
+
+// The length of each row as a vector; NaN where it has gaps.
+OMNITREE_CLONES
+static void row_lengths(const double* base, int64_t stride, int64_t n, int64_t m, double* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double* row = base + i * stride;
+    Four squares = {};
+    int64_t j = 0;
+    for (; j + 4 <= m; j += 4) squares += load(row + j) * load(row + j);
+    double rest = 0;
+    for (; j < m; ++j) rest += row[j] * row[j];
+    out[i] = std::sqrt(squares[0] + squares[1] + squares[2] + squares[3] + rest);
+  }
+}
+
+// Sums of weight[j] * row[j] of n rows, in whatever order is fast.
+OMNITREE_CLONES
+static void quick_sums(const double* base, int64_t stride, const int64_t* rows, int64_t n,
+                       int64_t m, const double* weight, double* sum) {
+  for (int64_t at = 0; at < n; at += LANES) {
+    const double* row[LANES];
+    for (int r = 0; r < LANES; ++r) row[r] = base + rows[at + r < n ? at + r : n - 1] * stride;
+    Four total[LANES] = {};
+    int64_t j = 0;
+    for (; j + 4 <= m; j += 4) {
+      const Four w = load(weight + j);
+      for (int r = 0; r < LANES; ++r) total[r] += w * load(row[r] + j);
+    }
+    for (int r = 0; r < LANES && at + r < n; ++r) {
+      double rest = 0;
+      for (int64_t i = j; i < m; ++i) rest += weight[i] * row[r][i];
+      sum[at + r] = (total[r][0] + total[r][1]) + (total[r][2] + total[r][3]) + rest;
+    }
   }
 }
 
