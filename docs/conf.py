@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 
 import omnitree
@@ -111,13 +110,14 @@ def commands_page() -> str:
         _help(main, "omnitree", None),
     ]
     for name, command in main.commands.items():
-        parent = click.Context(main, info_name="omnitree")
+        parent = main.context_class(main, info_name="omnitree")
         text += [f"## `omnitree {name}`", _help(command, name, parent)]
     return "\n\n".join(text) + "\n"
 
 
 def _help(command: Any, name: str, parent: Any) -> str:
-    with click.Context(
+    # The context's class is click's, or that of typer's own copy of click.
+    with command.context_class(
         command, info_name=name, parent=parent, terminal_width=88, max_content_width=88
     ) as context:
         return f"```text\n{command.get_help(context)}\n```"
