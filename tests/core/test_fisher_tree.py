@@ -120,11 +120,11 @@ def test_gaps_and_unknown_parts_go_node_by_node():
 
 def test_time_limit():
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(30_000, 20))
+    X = rng.normal(size=(100_000, 40))
     y = (X[:, 0] * X[:, 1] > 0.1 * X[:, 2]).astype(int) + 2 * (X[:, 3] > 1)
     stopped = TreeClassifier(Linear(), max_seconds=1e-9).fit(X, y).tree_
     assert stopped.n_leaves < TreeClassifier(Linear()).fit(X, y).tree_.n_leaves
-    assert stopped.value[0].sum() == 30_000
+    assert stopped.value[0].sum() == 100_000
 
 
 def test_bad_arguments():

@@ -1,6 +1,6 @@
 // Fisher's directions of a node, as `omnitree.direction.Fisher` finds them.
 //
-// Class sums and second moments of the rows come from BLAS, block by block; T^-1 (m_k - m) for
+// Class sums and second moments are summed a few rows at a time; T^-1 (m_k - m) for
 // every class from a Cholesky factorisation of the total scatter or, where it is singular,
 // through its principal components; with fewer rows than columns from the inner products of
 // the rows. Used by fisher_tree.hpp.
@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "products.hpp"
 #include "projection.hpp"
 
 namespace omnitree {
@@ -18,7 +19,6 @@ namespace omnitree {
 using Doubles = std::vector<double>;
 
 struct Blas {  // Fortran's, as SciPy hands them out
-  void (*syrk)(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*);
   void (*gemm)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*,
                double*, int*);
   void (*potrf)(char*, int*, double*, int*, int*);
@@ -47,14 +47,14 @@ struct Moments {
   Doubles sums, second;
 };
 
-// Adds rows side by side, the first of them ids[0], to the sums of their classes.
+// Adds rows, each a line of `width` numbers, to the sums of their classes.
 OMNITREE_CLONES
-static void add_class_sums(const FisherTask& t, const double* rows, const int64_t* ids,
-                           int64_t n, double* sums) {
+static void add_class_sums(const FisherTask& t, const double* rows, int64_t width,
+                           const int64_t* ids, int n, double* sums) {
   const int64_t p = t.p;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int i = 0; i < n; ++i) {
     const double w = t.weight ? t.weight[ids[i]] : 1.0;
-    const double* row = rows + i * p;
+    const double* row = rows + i * width;
     double* to = sums + t.y[ids[i]] * p;
     for (int64_t j = 0; j < p; ++j) to[j] += w * row[j];
   }
@@ -62,23 +62,26 @@ static void add_class_sums(const FisherTask& t, const double* rows, const int64_
 
 class Fisher {
  public:
-  explicit Fisher(const FisherTask& task)
-      : t(task), block_rows(std::max<int64_t>(64, (1 << 17) / (8 * std::max(task.p, 1)))),
-        block(block_rows * task.p) {}
+  explicit Fisher(const FisherTask& task) : t(task) {}
 
   // Moments of rows; only the sums unless `second` is asked for.
   Moments moments(const int64_t* ids, int64_t n, bool second) {
-    Moments m{Doubles(static_cast<size_t>(t.k) * t.p),
-              Doubles(second ? static_cast<size_t>(t.p) * t.p : 0)};
-    for (int64_t at = 0; at < n; at += block_rows) {
-      const int64_t size = std::min(block_rows, n - at);
-      const double* rows = gather(ids + at, size);
-      add_class_sums(t, rows, ids + at, size, m.sums.data());
-      if (second) {
-        if (t.weight) rows = by_root_of_weight(rows, ids + at, size);
-        add_products(rows, static_cast<int>(size), m.second.data());
+    const int64_t p = t.p, width = product_width(p);
+    Moments m{Doubles(static_cast<size_t>(t.k) * p), Doubles(second ? p * p : 0)};
+    Doubles rows(PRODUCT_ROWS * width), products(second ? width * width : 0);
+    for (int64_t at = 0; at < n; at += PRODUCT_ROWS) {
+      const int size = static_cast<int>(std::min<int64_t>(PRODUCT_ROWS, n - at));
+      take(ids + at, size, n - at, width, rows.data());
+      add_class_sums(t, rows.data(), width, ids + at, size, m.sums.data());
+      if (!second) continue;
+      for (int i = 0; i < size && t.weight; ++i) {
+        const double root = std::sqrt(t.weight[ids[at + i]]);
+        for (int64_t j = 0; j < p; ++j) rows[i * width + j] *= root;
       }
+      add_products(rows.data(), size, width, products.data());
     }
+    for (int64_t a = 0; a < p && second; ++a)
+      for (int64_t b = a; b < p; ++b) m.second[a * p + b] = products[b * width + a];
     return m;
   }
 
@@ -137,35 +140,16 @@ class Fisher {
  private:
   double weight_of(int64_t row) const { return t.weight ? t.weight[row] : 1.0; }
 
-  // Rows side by side; ids ascend, so that a run without holes needs no copy.
-  const double* gather(const int64_t* ids, int64_t n) {
-    if (ids[n - 1] - ids[0] + 1 == n) return t.z + ids[0] * t.p;
-    // Rows lie apart: ask for one some steps before it is copied.
+  // Copies n rows, each to a line of `width` numbers, and asks for those that come next (of
+  // all `left`): they lie apart.
+  void take(const int64_t* ids, int n, int64_t left, int64_t width, double* to) const {
     constexpr int64_t AHEAD = 8, LINE = 8;
     for (int64_t i = 0; i < n; ++i) {
-      if (i + AHEAD < n) {
-        const double* soon = t.z + ids[i + AHEAD] * t.p;
-        for (int64_t j = 0; j < t.p; j += LINE) __builtin_prefetch(soon + j);
-      }
-      std::memcpy(&block[i * t.p], t.z + ids[i] * t.p, sizeof(double) * t.p);
+      if (i + AHEAD < left)
+        for (int64_t j = 0; j < t.p; j += LINE)
+          __builtin_prefetch(t.z + ids[i + AHEAD] * t.p + j);
+      std::memcpy(to + i * width, t.z + ids[i] * t.p, sizeof(double) * t.p);
     }
-    return block.data();
-  }
-
-  const double* by_root_of_weight(const double* rows, const int64_t* ids, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      const double root = std::sqrt(weight_of(ids[i]));
-      for (int j = 0; j < t.p; ++j) block[i * t.p + j] = root * rows[i * t.p + j];
-    }
-    return block.data();
-  }
-
-  // second += rows' rows, lower part
-  void add_products(const double* rows, int n, double* second) {
-    char lower = 'L', plain = 'N';
-    int p = t.p;
-    double one = 1;
-    t.blas.syrk(&lower, &plain, &p, &n, &one, const_cast<double*>(rows), &p, &one, second, &p);
   }
 
   void multiply(char ta, char tb, int m, int n, int inner, const double* a, int lda,
@@ -299,8 +283,7 @@ class Fisher {
   }
 
   const FisherTask t;
-  const int64_t block_rows;
-  Doubles block, basis, factor;
+  Doubles basis, factor;
 };
 
 }  // namespace omnitree

@@ -6,7 +6,7 @@ Used by `learners.linear` where no cell is missing.
 """
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
-from scipy.linalg.cython_blas cimport dgemm, dsyrk
+from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyevd
 
 from omnitree._core.ticks cimport Tick, make_tick
@@ -16,8 +16,6 @@ from omnitree._core.views cimport Columns, Values, view_columns, view_values
 
 cdef extern from "fisher_tree.hpp" namespace "omnitree" nogil:
     cdef cppclass Blas:
-        void (*syrk)(char*, char*, int*, int*, double*, double*, int*, double*, double*,
-                     int*) noexcept
         void (*gemm)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*,
                      double*, double*, int*) noexcept
         void (*potrf)(char*, int*, double*, int*, int*) noexcept
@@ -92,7 +90,7 @@ def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
         task.rows.weight = &w[0]
     task.rows.n, task.rows.p, task.rows.k = z.shape[0], <int> z.shape[1], n_classes
     task.rows.pca, task.rows.epsilon = pca, epsilon
-    task.rows.blas.syrk, task.rows.blas.gemm = dsyrk, dgemm
+    task.rows.blas.gemm = dgemm
     task.rows.blas.potrf, task.rows.blas.potrs = dpotrf, dpotrs
     task.rows.blas.syevd = dsyevd
     task.mean, task.std = &mean[0], &std[0]
