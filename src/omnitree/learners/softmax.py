@@ -8,7 +8,6 @@ compares machines with subtrees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from omnitree.coefficients.threads import one_thread
 from omnitree.column_source import Quadratic
 from omnitree.discriminants.base import Functions
 from omnitree.discriminants.softmax import Whitened
+from omnitree.discriminants.softmax_folds import Validated, validate
 from omnitree.folds import fold_weights
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
@@ -37,11 +37,12 @@ class Trial:
 
     Attributes
     ----------
-    wrong : float array (n,)
-        Weight of each row that was misclassified while held out, times what that costs.
-    loss : float
-        Mean of minus the logarithm of the held-out probability of the true class.
-    penalty : float
+    classes : int array (k,)
+        The classes of the rows.
+    y : int array (n,)
+        Class of each row, as a position among these.
+    validated : Validated
+        Penalty and held-out errors.
     expansion : str
     """
 
@@ -49,9 +50,7 @@ class Trial:
     whitened: Whitened
     classes: np.ndarray
     y: np.ndarray
-    wrong: Floats
-    loss: float
-    penalty: float
+    validated: Validated
     expansion: str
 
     @property
@@ -71,18 +70,19 @@ class Trial:
     @property
     def error(self) -> float:
         """Share of the rows that were misclassified while held out."""
-        return float(self.wrong.sum() / self.rows.weight.sum())
+        return float(self.validated.wrong.sum() / self.validated.tested.sum())
 
     def split(self) -> Split | None:
         """The test fitted to all rows; None if all rows take one branch."""
         with one_thread():
-            w = self.whitened.fit(
+            (w,) = self.whitened.fit(
                 self.y,
-                self.rows.weight,
+                self.rows.weight[:, None],
                 len(self.classes),
-                self.penalty,
-                tolerance=1e-6,
-                most=300,
+                self.validated.penalty,
+                self.validated.weights,
+                tolerance=1e-4,
+                most=100,
             )
         weights, bias = self.whitened.functions(w)
         branch = (self.rows.columns @ weights.T + bias).argmax(axis=1)
@@ -112,7 +112,8 @@ class Softmax(SplitLearner):
     expansion : {"linear", "quadratic"}, default="linear"
         The columns: as they are, or with all their squares and products.
     penalties : sequence of float
-        Tried from the largest down, until the held-out likelihood gets worse.
+        Tried from the second largest down, until the held-out likelihood gets worse; the
+        largest, if that is at once.
     folds : int, default=5
         Of the cross-validation that chooses the penalty.
     max_columns : int, optional
@@ -142,8 +143,11 @@ class Softmax(SplitLearner):
         trial = self.trial(node)
         return None if trial is None else trial.split()
 
-    def trial(self, node: Node) -> Trial | None:
-        """Cross-validate every penalty; None where there is nothing to fit."""
+    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+        """Cross-validate every penalty; None where there is nothing to fit.
+
+        `against` has the share of each row that another test misclassifies; see `validate`.
+        """
         if self.expansion not in EXPANSIONS:
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
@@ -158,61 +162,13 @@ class Softmax(SplitLearner):
             if whitened is None:
                 return None
             y = np.searchsorted(rows.present, rows.y).astype(np.int32)
-            table = Table(
-                node.problem.table.values[rows.rows], node.problem.table.schema
-            )
-            held = fold_weights(table, y, rows.weight, self.folds, node.problem.seed)
+            table, seed = node.problem.table, node.problem.seed
+            table = Table(table.values[rows.rows], table.schema)
+            held = fold_weights(table, y, rows.weight, self.folds, seed)
             costs = node.problem.class_costs
             if costs is not None:
                 costs = costs[rows.present]
-            wrong, loss, penalty = self._validate(
-                whitened, y, rows, held, penalties, costs
+            validated = validate(
+                whitened, y, k, rows.weight, held, penalties, costs, against
             )
-        return Trial(
-            rows, whitened, rows.present, y, wrong, loss, penalty, self.expansion
-        )
-
-    def _validate(
-        self,
-        whitened: Whitened,
-        y: np.ndarray,
-        rows: LinearRows,
-        held: Floats,
-        penalties: Sequence[float],
-        costs: Floats | None,
-    ) -> tuple[Floats, float, float]:
-        """Held-out errors, loss and penalty where the loss is least."""
-        k = len(rows.present)
-        weights: list[Floats | None] = [None] * held.shape[1]
-        best: tuple[Floats, float, float] | None = None
-        for penalty in penalties:
-            wrong, loss = np.zeros(len(y)), 0.0
-            for fold in range(held.shape[1]):
-                out = np.flatnonzero(held[:, fold] > 0)
-                kept = rows.weight - held[:, fold]
-                kept[kept < 1e-12] = 0.0
-                if not len(out) or not (kept > 0).any():
-                    continue
-                w = whitened.fit(y, kept, k, penalty, weights[fold])
-                weights[fold] = w
-                s = whitened.scores[out] @ w[:-1] + w[-1]
-                s -= s.max(axis=1, keepdims=True)
-                true = s[np.arange(len(out)), y[out]]
-                lost = np.log(np.exp(s).sum(axis=1)) - true
-                loss += float(held[out, fold] @ lost)
-                said = s.argmax(axis=1)
-                if costs is None:
-                    wrong[out] += held[out, fold] * (said != y[out])
-                    continue
-                # A branch answers the class that costs least for the rows it has.
-                branch = (whitened.scores @ w[:-1] + w[-1]).argmax(axis=1)
-                counts = np.bincount(branch * k + y, kept, k * k).reshape(k, k)
-                answer = (counts @ costs).argmin(axis=1)
-                wrong[out] += held[out, fold] * costs[y[out], answer[said]]
-            loss /= float(rows.weight.sum())
-            if best is None or loss < best[1]:
-                best = wrong, loss, penalty
-            else:
-                break
-        assert best is not None
-        return best
+        return Trial(rows, whitened, rows.present, y, validated, self.expansion)

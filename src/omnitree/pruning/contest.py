@@ -123,8 +123,7 @@ class Contest(Pruning):
                 continue
             if tree.depths[at] == limits.max_depth or limits.expired():
                 continue
-            trials = self._trials(problem, tested, rivals)
-            best = self._winner(trials, held_out)
+            trials, best = self._compete(problem, tested, rivals, held_out)
             split = None if best is None else trials[best].split()
             more = 0 if split is None else split.n_children - int(leaves[at])
             if limits.max_leaves is not None and n_leaves + more > limits.max_leaves:
@@ -166,31 +165,36 @@ class Contest(Pruning):
             wrong[part.rows] += part.test.weight * lost
         return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
 
-    def _trials(
-        self, problem: Problem, here: np.ndarray, rivals: Sequence[Softmax]
-    ) -> list[Trial]:
-        """What the rivals make of the rows of a node."""
+    def _compete(
+        self,
+        problem: Problem,
+        here: np.ndarray,
+        rivals: Sequence[Softmax],
+        held_out: HeldOut,
+    ) -> tuple[list[Trial], int | None]:
+        """What rivals make of the rows of a node; which beats the subtree and the others."""
         if problem.weight[here].sum() > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
-        trials = [rival.trial(node) for rival in rivals]
-        return [trial for trial in trials if trial is not None]
-
-    def _winner(self, trials: list[Trial], held_out: HeldOut) -> int | None:
-        """The rival that beats the subtree and all simpler rivals, or None."""
+        share = held_out.weight[here]
+        least = held_out.wrong[here] / share
+        trials: list[Trial] = []
         best = None
-        if trials:
-            here = trials[0].rows.rows
-            share = held_out.weight[here]
-            least = held_out.wrong[here]
-        for i, trial in enumerate(trials):
-            wrong = trial.wrong * (share / trial.rows.weight)
-            gain = least - wrong
+        for rival in rivals:
+            trial = rival.trial(node, least)
+            if trial is None:
+                continue
+            trials.append(trial)
+            found = trial.validated
+            if not (found.tested > 0).all():
+                continue  # given up
+            wrong = found.wrong / found.tested
+            gain = share * (least - wrong)
             spread = np.sqrt((gain**2 / share).sum())
             needed = self.margin if best is None else self.step
             if gain.sum() > needed * spread + 1e-9:
-                best, least = i, wrong
-        return best
+                best, least = len(trials) - 1, wrong
+        return trials, best
 
 
 def _said(
