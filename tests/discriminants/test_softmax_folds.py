@@ -34,8 +34,10 @@ def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
         wrong += h * (s.argmax(axis=1) != y)
         loss -= h @ np.log(p[np.arange(len(y)), y])
     assert found.penalty == 0.1
-    np.testing.assert_array_equal(found.tested, weight)
-    assert (found.wrong != wrong).sum() <= 1  # fewer steps, so a row may differ
+    np.testing.assert_array_equal(found.held_out.weight, weight)
+    assert (
+        found.held_out.wrong != wrong
+    ).sum() <= 1  # fewer steps, so a row may differ
     assert found.loss == pytest.approx(loss / weight.sum(), rel=0.02)
 
 
@@ -45,11 +47,11 @@ def test_costs_of_errors():
     plain = validate(whitened, y, 3, weight, held, [0.1])
     equal = validate(whitened, y, 3, weight, held, [0.1], 1 - np.eye(3))
     # A branch answers its majority, which is its own class but for bad luck.
-    assert (plain.wrong == equal.wrong).mean() > 0.9
+    assert (plain.held_out.wrong == equal.held_out.wrong).mean() > 0.9
     dear = np.array([[0.0, 9.0, 9.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     costly = validate(whitened, y, 3, weight, held, [0.1], dear)
-    assert costly.wrong[y == 0].sum() <= 9 * plain.wrong[y == 0].sum()
-    assert set(np.round(costly.wrong / weight, 9)) <= {0.0, 1.0, 9.0}
+    assert costly.held_out.wrong[y == 0].sum() <= 9 * plain.held_out.wrong[y == 0].sum()
+    assert set(np.round(costly.held_out.wrong / weight, 9)) <= {0.0, 1.0, 9.0}
 
 
 class Valley:

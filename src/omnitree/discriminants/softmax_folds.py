@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.discriminants.softmax import Whitened
+from omnitree.held_out import HeldOut, losses
 from omnitree.linear_rows import Floats
 
 # Rows from which on the first fold goes ahead.
@@ -32,18 +33,15 @@ class Validated:
         The one with the least held-out loss.
     loss : float
         Mean of minus the logarithm of the held-out probability of the true class.
-    tested : float array (n,)
-        Weight of each row in the folds that were fitted.
-    wrong : float array (n,)
-        Of that weight, what was misclassified, times what it costs.
+    held_out : HeldOut
+        Errors in the folds that were fitted.
     weights : float array (1, k, r + 1)
         Mean over the folds.
     """
 
     penalty: float
     loss: float
-    tested: Floats
-    wrong: Floats
+    held_out: HeldOut
     weights: Floats
 
     @classmethod
@@ -54,13 +52,8 @@ class Validated:
         wrong = np.sum([part.wrong(penalty, costs) for part in parts], axis=0)
         weights = np.concatenate([part.weights[penalty] for part in parts])
         loss = sum(part.losses[penalty] for part in parts) / tested.sum()
-        return cls(penalty, loss, tested, wrong, weights.mean(axis=0, keepdims=True))
-
-    def hopeless(self, against: Floats) -> bool:
-        """Whether it errs more than `against`, a share of each row, by a standard error."""
-        at = self.tested > 0
-        gain = against[at] * self.tested[at] - self.wrong[at]
-        return bool(gain.sum() < -np.sqrt((gain**2 / self.tested[at]).sum()))
+        mean = weights.mean(axis=0, keepdims=True)
+        return cls(penalty, loss, HeldOut(tested, wrong), mean)
 
 
 def validate(
@@ -87,7 +80,7 @@ def validate(
     parts = [Folds(whitened, y, k, weight, block) for block in blocks]
     if against is not None and ahead:
         first = Validated.of(parts[:1], best_penalty(parts[:1], penalties), costs)
-        if first.hopeless(against):
+        if first.held_out.gain(against) < -1:
             return first
     return Validated.of(parts, best_penalty(parts, penalties), costs)
 
@@ -137,14 +130,9 @@ class Folds:
     def wrong(self, penalty: float, costs: Floats | None) -> Floats:
         """Weight of each row while it was held out and misclassified, times the cost."""
         said = self.whitened.sums(self.weights[penalty]).argmax(axis=1)
-        if costs is None:
-            return (self.held.T * (said != self.y)).sum(axis=0)
         wrong = np.zeros(len(self.y))
         for held, branch, kept in zip(self.held.T, said, self.kept.T, strict=True):
-            # A branch answers the class that costs least for the rows it has.
-            cells = np.bincount(branch * self.k + self.y, kept, self.k**2)
-            answer = (cells.reshape(self.k, self.k) @ costs).argmin(axis=1)
-            wrong += held * costs[self.y, answer[branch]]
+            wrong += held * losses(branch, self.y, kept, costs)
         return wrong
 
 

@@ -2,8 +2,7 @@
 
 The columns are taken as they are or with all their squares and products; the penalty is the
 one with the best cross-validated likelihood. Of two classes this is one linear (quadratic)
-test, of more a machine. `trial` keeps the held-out answers, by which the pruning `contest`
-compares machines with subtrees.
+test, of more a machine. A rival in the pruning `contest`.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from omnitree.coefficients.threads import one_thread
-from omnitree.column_source import Quadratic
-from omnitree.discriminants.base import Functions
 from omnitree.discriminants.softmax import Whitened
 from omnitree.discriminants.softmax_folds import Validated, validate
 from omnitree.folds import fold_weights
 from omnitree.learners.base import SplitLearner
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS
+from omnitree.learners.trial import Trial
+from omnitree.linear_rows import Floats
 from omnitree.node import EXPANSIONS, Node
 from omnitree.parts import number, unknown
 from omnitree.splits import Split
@@ -29,79 +26,32 @@ from omnitree.table import Table
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 # Of rows and columns: to find the directions of so many takes minutes.
 TOO_MANY = 3000
+# Of the last fit, in products: with thousands of rows and columns the last digits of the
+# weights take seconds and change no answer.
+WORK = 4e8
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What cross-validation found.
+class SoftmaxTrial(Trial):
+    """What `Softmax` found; `y` are classes as positions among those present."""
 
-    Attributes
-    ----------
-    classes : int array (k,)
-        The classes of the rows.
-    y : int array (n,)
-        Class of each row, as a position among these.
-    validated : Validated
-        Penalty and held-out errors.
-    expansion : str
-    """
-
-    rows: LinearRows
     whitened: Whitened
-    classes: np.ndarray
     y: np.ndarray
     validated: Validated
-    expansion: str
 
-    @property
-    def kind(self) -> str:
-        """Kind of the test."""
-        two = len(self.classes) == 2
-        if self.expansion == "linear":
-            return "linear" if two else "machine"
-        return "quadratic" if two else "quadratic_machine"
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters of the test."""
-        k = 1 if len(self.classes) == 2 else len(self.classes)
-        return k * (self.rows.n_columns + 1)
-
-    @property
-    def error(self) -> float:
-        """Share of the rows that were misclassified while held out."""
-        return float(self.validated.wrong.sum() / self.validated.tested.sum())
-
-    def split(self) -> Split | None:
-        """The test fitted to all rows; None if all rows take one branch."""
+    def functions(self) -> tuple[Floats, Floats]:
+        k = len(self.rows.present)
         with one_thread():
             (w,) = self.whitened.fit(
                 self.y,
                 self.rows.weight[:, None],
-                len(self.classes),
+                k,
                 self.validated.penalty,
                 self.validated.weights,
-                tolerance=1e-4,
-                most=100,
+                tolerance=1e-6,
+                most=int(np.clip(WORK / (self.whitened.scores.size * k), 50, 300)),
             )
-        weights, bias = self.whitened.functions(w)
-        branch = (self.rows.columns @ weights.T + bias).argmax(axis=1)
-        cells = branch * self.rows.n_classes + self.rows.y
-        shape = (len(bias), self.rows.n_classes)
-        counts = np.bincount(cells, self.rows.weight, shape[0] * shape[1])
-        counts = counts.reshape(shape)
-        used = np.flatnonzero(counts.sum(axis=1) > 0)
-        if len(used) < 2:
-            return None
-        merit = float(MERITS.resolve("gain")(counts[used]))
-        weights, bias = weights[used], bias[used]
-        source, fill = self.rows.source, self.rows.fill
-        if len(used) == 2:
-            return source.split(weights[1] - weights[0], bias[0] - bias[1], fill, merit)
-        if isinstance(source, Quadratic):
-            return source.machine(weights, bias, fill, merit)
-        functions = Functions(self.classes[used], weights, bias)
-        return functions.machine(self.rows, merit)
+        return self.whitened.functions(w)
 
 
 class Softmax(SplitLearner):
@@ -171,4 +121,6 @@ class Softmax(SplitLearner):
             validated = validate(
                 whitened, y, k, rows.weight, held, penalties, costs, against
             )
-        return Trial(rows, whitened, rows.present, y, validated, self.expansion)
+        name = f"{self.expansion} softmax"
+        found = validated.held_out
+        return SoftmaxTrial(name, rows, self.expansion, found, whitened, y, validated)

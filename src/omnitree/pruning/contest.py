@@ -11,13 +11,14 @@ machines stand only where evidence asks for them. Used by the preset `omni`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from omnitree.folds import fold_weights
-from omnitree.learners import LEARNERS, Softmax
-from omnitree.learners.softmax import Trial
+from omnitree.held_out import HeldOut
+from omnitree.learners import LEARNERS, Boosted, Softmax
+from omnitree.learners.trial import Trial
 from omnitree.node import Node, Problem
 from omnitree.parts import number
 from omnitree.pruning.base import (
@@ -30,24 +31,21 @@ from omnitree.pruning.base import (
     training_errors,
 )
 from omnitree.pruning.cost_complexity import (
+    CostComplexity,
     errors_at,
     fold_trees,
-    standard_error,
+    steps,
     weakest_links,
 )
 from omnitree.splits import Considered, Split
 from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
 
-# Beyond 500 terms nobody reads a quadratic form.
-RIVALS = (Softmax(), Softmax("quadratic", max_columns=500))
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """How the univariate tree fares: weight of each row held out, and of it the errors."""
-
-    weight: np.ndarray
-    wrong: np.ndarray
+# Of more than 500 terms nobody reads a quadratic form, unless few of them are used.
+RIVALS = (
+    Softmax(),
+    Softmax("quadratic", max_columns=500),
+    Boosted("quadratic", min_columns=501, max_cells=1_500_000),
+)
 
 
 class Contest(Pruning):
@@ -55,8 +53,10 @@ class Contest(Pruning):
 
     Parameters
     ----------
-    rivals : sequence of Softmax, default=(linear, quadratic up to 500 terms)
-        From the simplest to the richest; with none it is cost-complexity pruning.
+    rivals : sequence of Softmax and Boosted
+        From the simplest to the richest; by default a linear and a quadratic softmax and,
+        where the latter has more than 500 terms, a sparse quadratic test. With none it is
+        cost-complexity pruning.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
@@ -65,7 +65,7 @@ class Contest(Pruning):
         A rival must have fewer held-out errors than the subtree by this many standard
         errors of the difference.
     step : float, default=1.0
-        A richer rival must beat a simpler one by this many.
+        A rival with more parameters must beat one with fewer by this many.
     min_rows : int, default=30
         Nodes with fewer rows have no rivals.
     max_rows : int, default=20000
@@ -140,27 +140,31 @@ class Contest(Pruning):
         return graft(tree, splits, rows) if splits else tree
 
     def _cut_back(self, tree: Tree, evidence: Evidence) -> tuple[Tree, HeldOut]:
-        """The pruned tree, and how it fared on rows that were held out."""
+        """The pruned tree, and how it fared on rows that were held out.
+
+        Each fold is tested by a tree of the size that is best on the other folds: the size
+        that is best on all would have seen it.
+        """
         links = weakest_links(tree, training_errors(tree, evidence))
-        total = tree.value[0].sum()
-        alphas = np.unique(np.concatenate([[0.0], links[tree.kind != LEAF]]))
-        prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf) / total
-        many = total > 10 * number("max_rows", self.max_rows, 1)
+        alphas, prices = steps(tree, links)
+        many = tree.value[0].sum() > 10 * number("max_rows", self.max_rows, 1)
         parts = fold_trees(evidence, self.folds, 1 if many else None)
         by_fold = np.array(
             [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts]
         )
-        errors = by_fold.sum(axis=0)
+        size = CostComplexity(self.folds, se=self.se)
+        counted = tree.costs is None
         weight, wrong = np.zeros((2, len(evidence.train.y)))
         for part in parts:
             weight[part.rows] += part.test.weight
-        slack = 0.0
-        if self.se:
-            counted = tree.costs is None
-            slack = self.se * standard_error(by_fold, weight.sum(), counted)
-        chosen = int(np.flatnonzero(errors <= errors.min() + slack + 1e-9)[-1])
-        for part in parts:
-            answer = part.cut(prices[chosen]).predict_labels(part.test.table)
+        chosen = size.choose(by_fold, weight.sum(), counted)
+        for i, part in enumerate(parts):
+            others, n = (
+                np.delete(by_fold, i, axis=0),
+                weight.sum() - part.test.weight.sum(),
+            )
+            best = size.choose(others, n, counted) if len(parts) > 1 else chosen
+            answer = part.cut(prices[best]).predict_labels(part.test.table)
             lost = mistakes(part.tree, part.test.y, answer)
             wrong[part.rows] += part.test.weight * lost
         return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
@@ -169,15 +173,14 @@ class Contest(Pruning):
         self,
         problem: Problem,
         here: np.ndarray,
-        rivals: Sequence[Softmax],
+        rivals: Sequence[Softmax | Boosted],
         held_out: HeldOut,
     ) -> tuple[list[Trial], int | None]:
         """What rivals make of the rows of a node; which beats the subtree and the others."""
         if problem.weight[here].sum() > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
-        share = held_out.weight[here]
-        least = held_out.wrong[here] / share
+        least = held_out.shares()[here]
         trials: list[Trial] = []
         best = None
         for rival in rivals:
@@ -185,15 +188,12 @@ class Contest(Pruning):
             if trial is None:
                 continue
             trials.append(trial)
-            found = trial.validated
-            if not (found.tested > 0).all():
-                continue  # given up
-            wrong = found.wrong / found.tested
-            gain = share * (least - wrong)
-            spread = np.sqrt((gain**2 / share).sum())
-            needed = self.margin if best is None else self.step
-            if gain.sum() > needed * spread + 1e-9:
-                best, least = len(trials) - 1, wrong
+            found, needed = trial.held_out, self.margin
+            if best is not None:
+                richer = trial.n_parameters > trials[best].n_parameters
+                needed = self.step if richer else 0.0
+            if found.complete and found.gain(least) > needed + 1e-9:
+                best, least = len(trials) - 1, found.shares()
         return trials, best
 
 
@@ -216,11 +216,11 @@ def _said(
     for i, trial in enumerate(trials):
         said.append(
             Considered(
-                f"{trial.expansion} softmax",
+                trial.name,
                 trial.kind,
                 trial.n_parameters,
                 what,
-                trial.error,
+                trial.held_out.error,
                 best == i,
             )
         )
