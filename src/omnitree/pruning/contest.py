@@ -44,7 +44,7 @@ from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
 RIVALS = (
     Softmax(),
     Softmax("quadratic", max_columns=500),
-    Boosted("quadratic", min_columns=501, max_cells=1_500_000),
+    Boosted("quadratic", min_columns=501, max_cells=500_000),
 )
 
 
