@@ -32,6 +32,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -257,16 +258,32 @@ def run(args: argparse.Namespace) -> None:
                 print(name, method, f"{time.monotonic() - begin:.1f} s", flush=True)
 
 
-def report(args: argparse.Namespace) -> None:
-    """Means over the data sets that all methods have, ranks, and a diagram."""
-    from omnitree.experiments.plots import critical_difference_diagram
+def common(table: pd.DataFrame, all_sets: bool = False) -> tuple[list[str], list[str]]:
+    """Data sets and methods, as many as possible, with all ten folds of every pair.
+
+    With `all_sets` only the methods that have all data sets of `omni` and scikit-learn.
+    """
+    full = table.dropna(subset="error").groupby(["dataset", "method"]).size() == 10
+    full = full.unstack(fill_value=False)
+    full = full[[m for m in METHODS if m in full]]
+    full = full[full["omni"] & full["sklearn CART"]]
+
+    def worth(least: int) -> tuple[int, list[str], list[str]]:
+        methods = full.columns[full.sum() >= least]
+        sets = full.index[full[methods].all(axis=1)]
+        return len(sets) * len(methods), list(sets), list(methods)
+
+    if all_sets:
+        return worth(len(full))[1:]
+    return max((worth(least) for least in range(1, len(full) + 1)), key=itemgetter(0))[
+        1:
+    ]
+
+
+def ranked(table: pd.DataFrame, sets: list[str], methods: list[str]) -> tuple:
+    """Lines of a table of means and ranks, errors (sets, methods), best method first."""
     from omnitree.experiments.ranks import friedman, holm, mean_ranks
 
-    table = pd.read_csv(args.store)
-    counts = table.groupby(["dataset", "method"]).size().unstack()
-    full = counts.fillna(0) == 10
-    methods = [m for m in METHODS if m in full and full[m].sum() >= 0.7 * len(full)]
-    sets = full.index[full[methods].all(axis=1)]
     part = table[table.dataset.isin(sets) & table.method.isin(methods)]
     error = part.groupby(["dataset", "method"]).error.mean().unstack()[methods]
     ranks = mean_ranks(error.to_numpy())
@@ -275,20 +292,15 @@ def report(args: argparse.Namespace) -> None:
     adjusted = holm(error.to_numpy(), own)
     cost = part.groupby(["dataset", "method"])[["leaves", "params", "seconds"]].mean()
     means = cost.groupby("method").mean()
-    slow = cost.seconds.unstack()
-    ratio = (slow["omni"] / slow["sklearn CART"]).max() if "sklearn CART" in slow else 0
     lines = [
-        "# The front door beside other single trees",
-        f"\n{len(sets)} numeric data sets, 5x2 folds, one thread. Made by "
-        "`benchmarks/omni.py`, which says how. Error in percent; leaves, parameters and CPU "
-        "seconds of a fit: means over the data sets.\n",
-        f"Friedman's test: chi-square {test.chi_square:.1f}, p {test.p:.2g}. Holm's p is "
-        "that of the difference to `omni`. Slowest fit of `omni` against scikit-learn's "
-        f"CART with cross-validated pruning: {ratio:.1f} times.\n",
+        f"\n{len(sets)} data sets, {len(methods)} methods. Friedman's test: chi-square "
+        f"{test.chi_square:.1f}, p {test.p:.2g}. Holm's p is that of the difference to "
+        "`omni`.\n",
         "| method | error | mean rank | Holm's p | leaves | parameters | seconds |",
         "|---|---|---|---|---|---|---|",
     ]
-    for i in np.argsort(ranks):
+    order = np.argsort(ranks, kind="stable")
+    for i in order:
         m = methods[i]
         p = f"{adjusted[i]:.3f}" if i != own else ""
         leaves, params, seconds = means.loc[m]
@@ -296,17 +308,86 @@ def report(args: argparse.Namespace) -> None:
             f"| {m} | {error[m].mean():.2f} | {ranks[i]:.2f} | {p} | {leaves:.1f} "
             f"| {params:.0f} | {seconds:.3f} |"
         )
-    lines += ["\n| data set | " + " | ".join(methods) + " |"]
-    lines += ["|---" * (len(methods) + 1) + "|"]
-    for name, row in error.iterrows():
-        lines.append(f"| {name} | " + " | ".join(f"{v:.1f}" for v in row) + " |")
-    absent = sorted(set(METHODS) - set(methods))
-    if absent:
-        lines.append(f"\nNot run, or not to the end: {', '.join(absent)}.")
+    return lines, error.iloc[:, order]
+
+
+def report(args: argparse.Namespace) -> None:
+    """Means over data sets, ranks, and a diagram."""
+    from omnitree.experiments.plots import critical_difference_diagram
+
+    keys = ["dataset", "method", "repeat", "fold"]
+    table = pd.concat([pd.read_csv(store) for store in args.store])
+    table = table.drop_duplicates(keys)
+    slow = table.groupby(["dataset", "method"]).seconds.mean().unstack()
+    ratio = slow["omni"] / slow["sklearn CART"]
+    sets, methods = common(table)
+    some, error = ranked(table, sets, methods)
+    lines = [
+        "# The front door beside other single trees",
+        "\nNumeric data sets, 5x2 folds, one thread. Made by `benchmarks/omni.py`, which "
+        "says how. Error in percent; leaves, parameters and CPU seconds of a fit: means over the "
+        "data sets. Slowest fit of `omni` against scikit-learn's CART with cross-validated "
+        f"pruning: {ratio.max():.1f} times ({ratio.idxmax()}).",
+        "\n## As many methods as possible",
+        *some,
+    ]
+    every = common(table, all_sets=True)
+    if every != (sets, methods):
+        lines += ["\n## As many data sets as possible", *ranked(table, *every)[0]]
+    lines += _elsewhere(table, every[0], methods, args.limit)
+    lines += ["\n## Errors"]
+    for first in range(0, len(methods), 12):
+        block = error.columns[first : first + 12]
+        block = [*["omni"] * ("omni" not in block), *block]
+        lines += ["\n| data set | " + " | ".join(block) + " |"]
+        lines += ["|---" * (len(block) + 1) + "|"]
+        for name, row in error[block].iterrows():
+            lines.append(f"| {name} | " + " | ".join(f"{v:.1f}" for v in row) + " |")
     args.report.write_text("\n".join(lines) + "\n")
     picture = args.report.with_suffix(".svg")
-    picture.write_text(critical_difference_diagram(error.to_numpy(), methods))
+    picture.write_text(
+        critical_difference_diagram(error.to_numpy(), list(error.columns))
+    )
     print("\n".join(lines))
+
+
+def _elsewhere(table: pd.DataFrame, sets, methods, limit: int) -> list[str]:
+    """What the ranks leave out: other data sets, and methods that lack some of these."""
+    full = table.dropna(subset="error").groupby(["dataset", "method"]).error
+    error = full.mean()[full.size() == 10].unstack()
+    late = (
+        table[table.error.isna()]
+        .groupby(["dataset", "method"])
+        .seconds.first()
+        .unstack()
+    )
+    lines = [
+        "\nLeft out of the ranks, because some folds are missing (given up after "
+        f"{limit} CPU seconds, failed, or not run); errors on the sets both have:\n",
+        "| method | sets | its error | `omni` | given up | failed |",
+        "|---|---|---|---|---|---|",
+    ]
+    for m in [m for m in METHODS if m in error and m not in methods]:
+        both = error[["omni", m]].dropna()
+        gone = late[m].reindex(late.index) if m in late else pd.Series(dtype=float)
+        tried = table[(table.method == m) & table.error.isna()].dataset.unique()
+        slow = [n for n in tried if not np.isnan(gone.get(n, np.nan))]
+        bad = [n for n in tried if n not in slow]
+        own, other = both["omni"].mean(), both[m].mean()
+        lines.append(
+            f"| {m} | {len(both)} | {other:.2f} | {own:.2f} | {', '.join(slow)} "
+            f"| {', '.join(bad)} |"
+        )
+    others = error.drop(index=sets).dropna(how="all", axis=1)
+    if len(others):
+        lines += ["\nOther data sets, as far as they were run:\n"]
+        shown = [m for m in METHODS if m in others]
+        for name, row in others[shown].iterrows():
+            known = ", ".join(
+                f"{m} {v:.1f}" for m, v in row.dropna().sort_values().items()
+            )
+            lines.append(f"- {name}: {known}")
+    return lines
 
 
 def main() -> None:

@@ -41,6 +41,21 @@ def test_a_box_stays_univariate():
     assert kinds["axis"] == sum(kinds.values()) == 2
 
 
+def test_in_doubt_one_test_but_not_for_noise():
+    """The simplest rival may lose to a tree by a standard error, to a leaf by nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = (X[:, 0] + 0.3 * X[:, 1] + 0.3 * rng.normal(size=150) > 0).astype(int)
+    eager, strict = (
+        TreeClassifier(pruning=Contest(root_margin=m), random_state=0).fit(X, y).tree_
+        for m in (-50.0, 50.0)
+    )
+    assert eager.split(0).kind == "linear" and strict.split(0).kind == "axis"
+    noise = rng.random(150) < 0.2
+    clf = TreeClassifier(pruning=Contest(root_margin=-50.0), random_state=0)
+    assert clf.fit(X, noise).tree_.n_leaves == 1
+
+
 def test_a_machine_below_a_cut():
     X, y = slanted(2000)
     clf = TreeClassifier(pruning=Contest(rivals=(Softmax(),)), random_state=0)

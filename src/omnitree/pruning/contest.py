@@ -64,6 +64,9 @@ class Contest(Pruning):
     margin : float, default=0.0
         A rival must have fewer held-out errors than the subtree by this many standard
         errors of the difference.
+    root_margin : float, default=-1.0
+        The same for the first rival against the whole tree, if that has more than a leaf:
+        when in doubt, one test of the simplest kind is better.
     step : float, default=1.0
         A rival with more parameters must beat one with fewer by this many.
     min_rows : int, default=30
@@ -79,6 +82,7 @@ class Contest(Pruning):
         folds=10,
         se=0.0,
         margin=0.0,
+        root_margin=-1.0,
         step=1.0,
         min_rows=30,
         max_rows=20_000,
@@ -87,6 +91,7 @@ class Contest(Pruning):
         self.folds = folds
         self.se = se
         self.margin = margin
+        self.root_margin = root_margin
         self.step = step
         self.min_rows = min_rows
         self.max_rows = max_rows
@@ -103,6 +108,7 @@ class Contest(Pruning):
         """The tree after the contest."""
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
         number("margin", self.margin, 0)
+        number("root_margin", self.root_margin, -np.inf)
         number("step", self.step, 0)
         rows, problem = evidence.train, evidence.problem
         if problem is None:
@@ -123,7 +129,9 @@ class Contest(Pruning):
                 continue
             if tree.depths[at] == limits.max_depth or limits.expired():
                 continue
-            trials, best = self._compete(problem, tested, rivals, held_out)
+            eager = at == 0 and tree.kind[0] != LEAF
+            first = self.root_margin if eager else self.margin
+            trials, best = self._compete(problem, tested, rivals, held_out, first)
             split = None if best is None else trials[best].split()
             more = 0 if split is None else split.n_children - int(leaves[at])
             if limits.max_leaves is not None and n_leaves + more > limits.max_leaves:
@@ -140,11 +148,7 @@ class Contest(Pruning):
         return graft(tree, splits, rows) if splits else tree
 
     def _cut_back(self, tree: Tree, evidence: Evidence) -> tuple[Tree, HeldOut]:
-        """The pruned tree, and how it fared on rows that were held out.
-
-        Each fold is tested by a tree of the size that is best on the other folds: the size
-        that is best on all would have seen it.
-        """
+        """The pruned tree, and how it fared on rows that were held out."""
         links = weakest_links(tree, training_errors(tree, evidence))
         alphas, prices = steps(tree, links)
         many = tree.value[0].sum() > 10 * number("max_rows", self.max_rows, 1)
@@ -152,19 +156,13 @@ class Contest(Pruning):
         by_fold = np.array(
             [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts]
         )
-        size = CostComplexity(self.folds, se=self.se)
-        counted = tree.costs is None
         weight, wrong = np.zeros((2, len(evidence.train.y)))
         for part in parts:
             weight[part.rows] += part.test.weight
-        chosen = size.choose(by_fold, weight.sum(), counted)
-        for i, part in enumerate(parts):
-            others, n = (
-                np.delete(by_fold, i, axis=0),
-                weight.sum() - part.test.weight.sum(),
-            )
-            best = size.choose(others, n, counted) if len(parts) > 1 else chosen
-            answer = part.cut(prices[best]).predict_labels(part.test.table)
+        size = CostComplexity(self.folds, se=self.se)
+        chosen = size.choose(by_fold, weight.sum(), tree.costs is None)
+        for part in parts:
+            answer = part.cut(prices[chosen]).predict_labels(part.test.table)
             lost = mistakes(part.tree, part.test.y, answer)
             wrong[part.rows] += part.test.weight * lost
         return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
@@ -175,20 +173,24 @@ class Contest(Pruning):
         here: np.ndarray,
         rivals: Sequence[Softmax | Boosted],
         held_out: HeldOut,
+        first: float,
     ) -> tuple[list[Trial], int | None]:
-        """What rivals make of the rows of a node; which beats the subtree and the others."""
+        """What rivals make of rows of a node; which beats the subtree and the others.
+
+        `first` is the margin of the first rival.
+        """
         if problem.weight[here].sum() > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
         least = held_out.shares()[here]
         trials: list[Trial] = []
         best = None
-        for rival in rivals:
+        for rank, rival in enumerate(rivals):
             trial = rival.trial(node, least)
             if trial is None:
                 continue
             trials.append(trial)
-            found, needed = trial.held_out, self.margin
+            found, needed = trial.held_out, self.margin if rank else first
             if best is not None:
                 richer = trial.n_parameters > trials[best].n_parameters
                 needed = self.step if richer else 0.0
