@@ -46,13 +46,12 @@ def test_in_doubt_one_test_but_not_for_noise():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 4))
     y = (X[:, 0] + 0.3 * X[:, 1] + 0.3 * rng.normal(size=150) > 0).astype(int)
-    eager, strict = (
-        TreeClassifier(pruning=Contest(root_margin=m), random_state=0).fit(X, y).tree_
-        for m in (-50.0, 50.0)
-    )
-    assert eager.split(0).kind == "linear" and strict.split(0).kind == "axis"
+    clf = TreeClassifier(random_state=0)
+    for margin, kind in ((-50.0, "linear"), (50.0, "axis")):
+        clf.set_params(pruning=Contest((Softmax(),), root_margin=margin))
+        assert clf.fit(X, y).tree_.split(0).kind == kind
     noise = rng.random(150) < 0.2
-    clf = TreeClassifier(pruning=Contest(root_margin=-50.0), random_state=0)
+    clf.set_params(pruning=Contest((Softmax(),), root_margin=-50.0))
     assert clf.fit(X, noise).tree_.n_leaves == 1
 
 
