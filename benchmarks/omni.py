@@ -325,9 +325,9 @@ def report(args: argparse.Namespace) -> None:
     lines = [
         "# The front door beside other single trees",
         "\nNumeric data sets, 5x2 folds, one thread. Made by `benchmarks/omni.py`, which "
-        "says how. Error in percent; leaves, parameters and CPU seconds of a fit: means over "
-        "the data sets. Slowest fit of `omni` against scikit-learn's CART with cross-validated "
-        f"pruning: {ratio.max():.1f} times ({ratio.idxmax()}).",
+        "says how. Error in percent; leaves, parameters and CPU seconds of a fit are means "
+        "over the data sets. Slowest fit of `omni` against scikit-learn's CART with "
+        f"cross-validated pruning: {ratio.max():.1f} times ({ratio.idxmax()}).",
         "\n## As many methods as possible",
         *some,
     ]
