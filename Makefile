@@ -54,7 +54,7 @@ docs: $(VENV)/ready-docs ## build the documentation into docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 clean: ## remove what was built; .venv stays and is installed into anew next time
-	rm -rf build demo docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build demo docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -rf .hypothesis .import_linter_cache
 	rm -f $(VENV)/ready*
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -26,13 +26,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import sklearn
+from originals import read
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import StratifiedKFold
 
 import omnitree
 from omnitree import TreeClassifier
 from omnitree._core import machine as kernel
-from omnitree.coefficients import Cases, LMDTThermal, Pocket, Thermal
+from omnitree.coefficients import Cases, Coefficients, LMDTThermal, Pocket, Thermal
 from omnitree.coefficients.instances import instances
 from omnitree.coefficients.thermal import BETA, start_weights
 from omnitree.learners import Grouped
@@ -127,7 +128,9 @@ def bench_speed() -> tuple[list[str], list[str]]:
     return lines, missed
 
 
-def unit_error(X: pd.DataFrame, y: pd.Series, coefficients: str) -> pd.Series:
+def unit_error(
+    X: pd.DataFrame, y: pd.Series, coefficients: str | Coefficients
+) -> pd.Series:
     """Error of one unit on each of the 5x2 folds, in percent."""
     errors = {}
     for repeat in range(5):
@@ -151,14 +154,8 @@ def bench_units(shared: Path) -> tuple[list[str], list[str]]:
         theirs = folds[folds.method == method]
         apart = []
         for name, part in theirs.groupby("dataset"):
-            table = pd.read_csv(
-                shared / "data" / f"{name}.csv",
-                keep_default_na=False,
-                na_values=[""],
-                dtype={"class": str},
-            )
-            X = table.drop(columns=["class", "split"], errors="ignore")
-            ours = unit_error(X, table["class"], coefficients)
+            X, y = read(shared / "data", str(name))
+            ours = unit_error(X, y, coefficients)
             other = part.set_index(["repeat", "fold"]).error_pct
             difference = ours - other
             apart.append(difference.mean())

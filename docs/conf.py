@@ -1,12 +1,20 @@
-"""Sphinx configuration; also writes the pages that are made from the package itself."""
+"""Sphinx configuration; also writes the pages that are made from the package itself.
+
+The gallery (`examples/`) is run by sphinx-gallery: a script that fails, fails the build.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import click
+import typer
+
 import omnitree
 from omnitree import presets
+from omnitree.cli import app as command_line
 from omnitree.persistence import REGISTRIES
 
 project = "omnitree"
@@ -19,33 +27,100 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"omnitree {version}"
-html_theme_options = {"show_prev_next": False}
+html_theme_options = {"show_prev_next": False, "header_links_before_dropdown": 7}
 html_sidebars: dict[str, list[str]] = {"**": []}
 
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 myst_heading_anchors = 2
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    # The last expression of a block: a table, a picture as text; of plots only the picture.
+    "capture_repr": ("_repr_html_",),
+    "ignore_repr_types": r"Tree(Classifier|Regressor)",
+}
 
 GENERATED = Path(__file__).parent / "generated"
 
 
+# The dimensions that the docstrings of presets name, in the order of the papers.
+DIMENSIONS = (
+    "Node",
+    "Branching",
+    "Grouping of classes",
+    "Merit",
+    "Direction",
+    "Threshold",
+    "Columns",
+    "Gaps",
+    "Pruning",
+)
+
+
 def presets_page() -> str:
-    """One section a preset, from its docstring."""
+    """One section a preset: its docstring, dimensions as a table, and its composition."""
     text = [
-        "# Presets",
-        "Published systems, ready to fit: `presets.make(NAME)`. This page is made from "
-        "their docstrings, which `presets.describe(NAME)` and `omnitree presets NAME` "
-        "give too.",
+        "# How the published systems are composed",
+        "Every system is a preset, `presets.make(NAME)`: a few lines that put parts "
+        "together. This page is made from their docstrings, which `presets.describe(NAME)` "
+        "and `omnitree presets NAME` give too, and from what `presets.make(NAME)` gives.",
     ]
     for name in presets.names():
-        text += [f"## `{name}`", presets.describe(name)]
+        title, *paragraphs = presets.describe(name).split("\n\n")
+        text += [f"## `{name}`", title, *map(_dimensions, paragraphs)]
+        text += ["Composed of:", f"```python\n{presets.make(name)!r}\n```"]
     return "\n\n".join(text) + "\n"
+
+
+def _dimensions(paragraph: str) -> str:
+    """A paragraph; if it goes through the dimensions, as a table of them."""
+    found = re.split(rf"(?:^|(?<=[.)] ))({'|'.join(DIMENSIONS)}): ", _joined(paragraph))
+    if len(found) < 5 or found[0]:
+        return paragraph
+    rows = ["| | |", "|---|---|"]
+    for name, what in zip(found[1::2], found[2::2], strict=True):
+        rows.append(f"| {name} | {what.strip().removesuffix('.')} |")
+    return "\n".join(rows)
+
+
+def _joined(paragraph: str) -> str:
+    """Lines as one, code in single backticks."""
+    return " ".join(paragraph.split()).replace("``", "`").replace("|", r"\|")
+
+
+def commands_page() -> str:
+    """The help of the command line, all of it."""
+    main = typer.main.get_command(command_line)
+    text = [
+        "# Command line",
+        "What `omnitree --help` and `omnitree COMMAND --help` say. Exit code 0: done; 1: "
+        "the input is at fault, said in one line; 2: wrong usage.",
+        _help(main, "omnitree", None),
+    ]
+    for name, command in main.commands.items():
+        parent = click.Context(main, info_name="omnitree")
+        text += [f"## `omnitree {name}`", _help(command, name, parent)]
+    return "\n\n".join(text) + "\n"
+
+
+def _help(command: Any, name: str, parent: Any) -> str:
+    with click.Context(
+        command, info_name=name, parent=parent, terminal_width=88, max_content_width=88
+    ) as context:
+        return f"```text\n{command.get_help(context)}\n```"
 
 
 def parts_page() -> str:
@@ -76,7 +151,9 @@ def setup(app: Any) -> None:
     """Write the pages before Sphinx looks for its sources."""
     app.connect("autodoc-skip-member", skip_member)
     GENERATED.mkdir(exist_ok=True)
-    for name, page in (("presets", presets_page()), ("parts", parts_page())):
+    pages = {"presets": presets_page, "parts": parts_page, "commands": commands_page}
+    for name, make in pages.items():
+        page = make()
         path = GENERATED / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != page:
             path.write_text(page, encoding="utf-8")

@@ -7,12 +7,15 @@ import csv
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from sklearn.datasets import load_iris, load_wine
 from typer.testing import CliRunner
 
@@ -90,6 +93,21 @@ def test_version_and_help():
         assert run(command, "--help").exit_code == 0
 
 
+def test_help_gives_examples_that_are_right_usage():
+    """Where there is something to give, there is an example, and it parses."""
+    found = 0
+    for name, command in typer.main.get_command(cli.app).commands.items():
+        text = run(name, "--help").stdout
+        lines = re.findall(r"^    omnitree (.*)$", text, re.M)
+        assert bool(lines) == (name not in ("demo", "parts", "datasets"))
+        for line in lines:
+            own, *args = shlex.split(line)
+            assert own == name
+            command.make_context(name, args)
+            found += 1
+    assert found > 10
+
+
 @pytest.mark.parametrize("module", [cli, commands, demo, reading])
 def test_module_imports_nothing_heavy(module):
     body = ast.parse(Path(module.__file__).read_text()).body
@@ -110,7 +128,7 @@ def test_fit_show_predict(iris: Path, tmp_path: Path):
     model = tmp_path / "model.json"
     fitted = run("fit", iris, "--target", "species", "-o", model)
     assert fitted.exit_code == 0
-    assert ": setosa (50)" in fitted.stdout
+    assert ": setosa (50 rows)" in fitted.stdout
     assert "10-fold stratified" in fitted.stdout
     assert load(model).describe() in fitted.stdout
     assert run("show", model).stdout.strip() == load(model).describe()
@@ -362,9 +380,9 @@ def test_bad_tables(tmp_path: Path, model: Path):
 @pytest.mark.parametrize(
     ("text", "target", "word"),
     [
-        (PLAY, "plya", "has no column 'plya'; it has outlook"),
+        (PLAY, "plya", "has no column 'plya', did you mean 'play'? It has outlook"),
         ("y\na\nb\n", "y", "no column but the target"),
-        ("x,y\n1,a\n2,a\n", "y", "one class"),
+        ("x,y\n1,a\n2,a\n", "y", "have the same 'y', 'a'"),
         ("x,y\n1,\n2,?\n", "y", "no row"),
         ("x,y\n,a\n,b\n", "y", "missing"),
         ("x,y\n1,a\ninf,b\n", "y", "infinity"),

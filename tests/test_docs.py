@@ -17,7 +17,15 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "docs/getting_started.md"]
+    "name",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/choosing.md",
+        "docs/exporting.md",
+        "docs/getting_started.md",
+        "docs/reading.md",
+    ],
 )
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """All Python blocks of a file, in order and in one namespace."""

@@ -57,7 +57,7 @@ def test_words_export_and_saving(tmp_path: Path):
     theirs = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     ours = from_sklearn(theirs)
     assert list(ours.feature_names_in_) == list(X.columns)
-    assert "petal width (cm) <= 0.8: 0 (50)" in ours.describe()
+    assert "petal width (cm) <= 0.8: 0 (50 rows)" in ours.describe()
     assert ours.explain(X.iloc[0]).label == 0
     rows = X.to_numpy().tolist()
     for format in ("python", "c", "sqlite", "onnx", "pmml"):

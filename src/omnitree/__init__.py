@@ -10,9 +10,12 @@ Examples
 >>> clf = omnitree.OmniTreeClassifier(random_state=2).fit(petals, y)
 >>> print(clf.describe())  # doctest: +ELLIPSIS
 4 nodes, 3 leaves, 3 classes
-- 3.1... petal length (cm) - 6.6... petal width (cm) >= -13.1... and ...: setosa (50)
-...: versicolor (50/3)
-...: virginica (50/3)
+the largest of 3 sums decides (linear machine):
+  setosa     = 21.7... - 3.7... petal length (cm) - 7.5... petal width (cm)
+...
+setosa largest: setosa (50 rows)
+versicolor largest: versicolor (50 rows, 3 wrong)
+virginica largest: virginica (50 rows, 3 wrong)
 """
 
 from importlib import import_module as _import_module

@@ -53,7 +53,14 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Decision trees whose every node is as complex as its data needs.",
+    help="""Decision trees whose every node is as complex as its data needs.
+
+    \b
+    Start with one of
+      omnitree demo
+      omnitree fit DATA.csv --target COLUMN -o model.json
+      omnitree show model.json --format html -o tree.html
+    """,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -135,6 +142,12 @@ def fit(
     """Fit a tree, print it and estimate its error on new rows.
 
     The estimate is that of the whole procedure, fitted anew for every fold.
+
+    \b
+    Examples:
+      omnitree fit DATA.csv --target class -o model.json
+      omnitree fit DATA.csv --target class --preset c4.5 --folds 0
+      omnitree fit DATA.csv --target price --task regression
     """
     from omnitree import save
     from omnitree.parts import unknown
@@ -153,6 +166,11 @@ def fit(
         typer.echo(f"note: {target!r} is taken as a number (--task)", err=True)
     if task == "regression":
         y = as_numbers(y, target)
+    elif len(set(y)) == 1:
+        raise InputError(
+            f"all rows of {data} have the same {target!r}, {str(y[0])!r}: there is nothing "
+            "to tell apart"
+        )
     clf = _estimator(preset, seed, task == "regression")
     with input_at_fault():
         clf.fit(X, y)
@@ -175,7 +193,14 @@ def predict(
         typer.Option("--output", "-o", help="Write here instead of standard output."),
     ] = None,
 ) -> None:
-    """Add predictions, classes with their probabilities or numbers, to a table."""
+    """Add predictions to a table.
+
+    They are classes with their probabilities, or numbers, in columns behind the others.
+
+    \b
+    Example:
+      omnitree predict model.json NEW.csv -o out.csv
+    """
     _check_output(output, model, data)
     clf = _load(model)
     table = read_table(data, clf.tree_.schema)
@@ -225,8 +250,13 @@ def show(
 ) -> None:
     """Print a saved tree, or write it in another format.
 
-    Examples: omnitree show model.json --format sql;
-    omnitree show model.json --format html -o tree.html (the explorer, for a browser)
+    html is the explorer, one page for a browser.
+
+    \b
+    Examples:
+      omnitree show model.json
+      omnitree show model.json --format html -o tree.html
+      omnitree show model.json --format sql --proba
     """
     from omnitree.export import FORMATS
     from omnitree.parts import unknown
@@ -273,9 +303,15 @@ def explain(
         typer.Option(help="Of a number: what to reach, as 'above 12.5'."),
     ] = None,
 ) -> None:
-    """Say why one row gets its class or number, and what would change it.
+    """Say why one row gets its answer.
 
-    Example: omnitree explain model.json DATA.csv --row 1
+    Each test on its way with what every feature adds, and the smallest change of a few
+    features that gives another answer.
+
+    \b
+    Examples:
+      omnitree explain model.json DATA.csv --row 1
+      omnitree explain prices.json DATA.csv --row 1 --goal "above 12.5"
     """
     clf = _load(model)
     table = read_table(data, clf.tree_.schema)
@@ -297,7 +333,13 @@ def presets_(
         str | None, typer.Argument(metavar="[NAME]", help="One preset, in full.")
     ] = None,
 ) -> None:
-    """List the published systems, or describe one."""
+    """List the published systems, or describe one.
+
+    \b
+    Examples:
+      omnitree presets
+      omnitree presets ldt
+    """
     from omnitree import presets
 
     if name is not None:

@@ -22,7 +22,15 @@ Scan = Callable[[NDArray[np.int64], Floats], tuple[float, int]]
 
 
 class Criterion(Part):
-    """What is lost by a wrong number."""
+    """What is lost by a wrong number.
+
+    Attributes
+    ----------
+    words : str
+        What the mean loss is called; empty if it has no name.
+    """
+
+    words = ""
 
     def constant(self, target: Floats, weight: Floats) -> float:
         """The answer with the least loss for some rows."""
@@ -44,6 +52,8 @@ class Criterion(Part):
 class SquaredError(Criterion):
     """Squared error; leaves hold means, residuals are normal."""
 
+    words = "mean squared error"
+
     def constant(self, target, weight):
         return float(np.average(target, weights=weight))
 
@@ -60,6 +70,8 @@ class SquaredError(Criterion):
 
 class AbsoluteError(Criterion):
     """Absolute error; leaves hold medians, residuals are two-sided exponential."""
+
+    words = "mean absolute error"
 
     def constant(self, target, weight):
         order = np.argsort(target, kind="stable")

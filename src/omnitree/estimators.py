@@ -71,12 +71,13 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = self._training_table(X, y)
         costs = self._costs(parts, table)
         labels = _check_labels(y, table.n_rows)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = _classes_and_codes(labels)
         weight = self._class_weights(labels, self._weights(len(labels), sample_weight))
         keep = np.flatnonzero(weight > 0)
-        if len(np.unique(codes[keep])) < 2:
+        kept = codes[keep]
+        if kept.min() == kept.max():
             raise ValueError(
-                f"y has one class ({classes.tolist()[codes[keep[0]]]!r}); a classifier "
+                f"y has one class ({classes.tolist()[kept[0]]!r}); a classifier "
                 "needs rows of two classes or more"
             )
         rows = Rows(table, codes.astype(np.int32), weight)
@@ -207,8 +208,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     ) -> str:
         """The tree in words: tests in the user's names and units, class counts.
 
-        A leaf shows its class, the weight of its training rows and, behind a slash, of
-        those of other classes.
+        A leaf shows its class, its training rows (their weight) and how many of them are
+        of other classes. A long sum is given a name, by the number of its node, and the
+        branches refer to it.
 
         Parameters
         ----------
@@ -230,7 +232,12 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         >>> print(clf.describe(standardised=True))
         5 nodes, 3 leaves, 3 classes
         z(x): x in units of its standard deviation
-        - 0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm)) <= -1.79...
+        sum #0 = -0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm))
+        sum #0 <= -1.79268
+        |   sum #1 = -0.5997 z(petal length (cm)) - 0.8002 z(petal width (cm))
+        |   sum #1 <= -3.43242: 2 (37 rows, 1 wrong)
+        |   sum #1 > -3.43242: 1 (42 rows, 4 wrong)
+        sum #0 > -1.79268: 0 (41 rows, 1 wrong)
         """
         from omnitree.export.text import describe
 
@@ -476,6 +483,19 @@ def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
     if costs.diagonal().any():
         raise ValueError("cost_matrix must have zeros on its diagonal: right is free")
     return costs
+
+
+def _classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The labels that occur, in order, and the place of each row's among them."""
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < len(labels):  # counting beats sorting
+            shifted = (labels - low).astype(np.intp)
+            present = np.flatnonzero(np.bincount(shifted))
+            place = np.zeros(high - low + 1, dtype=np.intp)
+            place[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), place[shifted]
+    return np.unique(labels, return_inverse=True)
 
 
 def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

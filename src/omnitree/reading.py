@@ -13,6 +13,7 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,8 +83,11 @@ class TableFile:
         import numpy as np
 
         if target not in self.header:
+            close = get_close_matches(target, self.header, n=1)
+            hint = f", did you mean {close[0]!r}?" if close else "."
             raise InputError(
-                f"{self.path} has no column {target!r}; it has {', '.join(self.header)}"
+                f"{self.path} has no column {target!r}{hint} It has "
+                f"{', '.join(self.header)}."
             )
         if len(self.header) == 1:
             raise InputError(f"{self.path} has no column but the target")

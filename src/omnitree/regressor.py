@@ -117,7 +117,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         """The tree in words: tests in the user's names and units, answers of leaves.
 
         A leaf shows its constant or its linear model, the weight of its training rows and
-        their mean loss (the variance, under the squared error).
+        their mean loss.
 
         Parameters
         ----------
@@ -133,13 +133,15 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         >>> reg = TreeRegressor().fit([[1], [2], [3]], [5.0, 5.0, 8.0])
         >>> print(reg.describe())
         3 nodes, 2 leaves, a number
+        loss: mean squared error of the training rows
         x0 <= 2.5: 5 (2 rows, loss 0)
         x0 > 2.5: 8 (1 row, loss 0)
         """
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        return describe(self.tree_.to_dict(), standardised, full=full)
+        words = self._criterion().words
+        return describe(self.tree_.to_dict(), standardised, full=full, loss=words)
 
     def explain(
         self, row: Any, max_changes: int = 3, goal: str | None = None

@@ -45,8 +45,8 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
     >>> theirs = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y)
     >>> print(from_sklearn(theirs).describe())
     3 nodes, 2 leaves, 3 classes
-    petal width (cm) <= 0.8: 0 (50)
-    petal width (cm) > 0.8: 1 (100/50)
+    petal width (cm) <= 0.8: 0 (50 rows)
+    petal width (cm) > 0.8: 1 (100 rows, 50 wrong)
     """
     if not isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor):
         raise TypeError(
@@ -93,7 +93,9 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
     features = tuple(Feature(str(name), "numeric") for name in names)
     schema = Schema(features, named)
     if numeric:
-        regressor = TreeRegressor(random_state=0)
+        known = estimator.criterion == "absolute_error"
+        criterion = "absolute_error" if known else "squared_error"
+        regressor = TreeRegressor(criterion=criterion, random_state=0)
         regressor._set_tree(tree_from_nodes(schema, (), records))
         return regressor
     classes = np.asarray(estimator.classes_)

@@ -11,7 +11,13 @@ from omnitree._core import machine as kernel
 from omnitree.coefficients import LMDTThermal, Machine, Pocket, Thermal
 from omnitree.coefficients.instances import instances, merged, repeats
 
-LEARNERS = [Thermal(), LMDTThermal(), Pocket(), Pocket(ratchet=True)]
+LEARNERS = [
+    Thermal(),
+    LMDTThermal(),
+    LMDTThermal(tries=3),
+    Pocket(),
+    Pocket(ratchet=True),
+]
 
 
 def tables(rng, n_tables, clashes=True):
@@ -82,6 +88,20 @@ def test_separable_classes_are_separated(rng, learner, k):
     assert machine.weights.shape == (1 if k == 2 else k, 8)
     # LMDT may end when an error is unlikely.
     assert accuracy(machine, cases) >= (0.98 if isinstance(learner, LMDTThermal) else 1)
+
+
+def test_the_best_of_several_tries_is_kept(rng):
+    """With the same draws, the second of two trainings only ever helps."""
+    helped = 0
+    for seed in range(30):
+        cases = random_cases(rng, weight="whole")
+        once, twice = (
+            accuracy(learner.train(cases, np.random.default_rng(seed)), cases)
+            for learner in (LMDTThermal(), LMDTThermal(tries=2))
+        )
+        assert twice >= once - 1e-12
+        helped += twice > once + 1e-12
+    assert helped > 3
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
@@ -173,6 +193,7 @@ def test_training_goes_on_from_a_machine(rng, learner, k):
         (Thermal(alpha=-1), "alpha"),
         (LMDTThermal(certainty=1), "certainty"),
         (LMDTThermal(least="x"), "least"),
+        (LMDTThermal(tries=0), "tries"),
         (Pocket(passes=0), "passes"),
         (Pocket(epsilon=-0.1), "epsilon"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from tests.cases import accuracy, cases_from, random_cases
 
-from omnitree.coefficients import RLS
+from omnitree.coefficients import RLS, FisherUnit
 
 
 def weights(machine):
@@ -77,3 +77,21 @@ def test_huge_weights_and_equal_columns(rng):
 def test_bad_options_are_named(rng, options):
     with pytest.raises(ValueError, match=next(iter(options))):
         RLS(**options).train(random_cases(rng, k=2), rng)
+
+
+def test_fisher_is_bayes_rule_with_the_pooled_covariance(rng):
+    for _ in range(20):
+        n0, n1, m = (int(v) for v in rng.integers([20, 20, 1], [60, 60, 6]))
+        y = np.repeat([0, 1], [n0, n1])
+        z = rng.normal(size=(n0 + n1, m)) @ rng.normal(size=(m, m)) + 0.8 * y[:, None]
+        weight = rng.integers(1, 4, size=len(y))
+        found = FisherUnit().train(cases_from(z, y, weight), rng)
+        rows, label = z.repeat(weight, axis=0), y.repeat(weight)
+        parts = [rows[label == k] for k in (0, 1)]
+        low, high = (part.mean(axis=0) for part in parts)
+        scatter = sum(len(p) * np.cov(p.T, bias=True).reshape(m, m) for p in parts)
+        w = np.linalg.solve(scatter / (len(rows) - 2), high - low)
+        b = np.log(len(parts[1]) / len(parts[0])) - (low + high) @ w / 2
+        scale = np.linalg.norm(w) / np.linalg.norm(found.weights)
+        np.testing.assert_allclose(scale * found.weights[0], w, rtol=1e-4, atol=1e-5)
+        assert scale * found.bias[0] == pytest.approx(b, rel=1e-4, abs=1e-5)

@@ -7,11 +7,11 @@ import numpy as np
 from omnitree._core import gram
 
 
-def naive_counts(matrix, score, step, y, weight, n_classes):
+def naive_counts(matrix, score, step, shift, y, weight, n_classes):
     out = np.zeros((n_classes, matrix.shape[1]))
     for i in range(len(y)):
         for j in range(matrix.shape[1]):
-            if score[i] + matrix[i, j] * step[j] > 0:
+            if score[i] + matrix[i, j] * step[j] + shift[j] > 0:
                 out[y[i], j] += weight[i]
     return out
 
@@ -25,9 +25,9 @@ def random_step(rng):
     )
     matrix = rng.integers(-4, 5, size=(n, d)) / 2
     score = rng.integers(-4, 5, size=n) / 2
-    step = rng.integers(-2, 3, size=d) / 2
+    step, shift = rng.integers(-2, 3, size=(2, d)) / 2
     y = rng.integers(0, k, size=n).astype(np.int32)
-    return matrix, score, step, y, rng.integers(1, 9, size=n) / 4, k
+    return matrix, score, step, shift, y, rng.integers(1, 9, size=n) / 4, k
 
 
 def test_count_above(rng):
@@ -38,7 +38,7 @@ def test_count_above(rng):
 
 def test_move_to(rng):
     for _ in range(300):
-        matrix, score, share, _, _, _ = random_step(rng)
+        matrix, score, share, *_ = random_step(rng)
         at, step = int(rng.integers(matrix.shape[1])), float(rng.integers(-3, 4))
         expected = matrix - np.outer(matrix[:, at], share)
         scores = score + step * matrix[:, at]
@@ -49,7 +49,13 @@ def test_move_to(rng):
 
 def test_nothing_to_do():
     empty = gram.count_above(
-        np.empty((0, 3)), np.empty(0), np.ones(3), np.empty(0, np.int32), np.empty(0), 2
+        np.empty((0, 3)),
+        np.empty(0),
+        np.ones(3),
+        np.zeros(3),
+        np.empty(0, np.int32),
+        np.empty(0),
+        2,
     )
     np.testing.assert_array_equal(empty, np.zeros((2, 3)))
     gram.move_to(np.empty((0, 3)), np.empty(0), np.ones(3), 1.0, 0)

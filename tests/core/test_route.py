@@ -8,7 +8,7 @@ from tests import naive
 from tests.trees import SCHEMA, random_rows, random_test, random_tree
 
 from omnitree.schema import Feature, Schema
-from omnitree.splits import KINDS, SPLITS, AxisSplit
+from omnitree.splits import KINDS, SPLITS, AxisSplit, LinearSplit
 from omnitree.table import Table
 from omnitree.tree import NodeRecord, tree_from_nodes
 
@@ -155,3 +155,33 @@ def test_recount_adds_up(kind, rng):
     labels = np.eye(3)[y] * weight[:, None]
     leaf = tree.kind == 0
     np.testing.assert_allclose(value[leaf], (shares_of(tree, values).T @ labels)[leaf])
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_rows_on_a_threshold_go_as_if_alone(gaps):
+    """Sums that differ from the threshold by rounding only, in batches and one by one."""
+    rng = np.random.default_rng(0)
+    for d in (3, 8, 13, 50):
+        X = rng.integers(-3, 4, size=(300, d)) / 10
+        X[:5] *= 1e300
+        if gaps:
+            X[rng.random(X.shape) < 0.02] = np.nan
+        features = tuple(Feature(f"x{j}", "numeric") for j in range(d))
+        schema = Schema(features, named=False)
+        weights = rng.integers(-3, 4, size=(3, d)) / 10
+        on = 10  # rows of which some are on the threshold
+        thresholds = [float(np.nansum(w * X[on + i])) for i, w in enumerate(weights)]
+        tests = [
+            LinearSplit(tuple(range(d)), tuple(w), (0.1,) * d, t)
+            for w, t in zip(weights.tolist(), thresholds, strict=True)
+        ]
+        records = [
+            NodeRecord(-1, [2.0, 2.0], tests[0], range(1, 3)),
+            NodeRecord(0, [1.0, 1.0], tests[1], range(3, 5)),
+            NodeRecord(0, [1.0, 1.0], tests[2], range(5, 7)),
+            *(NodeRecord(1 + i // 2, [1.0, 0.0]) for i in range(4)),
+        ]
+        tree = tree_from_nodes(schema, (0, 1), records)
+        together = tree.apply(Table(X, schema))
+        alone = [tree.apply(Table(X[[i]], schema))[0] for i in range(len(X))]
+        np.testing.assert_array_equal(together, alone)

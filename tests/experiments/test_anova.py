@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -80,26 +79,6 @@ def test_split_plot_is_statsmodels(rng, sizes, levels):
         assert tuple(table.loc[source, ["F", "p", "df"]]) == pytest.approx((f, p, df))
     if len(set(sizes)) == 1:
         assert table.SS[:-1].sum() == pytest.approx(table.SS["total"])
-
-
-def test_split_plot_is_pingouins(rng: np.random.Generator):
-    pingouin = pytest.importorskip("pingouin", reason="pingouin is not installed")
-    y = rng.normal(size=(10, 3))
-    group = np.repeat(["a", "b"], 5)
-    frame = pd.DataFrame(
-        {
-            "y": y.ravel(),
-            "unit": np.repeat(np.arange(10), 3),
-            "group": np.repeat(group, 3),
-            "level": np.tile(np.arange(3), 10),
-        }
-    )
-    found = pingouin.mixed_anova(
-        frame, dv="y", within="level", between="group", subject="unit"
-    )
-    table = split_plot(y, group)
-    ours = table.F[["between", "within", "between*within"]]
-    np.testing.assert_allclose(ours, found.F)
 
 
 def test_contrast_of_two_groups_is_a_t_test(rng: np.random.Generator):

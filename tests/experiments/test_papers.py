@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from omnitree.experiments import papers
-from omnitree.experiments.papers import ldt05, lw94, omni
+from omnitree.experiments.papers import ldt05, lw94, lw94_runs, lw94_tables, omni
 from omnitree.experiments.papers.base import (
     Lab,
+    Reproduction,
     chosen,
     figure_cell,
     published,
@@ -40,11 +41,12 @@ def test_every_paper_has_its_interface():
 def test_published_tables_are_complete():
     assert len(published("liuwhite1994_table1")) == 12
     assert len(published("brodley1995_table14_accuracy")) == 64
+    names = set(published("yildiz2005_table02_datasets")["dataset"])
+    assert list(ldt05.TABLES) == [str(number) for number in range(3, 23)]
     for number, title in ldt05.TABLES.items():
         frame = published(f"yildiz2005_table{int(number):02d}_{title.split(',')[0]}")
-        assert set(frame["dataset"]) <= set(
-            published("yildiz2005_table02_datasets")["dataset"]
-        )
+        if "dataset" in frame:
+            assert set(frame["dataset"]) - {"ALL"} <= names
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_verdicts_of_tests():
 
 
 @pytest.fixture(scope="module")
-def quick() -> lw94.Reproduction:
+def quick() -> Reproduction:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     return lw94.reproduce(Lab(Store(), n_jobs=2, quick=True))
@@ -95,16 +97,18 @@ def test_lw94_quick(quick):
     assert sum(int(count) for count in rows[-1][2:]) == cells
 
 
-def test_lw94_draws_anew_for_each_data_set(quick):
-    """The random choices of one case differ between data sets."""
-    (cell,) = (
-        cell
-        for table in quick.tables
-        if table.number == "3"
-        for cell in table.cells
-        if cell.labels == ("1 signal and 1 noise",)
-    )
-    assert cell.error > 0.5  # a deviation of about 5 over 20 data sets
+def test_lw94_data_sets_share_a_sequence_but_not_their_paths():
+    """Counts vary between data sets, less than independent draws would, and with the run."""
+    lab = Lab(Store())
+    (condition,) = lw94_runs.simulate(lab, [(1, 1)], 30, 4).values()
+    assert condition.right["random"].shape == (4, 30, 100)
+    assert condition.right["H_T"].shape == (1, 30, 100)
+    counts = condition.on_signal().sum(axis=2)
+    assert 2 < counts.std(axis=1, ddof=1).mean() < 5
+    assert counts.mean(axis=1).std(ddof=1) > 1.5  # 0.9 if they were independent
+    same, other = (np.nanmean(condition.subset("random", shift)) for shift in (0, 1))
+    assert other == pytest.approx(condition.accuracy("random").mean(), abs=3)
+    assert 70 < same < 85
 
 
 def test_lw94_one_table_runs_one_experiment():
@@ -112,7 +116,7 @@ def test_lw94_one_table_runs_one_experiment():
     found = lw94.reproduce(Lab(store, quick=True), ["II"])
     assert [table.number for table in found.tables] == ["II"]
     runs = store._db.execute("SELECT count(*) FROM runs").fetchone()[0]
-    assert runs == 2 * 20
+    assert runs == (3 + 1) * 20
 
 
 def test_clustered_error_is_that_of_means_when_sets_are_equal(rng):
@@ -123,7 +127,7 @@ def test_clustered_error_is_that_of_means_when_sets_are_equal(rng):
         {"set": np.repeat(np.arange(30), 8), "importance": value.ravel()}
     )
     expected = value.mean(axis=1).std(ddof=1) / np.sqrt(30)
-    assert lw94._clustered_error(rows) == pytest.approx(expected)
+    assert lw94_tables.clustered_error(rows) == pytest.approx(expected)
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")
@@ -135,6 +139,27 @@ def test_ldt05_quick():
     iris = {cell.labels: cell for cell in raw.cells}[("iris", "LDTu(1)")]
     assert iris.published == 93.2 and 88 < iris.ours < 98
     assert all(cell.verdict == "not compared" for cell in wins.cells)
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")
+def test_ldt05_hybrid(monkeypatch):
+    """Nodes of the hybrid tree: both sides of each rule are all nodes of table 19."""
+    monkeypatch.setattr(ldt05, "QUICK", ("iris", "zoo"))
+    lab = Lab(Store(), FOLDER, quick=True)
+    rules, nodes = ldt05.reproduce(lab, ["18", "19"]).tables
+    mean = {cell.labels: cell.ours for cell in nodes.cells}
+    assert set(mean) == {
+        (name, kind)
+        for name in ("iris", "zoo")
+        for kind in ("univariate", "multivariate")
+    }
+    assert 1 < mean["iris", "univariate"] < 4
+    for kind in ("univariate", "multivariate"):
+        total = 10 * sum(value for labels, value in mean.items() if labels[1] == kind)
+        counts = [cell.ours for cell in rules.cells if cell.labels[1] == kind]
+        for below, above in zip(counts[::2], counts[1::2], strict=True):
+            assert below + above == pytest.approx(total)
+    assert {cell.verdict for cell in rules.cells} == {"not compared"}
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")

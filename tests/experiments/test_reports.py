@@ -96,6 +96,17 @@ def test_markdown_latex_and_csv(comparison: Comparison, tmp_path: Path):
         report.check(tmp_path / "r.pdf")
 
 
+def test_notebooks_show_tables_and_figures(rng: np.random.Generator):
+    table = Table("a < b", ("<i>",), (("x & y",),), note="n > 1")
+    text = table._repr_html_()
+    assert "<caption>a &lt; b</caption>" in text and "<th>&lt;i&gt;</th>" in text
+    assert "<td>x &amp; y</td>" in text and "<p>n &gt; 1</p>" in text
+    drawing = plots.critical_difference_diagram(
+        rng.normal(size=(5, 3)), ["a", "b", "c"]
+    )
+    assert drawing._repr_html_().startswith("<svg") and drawing == str(drawing)
+
+
 def test_level_counts(comparison: Comparison):
     folds = comparison.by_data["iris"]["c4.5"].folds
     counts = report.level_counts(folds)

@@ -55,9 +55,14 @@ def test_words():
     X, y = load_iris(return_X_y=True, as_frame=True)
     clf = presets.make("lmt", random_state=0).fit(X, y)
     lines = clf.describe().splitlines()
-    assert lines[:2] == ["1 leaf, 3 classes", "always: by its model (150)"]
-    assert [line.split(":")[0] for line in lines[2:]] == ["|   0", "|   1", "|   2"]
-    assert all("petal width (cm)" in line for line in lines[2:])
+    assert lines[:2] == [
+        "1 leaf, 3 classes",
+        "always: by its linear model, the largest sum decides (150 rows)",
+    ]
+    sums = "\n".join(lines[2:]).split("|   ")
+    starts = [line[4:8] for line in lines[2:] if " = " in line]
+    assert starts == ["0 = ", "1 = ", "2 = "]
+    assert "".join(sums).count("petal width (cm)") == 3
     assert "THEN the class with the largest sum" in clf.export("rules")
     assert "petal width (cm)" in clf.export("dot")
     assert "model of leaf 0: 0 before 1" in str(clf.explain(X.iloc[0]))
@@ -68,7 +73,7 @@ def test_long_models_are_cut_short(rng):
     y = (X.sum(axis=1) + rng.normal(size=200) > 0).astype(int)
     clf = TreeClassifier(leaves=LogisticLeaves(steps=40), max_depth=0).fit(X, y)
     assert len(clf.tree_.model(0).columns) == 9
-    assert clf.describe().count("+ 4 more") == 2
+    assert clf.describe().count("+ ... (4 smaller terms)") == 2
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -78,7 +83,9 @@ def test_random_trees_in_words(seed):
     clf = TreeClassifier()
     clf._set_fitted(tree, np.array(tree.classes))
     leaves = [n for n in tree.to_dict()["nodes"] if n["kind"] == "leaf"]
-    assert clf.describe().count(": by its model") == sum("model" in n for n in leaves)
+    assert clf.describe().count(": by its linear model") == sum(
+        "model" in n for n in leaves
+    )
     values = random_rows(rng, 5)
     proba = tree.predict_value(Table(values, SCHEMA), tree.class_shares)
     for row, want in zip(values, proba, strict=True):

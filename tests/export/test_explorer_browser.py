@@ -517,7 +517,8 @@ def test_candidates_are_shown(browser, tmp_path):
     assert "why this kind of test" in text.lower()
     assert all(word in text for word in ("analytic", "fisher", "quadratic", "BIC"))
     chosen = watched.page.inner_text("#node .candidates .marked")
-    assert clf.tree_.split(0).kind in chosen
+    assert clf.tree_.split(0).kind == "axis"
+    assert "analytic (chosen)" in chosen and "cut of one feature" in chosen
     watched.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from omnitree import presets
-from omnitree.export.machine_rules import machine_rules, rule_text
+from omnitree.export.machine_rules import machine_rules
 from omnitree.schema import Feature, Schema
 from omnitree.splits import MachineSplit, QuadraticMachineSplit
 from omnitree.table import Table
@@ -42,10 +42,10 @@ def test_three_strips():
     """Classes along one axis: the middle one has two bounds, the outer ones a single one."""
     split = machine([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [0.0, -1.0, -3.0])
     rules = machine_rules(node_of(split), numbers(2).to_dict())
-    assert [rule_text(r) for r in rules] == [
-        "- 1 x0 >= -1",
-        "1 x0 > 1 and - 1 x0 >= -2",
-        "1 x0 > 2",
+    assert [list(map(str, rule)) for rule in rules] == [
+        ["-1 x0 >= -1"],
+        ["1 x0 > 1", "-1 x0 >= -2"],
+        ["1 x0 > 2"],
     ]
 
 
@@ -72,7 +72,7 @@ def test_rules_of_quadratic_machines(rng):
     for _ in range(30):
         k, t = int(rng.integers(2, 5)), int(rng.integers(1, 6))
         names = {(0, -1): "x0", (1, -1): "x1", (0, 0): "x0^2", (1, 1): "x1^2"}
-        names |= {(0, 1): "x0 x1", (1, 0): "x1 x0"}
+        names |= {(0, 1): "x0*x1", (1, 0): "x1*x0"}
         terms = [list(names)[i] for i in rng.permutation(6)[:t]]
         split = QuadraticMachineSplit(
             (0, 1),
@@ -100,22 +100,24 @@ def test_symbols_bound_the_programme():
         [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [3.0, 3.0, 0.0]], [0.0, -1.0, -1.0]
     )
     rules = machine_rules(node_of(split), schema.to_dict())
-    assert rule_text(rules[0]) == "1 [s = a] + 1 [s = b] >= -1"
+    assert list(map(str, rules[0])) == ["1 [s = a] + 1 [s = b] >= -1"]
     # g2 = 3 (a + b) - 1 never beats g0 = a + b, since a + b <= 0: then nothing leads there.
-    assert rule_text(rules[2]).startswith("2 [s = a]")
+    assert str(rules[2][0]).startswith("2 [s = a]")
 
 
-def test_described_by_rules():
+def test_small_machines_make_rules_of_inequalities():
     data = load_iris(as_frame=True)
     clf = presets.make("lmdt", random_state=0)
     clf.fit(data.data[["petal length (cm)", "petal width (cm)"]], data.target)
-    text = clf.describe()
-    assert " and " in text
+    text = clf.export("rules")
+    assert text.count("\nAND ") == 1  # the class in the middle has two bounds
     assert "largest" not in text
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 12)))
     y = np.argmax(wide.to_numpy()[:, :6] + wide.to_numpy()[:, 6:], axis=1)
     clf = presets.make("lmdt", random_state=0, max_depth=1).fit(wide, y)
-    assert "largest" in clf.describe()
+    text = clf.export("rules")
+    assert "\nSums of node 0:\n  0 = " in text
+    assert text.count(" largest of the sums of node 0\nTHEN ") == 6
 
 
 def test_only_machines():

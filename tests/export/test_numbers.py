@@ -82,8 +82,11 @@ def test_words():
 def test_words_of_models(rng):
     X = rng.normal(size=(80, 3))
     reg = TreeRegressor(leaves="ridge", max_depth=0).fit(X, 3 * X[:, 0] + 1)
-    assert reg.describe().startswith("1 leaf, a number\nalways: linear (80 rows")
-    assert "x0" in reg.describe().splitlines()[2]
+    assert reg.describe().startswith(
+        "1 leaf, a number\nloss: mean squared error of the training rows\n"
+        "always: by its linear model (80 rows"
+    )
+    assert "x0" in reg.describe().splitlines()[3]
     assert "z(x0)" in reg.describe(standardised=True)
     assert "THEN the sum" in reg.export("rules")
     assert "linear" in reg.export("dot")

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from omnitree import TreeClassifier, presets
-from omnitree.export.text import MOST_TERMS, branch_text, describe
+from omnitree.export.lines import WIDTH
+from omnitree.export.text import describe
+from omnitree.export.words import MOST_TERMS, branch_text, term_names
 from omnitree.records import NodeRecord
 from omnitree.schema import Feature, Schema
 from omnitree.splits import (
@@ -56,28 +58,23 @@ def test_long_sums_are_cut(rng):
     for split in long_tests(rng):
         tree = tree_of(split)
         short, full = describe(tree), describe(tree, full=True)
-        assert max(map(len, short.splitlines())) < 250
+        assert max(map(len, full.splitlines())) <= WIDTH
         assert len(full) > len(short)
         if split.kind == "network":
             assert f"... {D - MOST_TERMS} more" in short
             assert "x19" in full and "..." not in full
             continue
         n = len(getattr(split, "terms", split.columns))
-        assert (
-            short.count(f"+ ... ({n - MOST_TERMS} smaller terms)") == split.n_children
-        )
-        assert "smaller" not in full
         weights = np.atleast_2d(split.weights)
-        for line, row in zip(
-            short.splitlines()[1:],
-            np.resize(weights, (split.n_children, n)),
-            strict=True,
-        ):
-            shown = [
-                float(w) for w in re.findall(r"(?:^|[-+=] )(\d[\d.e-]*) x\d", line)
-            ]
+        assert short.count(f"+ ... ({n - MOST_TERMS} smaller terms)") == len(weights)
+        assert "smaller" not in full
+        sums = re.split(
+            r"\S+ = ", short.split("\nsum #0 <=")[0].split("\na largest")[0]
+        )
+        for text, row in zip(sums[1:], weights, strict=True):
+            shown = [float(w) for w in re.findall(r"([\d.e-]+) x\d", text)]
             largest = np.sort(np.abs(row))[::-1][:MOST_TERMS]
-            np.testing.assert_allclose(shown, largest, rtol=1e-3)
+            np.testing.assert_allclose(np.abs(shown), largest, rtol=1e-3)
 
 
 @pytest.mark.parametrize("standardised", [False, True])
@@ -89,14 +86,14 @@ def test_terms_are_measured_by_what_they_do(standardised):
     text = describe(tree_of(split, deviations), standardised=standardised)
     first = text.splitlines()[2 if standardised else 1]
     assert first.startswith(
-        "1e+06 z(x0) + 2 z(x19)" if standardised else "1 x0 + 2 x19"
+        "sum #0 = 1000000 z(x0) + 2 z(x19)" if standardised else "sum #0 = 1 x0 + 2 x19"
     )
     products = QuadraticSplit((0, 1, 2), (0.0,) * 3, ((1, 2), (0, 0)), (5.0, 1.0), 0.0)
     schema = SCHEMA.to_dict()
-    one = branch_text("quadratic", products.to_dict(), 0, schema, deviations, most=1)
+    one = branch_text("quadratic", products.to_dict(), 0, schema, (), deviations, 1)
     assert one == "1 x0^2 + ... (1 smaller term) <= 0"
     other = branch_text("quadratic", products.to_dict(), 0, schema, most=1)
-    assert other == "5 x1 x2 + ... (1 smaller term) <= 0"
+    assert other == "5 x1*x2 + ... (1 smaller term) <= 0"
 
 
 def test_short_sums_are_whole(rng):
@@ -124,6 +121,73 @@ def test_a_quadratic_machine_of_few_terms_is_a_rule():
     labels = np.array(["out", "in"])
     clf._set_fitted(tree_from_nodes(SCHEMA, tuple(labels.tolist()), records), labels)
     assert clf.describe().splitlines()[1:] == [
-        "1 x0^2 >= 1: out (2)",
-        "- 1 x0^2 > -1: in (3)",
+        "1 x0^2 >= 1: out (2 rows)",
+        "1 x0^2 < 1: in (3 rows)",
     ]
+
+
+def test_names_that_are_no_words_are_set_off():
+    test = QuadraticSplit((0, 1), (0.0,) * 2, ((0, 0), (0, 1)), (1.0, 1.0), 0.0)
+    names = term_names(test.to_dict(), ["length (cm)", "[s = a]"])
+    assert names == ["[length (cm)]^2", "[length (cm)]*[s = a]"]
+
+
+def test_symbols_in_sums_are_explained(rng):
+    X = pd.DataFrame({"a": rng.choice(["p", "q"], 200), "b": rng.normal(size=200)})
+    y = np.where(X["a"] == "p", 1.0, -1.0) + X["b"] > 0
+    note = "[x = y]: 1 where x is y, -1 elsewhere"
+    assert note in presets.make("ldt").fit(X, y).describe()
+    assert note not in presets.make("cart").fit(X, y).describe()
+    leafy = presets.make("lmt", random_state=0).fit(X, y).describe()
+    assert (note in leafy) == ("[a = q]" in leafy)
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (
+            (0.1, 0.2),
+            "why univariate (u): error on held-out rows 10.0 %; linear (v) 20.0 %",
+        ),
+        (
+            (0.2, 0.1),
+            "why univariate (u): error on held-out rows 20.0 %; "
+            "linear (v) 10.0 % (no clear gain)",
+        ),
+        ((0.2, None), None),
+    ],
+)
+def test_why_a_node_has_its_kind(scores, said):
+    tree = TreeClassifier().fit([[1.0], [2.0]], ["a", "b"]).tree_.to_dict()
+    tree["nodes"][0]["candidates"] = [
+        {
+            "learner": name,
+            "kind": kind,
+            "parameters": 2,
+            "criterion": "error",
+            "score": score,
+            "chosen": name == "u",
+        }
+        for name, kind, score in zip("uv", ("axis", "linear"), scores, strict=True)
+    ]
+    lines = describe(tree).splitlines()
+    assert lines[1:-2] == ([said] if said else [])
+    assert [line.split(":")[0] for line in lines[-2:]] == ["x0 <= 1.5", "x0 > 1.5"]
+
+
+def test_machines_are_named_by_their_classes():
+    """By class where every branch answers another one, else by number."""
+    split = MachineSplit((0,), (0.0,), (0.0, 1.0, 2.0), ((1.0,), (0.0,), (-1.0,)))
+    counts = np.eye(3)
+    records = [NodeRecord(-1, np.ones(3), split, range(1, 4))]
+    for own in (counts, counts[[0, 0, 1]]):
+        tree = tree_from_nodes(
+            SCHEMA, ("a", "b", "c"), records + [NodeRecord(0, v) for v in own]
+        ).to_dict()
+        text = describe(tree)
+        if own is counts:
+            assert "  a = 0 + 1 x0\n  b = 1\n  c = 2 - 1 x0\n" in text
+            assert text.endswith("c largest: c (1 row)")
+        else:
+            assert "  branch 1 = 0 + 1 x0\n" in text
+            assert text.endswith("branch 3 largest: b (1 row)")

@@ -9,7 +9,7 @@ import pytest
 from tests.cases import cases_from, random_cases
 from tests.naive_features import Search
 
-from omnitree.coefficients import RLS, Coefficients, Machine
+from omnitree.coefficients import RLS, Coefficients, FisherUnit, Machine
 from omnitree.features import SELECTIONS, Trials, dispersion, trials_of
 from omnitree.features.gram import GramTrials
 from omnitree.merit import MERITS, GainRatio, Gini
@@ -59,7 +59,9 @@ def test_every_selection_has_an_oracle():
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
-@pytest.mark.parametrize("learner", [RLS(), RLS(sequential=True), Centres()])
+@pytest.mark.parametrize(
+    "learner", [RLS(), RLS(sequential=True), FisherUnit(), Centres()], ids=repr
+)
 @pytest.mark.parametrize("name", list(SEARCH))
 def test_against_naive(name, learner, gaps, rng):
     many = 6 if getattr(learner, "sequential", False) else 25
@@ -92,16 +94,17 @@ def test_against_naive(name, learner, gaps, rng):
     assert kept > many // 3
 
 
+@pytest.mark.parametrize("learner", [RLS(), FisherUnit()], ids=repr)
 @pytest.mark.parametrize("seed", range(20))
-def test_gram_elimination_keeps_the_order_of_refits(seed):
+def test_gram_elimination_keeps_the_order_of_refits(seed, learner):
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(300, 8)) @ rng.normal(size=(8, 8))
     y = z[:, 0] - z[:, 3] + rng.normal(size=300) > 0
     cases = cases_from(z, y, 1 + rng.random(300))
     steps = []
     for trials in (
-        trials_of(cases, RLS(), GainRatio(), rng),
-        Trials(cases, RLS(), GainRatio(), rng),
+        trials_of(cases, learner, GainRatio(), rng),
+        Trials(cases, learner, GainRatio(), rng),
     ):
         assert isinstance(trials, GramTrials) == (not steps)
         recorded = Recorded(trials)

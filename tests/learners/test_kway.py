@@ -139,7 +139,7 @@ def test_ties_go_to_classes_without_a_leaf(tmp_path):
     again = load(tmp_path / "model.json")
     assert again.predict(X).tolist() == clf.predict(X).tolist()
     assert again.pruning == clf.pruning
-    assert ": c (6/4)" in clf.describe()
+    assert ": c (6 rows, 4 wrong)" in clf.describe()
 
 
 def test_ties_where_every_class_has_a_leaf():

@@ -213,8 +213,8 @@ def dnf():
 def test_dnf_as_published():
     """Two tests, three leaves, a and b at the root, c, d and e below; all rows right.
 
-    Training draws rows, and a machine that is trained badly ends an elimination early: the
-    published tree must come out of most seeds, its size and shape of all.
+    Training draws rows, and a machine that is trained badly ends an elimination early: one
+    seed in a hundred may fail.
     """
     X, y = dnf()
     published = 0
@@ -225,7 +225,7 @@ def test_dnf_as_published():
         root, below = (clf.tree_.split(n) for n in range(5) if clf.tree_.kind[n])
         as_printed = (root.columns, below.columns) == ((0, 1), (2, 3, 4))
         published += as_printed and clf.score(X, y) == 1.0
-    assert published >= 13
+    assert published >= 19
 
 
 def test_l_problem(rng):

@@ -105,9 +105,10 @@ def test_candidates_survive(tmp_path, rng):
 def test_described():
     X, y = load_iris(return_X_y=True)
     clf = presets.make("omni-aic", random_state=0).fit(X, y)
-    first = clf.describe().splitlines()[1]
-    chosen = next(c for c in clf.tree_.split(0).candidates if c.chosen)
-    assert f"[AIC: {chosen.learner} {chosen.score:.4g}, " in first
+    chosen, *others = sorted(clf.tree_.split(0).candidates, key=lambda c: not c.chosen)
+    first = next(line for line in clf.describe().splitlines() if "why" in line)
+    assert f"({chosen.learner}): AIC {chosen.score:.4g}; " in first
+    assert all(f"{c.learner}" in first and f" {c.score:.4g}" in first for c in others)
 
 
 def test_kinds_by_depth():

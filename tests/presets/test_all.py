@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import unittest
 from functools import cache
 from pathlib import Path
@@ -236,14 +237,20 @@ def test_describe(name):
     assert text.startswith(f"{size}, 3 classes")
     assert any(feature in text for feature in data.data.columns)
     assert "setosa" in text
-    # A title, all but the root, and a sum a class in leaves with models.
-    models = [clf.tree_.model(leaf) for leaf in range(clf.tree_.n_nodes)]
-    leaves = clf.tree_.kind == 0
-    sums = 3 * sum(
-        m is not None and leaf for m, leaf in zip(models, leaves, strict=True)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 88
+    # Every leaf, and no other line, ends with its rows; sums are counted by their names.
+    ends = [line for line in lines if re.search(r"\d rows?(, \S+ wrong)?\)$", line)]
+    assert len(ends) == clf.tree_.n_leaves
+    models = [clf.tree_.model(leaf) for leaf in np.flatnonzero(clf.tree_.kind == 0)]
+    sums = 3 * sum(m is not None for m in models)
+    sums += sum(
+        len(clf.tree_.split(node).bias)
+        for node in np.flatnonzero(clf.tree_.kind != 0)
+        if len(getattr(clf.tree_.split(node), "bias", ())) > 2
     )
-    title = clf.tree_.n_nodes == 1
-    assert text.count("\n") == clf.tree_.n_nodes - 1 + sums + title
+    sums += sum("sum #" in line and " = " in line for line in lines)
+    assert sum(" = " in line for line in lines) == sums
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -55,13 +55,13 @@ def test_the_tree_of_the_book():
     clf = presets.make("c4.5").fit(X, Y)
     assert clf.describe() == (
         "8 nodes, 5 leaves, 2 classes\n"
-        "outlook = overcast: Play (4)\n"
+        "outlook = overcast: Play (4 rows)\n"
         "outlook = rain\n"
-        "|   windy = false: Play (3)\n"
-        "|   windy = true: Don't Play (2)\n"
+        "|   windy = false: Play (3 rows)\n"
+        "|   windy = true: Don't Play (2 rows)\n"
         "outlook = sunny\n"
-        "|   humidity <= 75: Play (2)\n"
-        "|   humidity > 75: Don't Play (3)"
+        "|   humidity <= 75: Play (2 rows)\n"
+        "|   humidity > 75: Don't Play (3 rows)"
     )
     # Section 2.2: gain(outlook) = 0.940 - 0.694 = 0.246 bits, split info 1.577.
     assert clf.tree_.merit[0] == pytest.approx(0.2467 / 1.5774, abs=1e-4)
@@ -103,7 +103,7 @@ def test_fractions_with_a_gap():
     np.testing.assert_allclose(value[humid + 1], [3, 5 / 13])
     np.testing.assert_allclose(value[branch(clf, rain, "true")], [2, 5 / 13])
     np.testing.assert_allclose(value[branch(clf, rain, "false")], [0, 3])
-    assert "humidity > 75: Don't Play (3.38462/0.384615)" in clf.describe()
+    assert "humidity > 75: Don't Play (3.38462 rows, 0.384615 wrong)" in clf.describe()
 
 
 def test_predictions_with_gaps():

@@ -15,9 +15,9 @@ cdef extern from "standardise.hpp" namespace "omnitree" nogil:
         const double* weight
         int64_t n
 
-    void standardise_side_by_side "omnitree::standardise_columns<1>" (
+    void standardise_side_by_side(
         const Values&, const Rows&, int64_t, double*, double*, double*, int64_t, int64_t)
-    void standardise_strided "omnitree::standardise_columns<0>" (
+    void standardise_strided(
         const Values&, const Rows&, int64_t, double*, double*, double*, int64_t, int64_t)
 
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "linear_sums.hpp"
 #include "merit.hpp"
 
 namespace omnitree {
@@ -27,6 +28,20 @@ struct ExchangeTask {
   int merit;
 };
 
+// Adds the weight of each row above the cuts of all moves, and of none, to those of its class.
+OMNITREE_CLONES
+static void count_moves(const ExchangeTask& t, const double* u, const double* step,
+                        const double* cut, double* above) {
+  const int k = t.k;
+  for (int64_t i = 0; i < t.n; ++i) {
+    const double* p = t.scores + i * k;
+    double* to = above + static_cast<int64_t>(t.y[i]) * (k + 1);
+    const double w = t.weight[i], base = u[i];
+    for (int c = 0; c < k; ++c) to[c] += base + step[c] * p[c] > cut[c] ? w : 0.0;
+    to[k] += base > cut[k] ? w : 0.0;
+  }
+}
+
 class ExchangeSearch {
  public:
   explicit ExchangeSearch(const ExchangeTask& task)
@@ -37,6 +52,12 @@ class ExchangeSearch {
     for (int c = 0; c < t.k; ++c) total += t.size[c];
   }
 
+  // What `run` ends with: scores of the rows around their mean up to a positive factor, the
+  // cut, and the merit of the test, minus infinity if it separates nothing.
+  double score(int64_t row) const { return u[row]; }
+  double best_cut() const { return cut[t.k]; }
+  double best_merit() const { return best; }
+
   // Moves classes as long as a move helps; `left` is the start and the result.
   void run(uint8_t* left) {
     for (int64_t i = 0; i < t.n; ++i) {
@@ -44,7 +65,6 @@ class ExchangeSearch {
       for (int c = 0; c < t.k; ++c)
         if (left[c]) u[i] += t.size[c] * t.scores[i * t.k + c];
     }
-    double best = 0;
     for (bool first = true;; first = false) {
       int members = 0;
       for (int c = 0; c < t.k; ++c) members += left[c];
@@ -103,15 +123,8 @@ class ExchangeSearch {
   }
 
   void count() {
-    const int width = t.k + 1;
     std::fill(above.begin(), above.end(), 0.0);
-    for (int64_t i = 0; i < t.n; ++i) {
-      const double* p = t.scores + i * t.k;
-      double* to = above.data() + static_cast<int64_t>(t.y[i]) * width;
-      const double w = t.weight[i], base = u[i];
-      for (int c = 0; c < t.k; ++c) to[c] += base + step[c] * p[c] > cut[c] ? w : 0.0;
-      to[t.k] += base > cut[t.k] ? w : 0.0;
-    }
+    count_moves(t, u.data(), step.data(), cut.data(), above.data());
   }
 
   // Merit of a move; minus infinity where a side stays empty.
@@ -131,7 +144,7 @@ class ExchangeSearch {
   const ExchangeTask t;
   Merits merits;
   std::vector<double> u, cut, step, above, table;
-  double total;
+  double total, best = 0;
 };
 
 }  // namespace omnitree

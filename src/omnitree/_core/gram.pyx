@@ -8,20 +8,22 @@ from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "gram.hpp" namespace "omnitree" nogil:
     void c_count "omnitree::count_above"(const double*, const double*, const double*,
-                                         const int32_t*, const double*, int64_t, int64_t,
-                                         double*)
+                                         const double*, const int32_t*, const double*,
+                                         int64_t, int64_t, double*)
     void c_move "omnitree::move_to"(double*, double*, const double*, double, int64_t, int64_t,
                                     int64_t)
 
 
 def count_above(const double[:, ::1] matrix, const double[::1] score, const double[::1] step,
-                const int32_t[::1] y, const double[::1] weight, int n_classes):
-    """Weight by class and neighbour of the rows with score + matrix * step > 0."""
+                const double[::1] shift, const int32_t[::1] y, const double[::1] weight,
+                int n_classes):
+    """Weight by class and neighbour of the rows with score + matrix * step + shift > 0."""
     cdef int64_t n = matrix.shape[0], d = matrix.shape[1]
     cdef double[:, ::1] out = np.zeros((n_classes, d))
     if n and d:
         with nogil:
-            c_count(&matrix[0, 0], &score[0], &step[0], &y[0], &weight[0], n, d, &out[0, 0])
+            c_count(&matrix[0, 0], &score[0], &step[0], &shift[0], &y[0], &weight[0], n, d,
+                    &out[0, 0])
     return np.asarray(out)
 
 

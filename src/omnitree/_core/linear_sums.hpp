@@ -27,6 +27,7 @@ struct Values {  // a float64 matrix with strides counted in elements
 struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1: a number)
   const int32_t* feature;
   const int32_t* symbol;
+  int64_t n;
 };
 
 // The value of an encoded column, or `fill` where the feature is missing.
@@ -39,12 +40,14 @@ inline double column_value(const Values& x, const Columns& c, int64_t row, int32
 }
 
 constexpr int LANES = 8;  // rows whose sums are added up together
+constexpr int GROUP = 64;  // rows that are sent to it at once
 
 typedef double Four __attribute__((vector_size(32)));
 typedef double FourUnaligned __attribute__((vector_size(32), aligned(8)));
 typedef int64_t FourInts __attribute__((vector_size(32)));
 
-#define OMNITREE_INLINE static inline __attribute__((always_inline))
+#define OMNITREE_INLINED __attribute__((always_inline))
+#define OMNITREE_INLINE static inline OMNITREE_INLINED
 
 OMNITREE_INLINE Four pick(Four a, Four b, FourInts which) {
 #if defined(__clang__)
@@ -60,12 +63,15 @@ OMNITREE_INLINE Four load(const double* from) {
   return *reinterpret_cast<const FourUnaligned*>(from);
 }
 
+template <bool GAPS>
 OMNITREE_INLINE Four add_column(Four total, Four column, double weight, double fill) {
+  if (!GAPS) return total + weight * column;
   const Four absent = {fill, fill, fill, fill};
   return total + weight * (column == column ? column : absent);  // a gap is NaN
 }
 
 // Four columns of four rows, added to the sums of the rows in the order of the columns.
+template <bool GAPS>
 OMNITREE_INLINE Four add_four(Four total, const double* const* row, int64_t j,
                               const double* weight, const double* fill) {
   const Four a = load(row[0] + j), b = load(row[1] + j);
@@ -74,49 +80,117 @@ OMNITREE_INLINE Four add_four(Four total, const double* const* row, int64_t j,
   const FourInts firsts = {0, 1, 4, 5}, lasts = {2, 3, 6, 7};
   const Four even0 = pick(a, b, evens), odd0 = pick(a, b, odds);
   const Four even1 = pick(c, d, evens), odd1 = pick(c, d, odds);
-  total = add_column(total, pick(even0, even1, firsts), weight[j], fill[j]);
-  total = add_column(total, pick(odd0, odd1, firsts), weight[j + 1], fill[j + 1]);
-  total = add_column(total, pick(even0, even1, lasts), weight[j + 2], fill[j + 2]);
-  return add_column(total, pick(odd0, odd1, lasts), weight[j + 3], fill[j + 3]);
+  total = add_column<GAPS>(total, pick(even0, even1, firsts), weight[j], fill[j]);
+  total = add_column<GAPS>(total, pick(odd0, odd1, firsts), weight[j + 1], fill[j + 1]);
+  total = add_column<GAPS>(total, pick(even0, even1, lasts), weight[j + 2], fill[j + 2]);
+  return add_column<GAPS>(total, pick(odd0, odd1, lasts), weight[j + 3], fill[j + 3]);
 }
 
-// Add weight[j] * row[r][j] to the sums of eight rows for m columns side by side; a gap
-// counts as fill[j].
-OMNITREE_CLONES
-static void add_side_by_side(const double* const* row, int64_t m, const double* weight,
+// Add weight[j] * row[r][j] to the sums of 4 QUADS rows for m columns side by side; with
+// GAPS, NaN counts as fill[j]. True if some sum is NaN.
+template <int QUADS, bool GAPS>
+OMNITREE_INLINE bool add_run(const double* const* row, int64_t m, const double* weight,
                              const double* fill, double* sum) {
-  Four first = load(sum), second = load(sum + 4);
+  Four total[QUADS];
+  for (int q = 0; q < QUADS; ++q) total[q] = load(sum + 4 * q);
   int64_t j = 0;
-  for (; j + 4 <= m; j += 4) {
-    first = add_four(first, row, j, weight, fill);
-    second = add_four(second, row + 4, j, weight, fill);
-  }
-  for (int r = 0; r < 4; ++r) sum[r] = first[r], sum[4 + r] = second[r];
+  for (; j + 4 <= m; j += 4)
+    for (int q = 0; q < QUADS; ++q)
+      total[q] = add_four<GAPS>(total[q], row + 4 * q, j, weight, fill);
   for (; j < m; ++j)
-    for (int r = 0; r < LANES; ++r)
-      sum[r] += weight[j] * (std::isnan(row[r][j]) ? fill[j] : row[r][j]);
+    for (int q = 0; q < QUADS; ++q) {
+      const double* const* at = row + 4 * q;
+      const Four column = {at[0][j], at[1][j], at[2][j], at[3][j]};
+      total[q] = add_column<GAPS>(total[q], column, weight[j], fill[j]);
+    }
+  FourInts unknown = {};
+  for (int q = 0; q < QUADS; ++q) unknown |= total[q] != total[q];
+  if (!GAPS && (unknown[0] | unknown[1] | unknown[2] | unknown[3])) return true;
+  for (int q = 0; q < QUADS; ++q) *reinterpret_cast<FourUnaligned*>(sum + 4 * q) = total[q];
+  return false;
 }
 
-// Add the weighted encoded columns `index` to the sums of n <= LANES rows.
+// The same for the rows at base + rows[i] * stride; whether there are gaps shows in the sums.
+OMNITREE_CLONES
+static void add_side_by_side(const double* base, int64_t stride, const int64_t* rows, int n,
+                             int64_t m, const double* weight, const double* fill,
+                             double* sum) {
+  for (int at = 0; at < n; at += LANES) {
+    const double* row[LANES];
+    for (int r = 0; r < LANES; ++r)  // lanes without a row repeat the last one
+      row[r] = base + rows[at + r < n ? at + r : n - 1] * stride;
+    const bool gaps = n - at <= 4 ? add_run<1, false>(row, m, weight, fill, sum + at)
+                                  : add_run<2, false>(row, m, weight, fill, sum + at);
+    if (gaps) add_run<2, true>(row, m, weight, fill, sum + at);
+  }
+}
+
+// Add the weighted encoded columns `index` to the sums of n <= GROUP rows; there is room for
+// GROUP of them.
 inline void add_columns(const int32_t* index, int64_t m, const double* weight,
                         const double* fill, const Values& x, const Columns& c,
                         const int64_t* rows, int n, double* sum) {
-  for (int64_t j = 0; j < m; ++j) {
-    const int32_t column = index[j];
-    if (c.symbol[column] >= 0 || n < LANES || x.col_stride != 1) {
+  for (int64_t j = 0, end; j < m; j = end) {
+    const int32_t feature = c.feature[index[j]];
+    end = j + 1;
+    if (c.symbol[index[j]] >= 0 || x.col_stride != 1) {
       for (int r = 0; r < n; ++r)
-        sum[r] += weight[j] * column_value(x, c, rows[r], column, fill[j]);
+        sum[r] += weight[j] * column_value(x, c, rows[r], index[j], fill[j]);
       continue;
     }
-    int64_t end = j + 1;  // of a run of numbers side by side
-    while (end < m && index[end] == index[end - 1] + 1 && c.symbol[index[end]] < 0 &&
-           c.feature[index[end]] == c.feature[index[end - 1]] + 1)
+    // A run of numbers side by side.
+    while (end < m && c.symbol[index[end]] < 0 && c.feature[index[end]] == feature + (end - j))
       ++end;
+    add_side_by_side(x.base + feature, x.row_stride, rows, n, end - j, weight + j, fill + j,
+                     sum);
+  }
+}
+
+// Whether the encoded columns are the features themselves, side by side in every row.
+inline bool all_side_by_side(const Values& x, const Columns& c) {
+  bool plain = x.col_stride == 1;
+  for (int64_t j = 0; j < c.n; ++j) plain &= c.feature[j] == j && c.symbol[j] < 0;
+  return plain;
+}
+
+inline double length_of(const double* v, int64_t m) {
+  double squares = 0;
+  for (int64_t j = 0; j < m; ++j) squares += v[j] * v[j];
+  return std::sqrt(squares);
+}
+
+// The length of each row as a vector; NaN where it has gaps.
+OMNITREE_CLONES
+static void row_lengths(const double* base, int64_t stride, int64_t n, int64_t m, double* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double* row = base + i * stride;
+    Four squares = {};
+    int64_t j = 0;
+    for (; j + 4 <= m; j += 4) squares += load(row + j) * load(row + j);
+    double rest = 0;
+    for (; j < m; ++j) rest += row[j] * row[j];
+    out[i] = std::sqrt(squares[0] + squares[1] + squares[2] + squares[3] + rest);
+  }
+}
+
+// Sums of weight[j] * row[j] of n rows, in whatever order is fast.
+OMNITREE_CLONES
+static void quick_sums(const double* base, int64_t stride, const int64_t* rows, int64_t n,
+                       int64_t m, const double* weight, double* sum) {
+  for (int64_t at = 0; at < n; at += LANES) {
     const double* row[LANES];
-    for (int r = 0; r < LANES; ++r)
-      row[r] = x.base + rows[r] * x.row_stride + c.feature[column];
-    add_side_by_side(row, end - j, weight + j, fill + j, sum);
-    j = end - 1;
+    for (int r = 0; r < LANES; ++r) row[r] = base + rows[at + r < n ? at + r : n - 1] * stride;
+    Four total[LANES] = {};
+    int64_t j = 0;
+    for (; j + 4 <= m; j += 4) {
+      const Four w = load(weight + j);
+      for (int r = 0; r < LANES; ++r) total[r] += w * load(row[r] + j);
+    }
+    for (int r = 0; r < LANES && at + r < n; ++r) {
+      double rest = 0;
+      for (int64_t i = j; i < m; ++i) rest += weight[i] * row[r][i];
+      sum[at + r] = (total[r][0] + total[r][1]) + (total[r][2] + total[r][3]) + rest;
+    }
   }
 }
 

@@ -32,7 +32,8 @@ class PathGrower {
   }
 
   // Appends the steps of the row's path and, for each, the class counts of both branches.
-  void grow(int row, bool random, uint64_t seed, std::vector<PathStep>& steps,
+  // `seed` is the state of the random numbers and moves on with every draw.
+  void grow(int row, bool random, uint64_t& seed, std::vector<PathStep>& steps,
             std::vector<int32_t>& counts) {
     std::fill(inside_.begin(), inside_.end(), uint8_t(1));
     std::fill(total_.begin(), total_.end(), 0);

@@ -16,14 +16,14 @@ cdef extern from "paths.hpp" namespace "omnitree" nogil:
 
     cdef cppclass PathGrower:
         PathGrower(const double*, const int32_t*, int, int, int) except +
-        void grow(int, cbool, uint64_t, vector[PathStep]&, vector[int32_t]&) except +
+        void grow(int, cbool, uint64_t&, vector[PathStep]&, vector[int32_t]&) except +
 
 
 def grow_paths(const double[::1, :] x, const int32_t[::1] y, int n_classes,
-               const uint64_t[::1] seeds, bint random):
+               uint64_t seed, bint random):
     """The path of every row through the tree of all others; no gaps, only numbers.
 
-    Returns the steps of row i at `start[i]:start[i + 1]` of `feature`, `branch` (0: at most
+    Random choices come from one sequence, which goes on from row to row. Returns the steps of row i at `start[i]:start[i + 1]` of `feature`, `branch` (0: at most
     the threshold), `threshold` and `counts` (steps x branches x classes).
     """
     cdef int n = x.shape[0]
@@ -36,7 +36,7 @@ def grow_paths(const double[::1, :] x, const int32_t[::1] y, int n_classes,
     try:
         with nogil:
             for i in range(n):
-                grower.grow(<int> i, random, seeds[i], steps, counts)
+                grower.grow(<int> i, random, seed, steps, counts)
                 start[i + 1] = <int64_t> steps.size()
     finally:
         del grower

@@ -9,12 +9,12 @@ the kernel runs (progress, time limit, Ctrl-C), and turns the grown tree into ar
 
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int32_t, uint32_t
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 import numpy as np
 
 from omnitree._core.ticks cimport Tick, make_tick
+from omnitree._core.vectors cimport doubles, integers
 
 
 cdef extern from "presort.hpp" namespace "presort" nogil:
@@ -37,20 +37,6 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
         SQUARES, N_STATISTICS
 
     void grow(const Task&, Tree&, const Tick&) except +
-
-
-cdef _integers(const vector[int32_t]& v):
-    out = np.empty(v.size(), dtype=np.int32)
-    cdef int32_t[::1] view = out
-    memcpy(&view[0], v.data(), v.size() * sizeof(int32_t))
-    return out
-
-
-cdef _doubles(const vector[double]& v):
-    out = np.empty(v.size(), dtype=np.float64)
-    cdef double[::1] view = out
-    memcpy(&view[0], v.data(), v.size() * sizeof(double))
-    return out
 
 
 def grow_numeric(
@@ -152,10 +138,10 @@ cdef _grow(const double[:, :] X, const int32_t[::1] y, const double[::1] target,
 
 cdef _arrays(const Tree& tree, int n_stats):
     return {
-        "first_child": _integers(tree.first_child),
-        "parent": _integers(tree.parent),
-        "feature": _integers(tree.feature),
-        "threshold": _doubles(tree.threshold),
-        "merit": _doubles(tree.merit),
-        "value": _doubles(tree.value).reshape(-1, n_stats),
+        "first_child": integers(tree.first_child),
+        "parent": integers(tree.parent),
+        "feature": integers(tree.feature),
+        "threshold": doubles(tree.threshold),
+        "merit": doubles(tree.merit),
+        "value": doubles(tree.value).reshape(-1, n_stats),
     }

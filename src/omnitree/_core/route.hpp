@@ -187,11 +187,12 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
       out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
     return;
   }
-  double sum[LANES], best[LANES];
-  for (int64_t at = 0; at < n; at += LANES) {
-    const int size = n - at < LANES ? static_cast<int>(n - at) : LANES;
+  double sum[GROUP], best[GROUP];
+  for (int64_t at = 0; at < n; at += GROUP) {
+    const int size = n - at < GROUP ? static_cast<int>(n - at) : GROUP;
+    const int padded = (size + LANES - 1) / LANES * LANES;
     if (kind == LINEAR) {
-      for (int r = 0; r < size; ++r) sum[r] = 0;
+      for (int r = 0; r < padded; ++r) sum[r] = 0;
       add_columns(index, n_index, weight + 1, weight + 1 + n_index, x, c, rows + at, size,
                   sum);
       for (int r = 0; r < size; ++r) out[at + r] = sum[r] > weight[0];
@@ -200,7 +201,7 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
     const int64_t m = n_index - 1;
     const double* w = weight + m;
     for (int32_t k = 0; k < index[0]; ++k, w += m + 1) {
-      for (int r = 0; r < size; ++r) sum[r] = w[0];
+      for (int r = 0; r < padded; ++r) sum[r] = w[0];
       add_columns(index + 1, m, w + 1, weight, x, c, rows + at, size, sum);
       for (int r = 0; r < size; ++r)
         if (k == 0 || sum[r] > best[r]) best[r] = sum[r], out[at + r] = k;
@@ -208,9 +209,48 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
   }
 }
 
+// For linear tests on features side by side sums in any order are near enough: how far off
+// they are at every node at most, for a row of length one; -1 at nodes without such a test.
+// Empty where the table does not lie so.
+inline std::vector<double> sum_slacks(const TreeView& t, int64_t n_nodes, const Values& x) {
+  constexpr double EPSILON = 2.3e-16;
+  std::vector<double> slack;
+  if (t.kind[0] != LINEAR || !all_side_by_side(x, t.columns)) return slack;
+  slack.assign(n_nodes, -1.0);
+  for (int64_t node = 0; node < n_nodes; ++node) {
+    if (t.kind[node] != LINEAR) continue;
+    const int64_t s = t.test_start[node], i = t.index_ptr[s], m = t.index_ptr[s + 1] - i;
+    bool run = m > 0;
+    for (int64_t j = 1; j < m; ++j) run &= t.index[i + j] == t.index[i] + j;
+    if (run) slack[node] = 4 * (m + 1) * EPSILON * length_of(t.weight + t.weight_ptr[s] + 1, m);
+  }
+  return slack;
+}
+
+// Branches under such a test. Rows closer to the threshold than sums are known are added up
+// in the order of the columns, as ever. `length` is that of the rows from `first` on.
+inline void sides_of(const int32_t* index, int64_t m, const double* weight, double slack,
+                     const Values& x, const Columns& c, const int64_t* rows, int64_t n,
+                     const double* length, int64_t first, int32_t* out) {
+  const double threshold = weight[0], least = 1e-15 * std::fabs(threshold);
+  double sum[GROUP];
+  for (int64_t at = 0; at < n; at += GROUP) {
+    const int64_t size = n - at < GROUP ? n - at : GROUP;
+    quick_sums(x.base + index[0], x.row_stride, rows + at, size, m, weight + 1, sum);
+    for (int64_t r = 0; r < size; ++r) {
+      const double apart = sum[r] - threshold;
+      const bool sure = std::fabs(apart) > slack * length[rows[at + r] - first] + least;
+      out[at + r] =
+          sure ? apart > 0 : branch_of(LINEAR, index, m, weight, x, c, rows[at + r]);
+    }
+  }
+}
+
 // Leaves of the rows [begin, end), -1 for rows divided on their way. The rows walk together:
 // a stack of (node, range of row ids), each range divided stably among the node's branches.
-inline void apply_together(const TreeView& t, const Values& x, int64_t begin, int64_t end,
+// `slack` is from `sum_slacks`.
+inline void apply_together(const TreeView& t, const Values& x,
+                           const std::vector<double>& slack, int64_t begin, int64_t end,
                            int32_t* leaf) {
   struct Range {
     int32_t node;
@@ -221,6 +261,11 @@ inline void apply_together(const TreeView& t, const Values& x, int64_t begin, in
   std::vector<int32_t> branch(n);
   std::vector<int64_t> start;
   for (int64_t i = 0; i < n; ++i) ids[i] = begin + i;
+  std::vector<double> length;
+  if (!slack.empty()) {
+    length.resize(n);
+    row_lengths(x.base + begin * x.row_stride, x.row_stride, n, t.columns.n, length.data());
+  }
   std::vector<Range> stack{{0, 0, n}};
   while (!stack.empty()) {
     const Range r = stack.back();
@@ -230,9 +275,27 @@ inline void apply_together(const TreeView& t, const Values& x, int64_t begin, in
       continue;
     }
     const int64_t s = t.test_start[r.node], size = r.end - r.begin;
+    const int64_t i = t.index_ptr[s], n_index = t.index_ptr[s + 1] - i;
+    if (!slack.empty() && slack[r.node] >= 0) {
+      sides_of(t.index + i, n_index, t.weight + t.weight_ptr[s], slack[r.node], x, t.columns,
+               ids.data() + r.begin, size, length.data(), begin, branch.data());
+      // No row is left over: a division in two, without counting first.
+      int64_t* own = ids.data() + r.begin;
+      int64_t low = 0, high = 0;
+      for (int64_t k = 0; k < size; ++k) {
+        next[high] = own[k];
+        own[low] = own[k];
+        high += branch[k];
+        low += 1 - branch[k];
+      }
+      for (int64_t k = 0; k < high; ++k) own[low + k] = next[k];
+      const int32_t child = t.first_child[r.node];
+      if (low > 0) stack.push_back({child, r.begin, r.begin + low});
+      if (high > 0) stack.push_back({child + 1, r.begin + low, r.end});
+      continue;
+    }
     if (t.test_start[r.node + 1] == s + 1) {
-      const int64_t i = t.index_ptr[s];
-      branches_of(t.test_kind[s], t.index + i, t.index_ptr[s + 1] - i,
+      branches_of(t.test_kind[s], t.index + i, n_index,
                   t.weight + t.weight_ptr[s], x, t.columns, ids.data() + r.begin, size,
                   branch.data());
     } else {

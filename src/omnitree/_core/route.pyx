@@ -24,7 +24,9 @@ cdef extern from "route.hpp" namespace "omnitree" nogil:
     void branches_of(uint8_t, const int32_t*, int64_t, const double*, const Values&,
                      const Columns&, const int64_t*, int64_t, int32_t*)
     int32_t leaf_of(const TreeView&, const Values&, int64_t)
-    void apply_together(const TreeView&, const Values&, int64_t, int64_t, int32_t*)
+    vector[double] sum_slacks(const TreeView&, int64_t, const Values&)
+    void apply_together(const TreeView&, const Values&, const vector[double]&, int64_t,
+                        int64_t, int32_t*)
     void leaves_of(const TreeView&, const Values&, int64_t,
                    vector[pair[int32_t, double]]&)
     void apply_axis_range "omnitree::apply_axis" (
@@ -56,7 +58,8 @@ def apply_tree(tuple arrays, const double[:, :] x, int64_t begin, int64_t end, i
     """Leaf of each row in [begin, end), -1 for rows divided on their way."""
     cdef TreeView t = view_tree(arrays)
     cdef Values v
-    cdef int64_t row, stop
+    cdef int64_t row, stop, n_nodes = len(arrays[0])
+    cdef vector[double] slack
     if begin >= end:
         return
     v = view_values(x)
@@ -65,9 +68,10 @@ def apply_tree(tuple arrays, const double[:, :] x, int64_t begin, int64_t end, i
             for row in range(begin, end):
                 leaf[row] = leaf_of(t, v, row)
         else:
+            slack = sum_slacks(t, n_nodes, v)
             while begin < end:
                 stop = begin + TOGETHER if begin + TOGETHER < end else end
-                apply_together(t, v, begin, stop, &leaf[0])
+                apply_together(t, v, slack, begin, stop, &leaf[0])
                 begin = stop
 
 

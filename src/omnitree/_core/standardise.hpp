@@ -30,7 +30,7 @@ struct Rows {
 // Call add(row, weight, sums) for every row, with sums that are emptied into `totals` after
 // short runs.
 template <class Add>
-void sum_in_runs(const Values& x, const Rows& rows, std::vector<double>& totals, Add add) {
+OMNITREE_INLINE void sum_in_runs(const Values& x, const Rows& rows, std::vector<double>& totals, Add add) {
   std::vector<double> run(totals.size());
   for (int64_t at = 0; at < rows.n; at += 128) {
     const int64_t end = at + 128 < rows.n ? at + 128 : rows.n;
@@ -43,7 +43,7 @@ void sum_in_runs(const Values& x, const Rows& rows, std::vector<double>& totals,
 
 // STRIDE 1: columns side by side; 0: as x says.
 template <int STRIDE>
-void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* mean,
+OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* mean,
                          double* std, double* z, int64_t z_row, int64_t z_column) {
   const int64_t step = STRIDE ? STRIDE : x.col_stride;
   constexpr double INF = std::numeric_limits<double>::infinity();
@@ -65,7 +65,7 @@ void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* m
   }
   // Weight and sum of the present cells of each column.
   std::vector<double> sums(2 * p);
-  sum_in_runs(x, rows, sums, [&](const double* row, double weight, double* run) {
+  sum_in_runs(x, rows, sums, [&](const double* row, double weight, double* run) OMNITREE_INLINED {
     for (int64_t j = 0; j < p; ++j) {
       const double v = row[j * step];
       const double w = v == v ? weight : 0.0;
@@ -80,7 +80,7 @@ void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* m
     mean[j] = middle[j] + (unit[j] > 0 ? sums[p + j] / sums[j] / unit[j] : 0.0);
   }
   std::vector<double> squares(p), scale(p);
-  sum_in_runs(x, rows, squares, [&](const double* row, double weight, double* run) {
+  sum_in_runs(x, rows, squares, [&](const double* row, double weight, double* run) OMNITREE_INLINED {
     for (int64_t j = 0; j < p; ++j) {
       const double v = (row[j * step] - mean[j]) * unit[j];
       run[j] += v == v ? weight * v * v : 0.0;
@@ -99,6 +99,22 @@ void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* m
       out[j * z_column] = v == v ? v : 0.0;
     }
   }
+}
+
+// Columns side by side, and columns any distance apart.
+OMNITREE_CLONES
+static void standardise_side_by_side(const Values& x, const Rows& rows, int64_t p, double* mean,
+                                     double* std, double* z, int64_t z_row,
+                                     int64_t z_column) {
+  if (z_column == 1)
+    standardise_columns<1>(x, rows, p, mean, std, z, z_row, 1);
+  else
+    standardise_columns<1>(x, rows, p, mean, std, z, z_row, z_column);
+}
+
+inline void standardise_strided(const Values& x, const Rows& rows, int64_t p, double* mean,
+                                double* std, double* z, int64_t z_row, int64_t z_column) {
+  standardise_columns<0>(x, rows, p, mean, std, z, z_row, z_column);
 }
 
 }  // namespace omnitree

@@ -11,6 +11,7 @@ cdef extern from "route.hpp" namespace "omnitree" nogil:
     cdef struct Columns:
         const int32_t* feature
         const int32_t* symbol
+        int64_t n
 
     cdef struct TreeView:
         const uint8_t* kind
@@ -41,6 +42,7 @@ cdef inline Columns view_columns(
     cdef Columns c
     c.feature = &feature[0] if feature.shape[0] else NULL
     c.symbol = &symbol[0] if symbol.shape[0] else NULL
+    c.n = feature.shape[0]
     return c
 
 

@@ -1,6 +1,7 @@
 """Learners of the weights of a linear test, by name. A new one is a file and a line."""
 
 from omnitree.coefficients.base import Cases, Coefficients, Machine
+from omnitree.coefficients.fisher import FisherUnit
 from omnitree.coefficients.gradient import Perceptron
 from omnitree.coefficients.pocket import Pocket
 from omnitree.coefficients.rls import RLS
@@ -13,6 +14,7 @@ COEFFICIENTS = Registry(
     Coefficients,
     {
         "rls": RLS,
+        "fisher": FisherUnit,
         "pocket": Pocket,
         "thermal": Thermal,
         "lmdt_thermal": LMDTThermal,
@@ -26,6 +28,7 @@ __all__ = [
     "RLS",
     "Cases",
     "Coefficients",
+    "FisherUnit",
     "LMDTThermal",
     "Machine",
     "Perceptron",

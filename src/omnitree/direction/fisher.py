@@ -139,11 +139,16 @@ class Fisher(Part):
         self.epsilon = epsilon
         self.shrinkage = shrinkage
 
-    def project(self, rows: LinearRows) -> Projections:
-        """Factorise the scatter of a node."""
+    def checked(self) -> Fisher:
+        """Itself, if its parameters make sense."""
         if self.pca not in PCA:
             raise ValueError(unknown("pca", self.pca, list(PCA)))
         number("epsilon", self.epsilon, 0, 1)
+        return self
+
+    def project(self, rows: LinearRows) -> Projections:
+        """Factorise the scatter of a node."""
+        self.checked()
         deviations = (rows.means[rows.present] - rows.mean).T
         if self.shrinkage is None and len(rows.rows) <= rows.n_columns:
             basis, rank = self._by_rows(rows, deviations)

@@ -62,7 +62,9 @@ class LinearView:
         """The view of a table; its own values, not a copy, where they serve as is."""
         feature, symbol = table.schema.linear_columns()
         if len(feature) == table.n_features and np.all(symbol < 0):
-            return cls(table.values, feature, symbol)
+            view = cls(table.values, feature, symbol)
+            view.__dict__["has_gaps"] = table.has_gaps  # known already: saves a pass
+            return view
         columns = np.empty((table.n_rows, len(feature)), order="F")
         for j, (f, s) in enumerate(zip(feature, symbol, strict=True)):
             cells = table.values[:, f]

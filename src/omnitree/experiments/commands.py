@@ -72,7 +72,16 @@ def compare(
     retry: Annotated[bool, typer.Option(help="Try failed folds again.")] = False,
     seed: Seed = 0,
 ) -> None:
-    """Compare presets on data sets: errors, sizes, times, and tests of the differences."""
+    """Compare presets on data sets.
+
+    Errors, sizes, times, and a test of every difference that suits the protocol.
+
+    \b
+    Examples:
+      omnitree compare iris wine --presets omni,c4.5,ldt
+      omnitree compare DATA.csv --target class --report r.html
+      omnitree compare iris --store results.sqlite --protocol 10fold
+    """
     from omnitree.experiments import data as sets
     from omnitree.experiments import methods, protocols
     from omnitree.experiments import report as reports
@@ -142,7 +151,15 @@ def reproduce(
     jobs: Jobs = 0,
     seed: Seed = 0,
 ) -> None:
-    """Redo a paper's experiments: ours beside the published figures, with verdicts."""
+    """Redo the experiments of a paper.
+
+    Ours beside the published figures, with a verdict for every cell.
+
+    \b
+    Examples:
+      omnitree reproduce lw94 --table 6 --quick
+      omnitree reproduce ldt05 --data FOLDER --store ldt05.sqlite --report r.html
+    """
     from omnitree.experiments import papers
     from omnitree.experiments import report as reports
     from omnitree.experiments.papers.base import Lab

@@ -45,7 +45,7 @@ def demo(
     first = tables[0]
     clf = chosen[0].make(seed=1).fit(first.X, first.y)
     title = f"The front door, OmniTreeClassifier, on {first.name}"
-    typer.echo(f"{title}; a leaf shows its rows/wrong ones:\n")
+    typer.echo(f"{title}:\n")
     typer.echo(clf.describe() + "\n")
     kind = protocols.parse(PROTOCOL)
     tasks = [Task(table, method, kind) for table in tables for method in chosen]

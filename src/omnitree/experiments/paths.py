@@ -120,11 +120,15 @@ def is_plain(problem: Problem, learner: SplitLearner) -> bool:
 
 
 def compiled(problem: Problem, learner: Univariate) -> list[Path]:
-    """All paths at once; with random choice the draws differ from those of `grow`."""
+    """All paths at once; with random choice the draws differ from those of `grow`.
+
+    They are one sequence that goes on from row to row, so that data sets with the same seed
+    share it, though not the places where a path begins.
+    """
     n, k = len(problem.y), problem.n_classes
-    seeds = np.random.SeedSequence(problem.seed).generate_state(n, np.uint64)
+    seed = int(np.random.SeedSequence(problem.seed).generate_state(1, np.uint64)[0])
     x = np.asfortranarray(problem.table.values)
-    steps = grow_paths(x, problem.y, k, seeds, learner.choice == "random")
+    steps = grow_paths(x, problem.y, k, seed, learner.choice == "random")
     whole = np.bincount(problem.y, minlength=k).astype(float)
     out = []
     for i in range(n):

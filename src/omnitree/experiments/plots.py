@@ -2,7 +2,8 @@
 
 Box plots of error, complexity and time (OMNI figures 1-2), decision nodes by level (OMNI
 figures 3-5), importance by position (LW94 figure 2), critical-difference diagrams
-(Demsar 2006). No state of matplotlib is touched: figures are made without pyplot.
+(Demsar 2006). No state of matplotlib is touched: figures are made without pyplot. A
+notebook shows them as pictures.
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ from omnitree.experiments import ranks
 from omnitree.experiments.extras import need
 
 
+class Svg(str):
+    """The text of a picture."""
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
 def box_plots(
     groups: Mapping[str, Sequence[np.ndarray]], methods: Sequence[str]
-) -> str:
+) -> Svg:
     """One panel per measure, one box per method.
 
     Parameters
@@ -44,7 +52,7 @@ def box_plots(
     return _svg(figure)
 
 
-def nodes_by_level(counts: Mapping[str, Sequence[float]], title: str) -> str:
+def nodes_by_level(counts: Mapping[str, Sequence[float]], title: str) -> Svg:
     """Mean number of decision nodes of each kind at each level; the root is level 1."""
     figure = _figure(5.0, 2.8)
     axis = figure.subplots()
@@ -65,7 +73,7 @@ def lines_by_position(
     series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     labels: tuple[str, str],
     title: str = "",
-) -> str:
+) -> Svg:
     """Lines with markers, as LW94's figures: name to (positions, values)."""
     figure = _figure(5.0, 3.2)
     axis = figure.subplots()
@@ -80,7 +88,7 @@ def lines_by_position(
 
 def critical_difference_diagram(
     scores: np.ndarray, methods: Sequence[str], level: float = 0.05
-) -> str:
+) -> Svg:
     """Mean ranks on a line; bars join methods that Nemenyi's test cannot tell apart."""
     n, k = np.asarray(scores).shape
     mean = ranks.mean_ranks(scores)
@@ -124,11 +132,11 @@ def _figure(width: float, height: float, layout: str | None = "constrained") -> 
     return need("matplotlib.figure").Figure(figsize=(width, height), layout=layout)
 
 
-def _svg(figure: Any) -> str:
+def _svg(figure: Any) -> Svg:
     """The figure as an element for a page: without header, date or random ids."""
     matplotlib = need("matplotlib")
     out = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "omnitree", "svg.fonttype": "path"}):
         figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    return Svg(text[text.index("<svg") :])

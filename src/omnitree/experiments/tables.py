@@ -1,4 +1,4 @@
-"""Tables of text, for the terminal (rich), Markdown, LaTeX and CSV.
+"""Tables of text, for the terminal (rich), notebooks, Markdown, LaTeX and CSV.
 
 A table is a title, names of columns, rows of strings and a note. The HTML report has its
 own template (`report`).
@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 LATEX = str.maketrans(
@@ -125,6 +126,19 @@ class Table:
                 *([rf"\par {self.note.translate(LATEX)}"] if self.note else []),
                 r"\end{table}",
             ]
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+
+        def line(cells: tuple[str, ...], tag: str) -> str:
+            return f"<tr>{''.join(f'<{tag}>{escape(c)}</{tag}>' for c in cells)}</tr>"
+
+        rows = "".join(line(row, "td") for row in self.rows)
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return (
+            f"<table><caption>{escape(self.title)}</caption>"
+            f"<thead>{line(self.columns, 'th')}</thead><tbody>{rows}</tbody></table>{note}"
         )
 
     def csv(self) -> str:

@@ -17,11 +17,11 @@ from omnitree.explain.counterfactual import (
     reach,
 )
 from omnitree.explain.goals import Goal, usual_goals
-from omnitree.export.model import Model, Sum, Test, decide, one_line, terms_of
-from omnitree.export.text import branch_text, column_name, term_names
+from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line, terms_of
+from omnitree.export.words import branch_text, column_name, largest, term_names
 
 # What is printed of long tests; the explanation itself holds all of it.
-LONGEST_TEXT = 160
+LONGEST_TEXT = 88
 MOST_PARTS = 10
 
 
@@ -124,10 +124,7 @@ class Explanation:
             lines.append("  the tree has no test")
         for step in self.steps:
             part = f"{step.share:.1%} of the row: " if step.share < 1 else ""
-            text = step.text
-            if len(text) > LONGEST_TEXT:
-                text = text[: LONGEST_TEXT - 4] + " ..."
-            lines.append(f"  {part}{text}")
+            lines.append(f"  {part}{_headline(step)}")
             lines += [f"      {text}" for text in _details(step)]
         if self.counterfactual is None:
             lines.append(
@@ -140,10 +137,28 @@ class Explanation:
         return "\n".join(one_line(line) for line in lines)
 
 
+def _headline(step: Step) -> str:
+    """The condition; of a long sum, only what it is compared with."""
+    if len(step.text) <= LONGEST_TEXT:
+        return step.text
+    if step.threshold is None:
+        return step.text[: LONGEST_TEXT - 4] + " ..."
+    sign = "<=" if step.branch == 0 else ">"
+    n = len(step.contributions)
+    return (
+        f"{step.kind} sum of node {step.node}, {n} terms, {sign} {step.threshold:.6g}"
+    )
+
+
 def _details(step: Step) -> list[str]:
     lines = []
+    against = step.kind in (*MACHINES, "model")  # the largest sum less the next
     if step.margin is not None and step.value is not None:
-        lines.append(f"value {step.value:.6g}, {step.margin:.4g} from the other side")
+        lines.append(
+            f"ahead by {step.margin:.4g}"
+            if against
+            else f"value {step.value:.6g}, {step.margin:.4g} from the other side"
+        )
     if len(step.contributions) > 1:
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
         for c in order[:MOST_PARTS]:
@@ -154,6 +169,9 @@ def _details(step: Step) -> list[str]:
         if rest := order[MOST_PARTS:]:
             amount = sum(c.amount or 0.0 for c in rest)
             lines.append(f"{amount:+.4g}  {len(rest)} others")
+        if against and step.margin is not None and step.value is not None:
+            bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
+            lines.append(f"{bias:+.4g}  constant")
     return [*lines, step.gap] if step.gap else lines
 
 
@@ -221,6 +239,9 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
         if branch < 0:
             continue
         text = branch_text(test.kind, test.data, branch, schema)
+        if test.is_machine:
+            first, second = _leading(_sums(model, test, row))
+            text = f"{largest(first, test.names)}, before {test.names[second]}"
         if i:
             name = model.features[tests[0].data["feature"]]["name"]
             gap = f"{name} is missing: surrogate test {i}"
@@ -245,8 +266,7 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
 
 def answers(model: Model, test: Test, row: Sequence[float]) -> list[float]:
     """Class probabilities, or the number, by the model of a leaf."""
-    columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
-    sums = [_add(s, columns) for s in test.sums]
+    sums = _sums(model, test, row)
     if model.numeric:
         return sums
     powers = [math.exp(s - max(sums)) for s in sums]
@@ -266,8 +286,7 @@ def _model_step(
         text = f"model of leaf {node}: {model.classes[0]}"
         return Step(node, "model", text, None, share, None, None, None, [], "")
     best, value, _, parts = _ask(model, test, row)
-    chances = answers(model, test, row)
-    next_ = max((k for k in range(len(chances)) if k != best), key=chances.__getitem__)
+    _, next_ = _leading(_sums(model, test, row))
     text = f"model of leaf {node}: {model.classes[best]} before {model.classes[next_]}"
     filled = [c.name for c in parts if c.filled]
     gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
@@ -278,7 +297,7 @@ def _number_step(
     model: Model, node: int, test: Test, row: Sequence[float], share: float
 ) -> Step:
     weights = test.data["weights"][0]
-    columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
+    columns = _columns(model, test, row)
     amounts = {
         feature: sum(
             weights[at] * (columns[at] - test.fill[at])
@@ -311,8 +330,7 @@ def _ask(
         low, cut = test.data["low"], test.data["threshold"]
         branch = low if value <= cut else 1 - low
         return branch, value, cut, [Contribution(feature["name"], value, value)]
-    columns = [column_value(model, test, at, row) for at in range(len(test.columns))]
-    sums = [_add(s, columns) for s in test.sums]
+    columns = _columns(model, test, row)
     if test.kind == "network":
         value = _output(test, columns)
         amounts = {}
@@ -323,13 +341,13 @@ def _ask(
             amounts[feature] = value - _output(test, without)
         return int(value > 0), value, 0.0, _by_feature(model, test, row, amounts)
     if test.is_machine:
-        best = sums.index(max(sums))
-        next_ = max((k for k in range(len(sums)) if k != best), key=sums.__getitem__)
+        sums = [_add(s, columns) for s in test.sums]
+        best, next_ = _leading(sums)
         rows = test.data["weights"][best], test.data["weights"][next_]
         weights = [w - v for w, v in zip(*rows, strict=True)]
         value, cut, branch = sums[best] - sums[next_], 0.0, best
     else:
-        value, cut = sums[0], test.data["threshold"]
+        value, cut = _add(test.sums[0], columns), test.data["threshold"]
         branch = int(value > cut)
         weights = test.data["weights"]
     if "terms" in test.data:
@@ -339,6 +357,24 @@ def _ask(
         for feature in model.features_of(test)
     }
     return branch, value, cut, _by_feature(model, test, row, amounts)
+
+
+def _columns(model: Model, test: Test, row: Sequence[float]) -> list[float]:
+    """Values of the encoded columns of a test."""
+    return [column_value(model, test, at, row) for at in range(len(test.columns))]
+
+
+def _sums(model: Model, test: Test, row: Sequence[float]) -> list[float]:
+    """The first sums of a test on several features."""
+    columns = _columns(model, test, row)
+    return [_add(s, columns) for s in test.sums]
+
+
+def _leading(sums: Sequence[float]) -> tuple[int, int]:
+    """Positions of the largest sum, the first of several, and of the next."""
+    best = max(range(len(sums)), key=sums.__getitem__)
+    others = (k for k in range(len(sums)) if k != best)
+    return best, max(others, key=sums.__getitem__)
 
 
 def _places(model: Model, test: Test, feature: int) -> list[int]:

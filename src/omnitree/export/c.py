@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from omnitree.export.model import Model
-from omnitree.export.procedure import blocks, has_network, n_sums
+from omnitree.export.procedure import Dialect, blocks, has_network, n_sums
 
 # As the library does it, step by step, so that the answers are the same.
 _EXP = """
@@ -28,17 +28,11 @@ static double exp_down(double x) /* the exponential function up to 0 */
 }"""
 
 
-class _C:
+class _C(Dialect):
     and_, or_, not_ = "&&", "||", "!"
-
-    def choose(self, condition: str, yes: str, no: str) -> str:
-        return f"({condition} ? {yes} : {no})"
-
-    def set(self, variable: str, value: str) -> str:
-        return f"{variable} = {value};"
-
-    def add(self, variable: str, value: str) -> str:
-        return f"{variable} += {value};"
+    choice = "({condition} ? {yes} : {no})"
+    stop = ";"
+    tanh_, exp_ = "tanh", "exp_down"
 
     def if_(self, word: str, condition: str, remark: str) -> str:
         test = {
@@ -51,17 +45,8 @@ class _C:
     def end(self) -> list[str]:
         return ["}"]
 
-    def output(self, k: int) -> str:
-        return f"p[{k}]"
-
     def call(self, block: int, share: str) -> str:
         return f"todo[n] = {block}; part[n++] = {share};"
-
-    def tanh(self, value: str) -> str:
-        return f"tanh({value})"
-
-    def exp(self, value: str) -> str:
-        return f"exp_down({value})"
 
     def maximum(self, names: list[str]) -> list[str]:
         return ["s = s0;", *(f"if ({name} > s) s = {name};" for name in names[1:])]

@@ -6,8 +6,9 @@ with more, each edge says its own condition. Of long sums the largest terms are 
 
 from __future__ import annotations
 
+from omnitree.export.lines import model_lines
 from omnitree.export.model import Model, one_line
-from omnitree.export.text import MOST_TERMS, branch_text, model_lines, rows_text
+from omnitree.export.words import MOST_TERMS, branch_text, rows_text
 
 # Light colours that black text can be read on, dealt to the classes in turn.
 COLOURS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#cccccc")
@@ -41,6 +42,7 @@ def to_dot(model: Model) -> str:
                 record["test"],
                 b,
                 model.tree["schema"],
+                names=model.tests(node)[0].names,
                 deviations=model.tree.get("deviations"),
                 most=MOST_TERMS,
             )

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from omnitree.export.model import MACHINES, terms_of
-from omnitree.export.text import _sum, column_name, term_names
+from omnitree.export.words import column_name, number, sum_text, term_names
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Inequality:
 
     def __str__(self) -> str:
         sign = ">" if self.strict else ">="
-        return f"{_sum(self.weights, self.names) or 0} {sign} {self.threshold:.6g}"
+        return (
+            f"{sum_text(self.weights, self.names)} {sign} {number(self.threshold, 6)}"
+        )
 
 
 def machine_rules(
@@ -80,11 +82,6 @@ def machine_rules(
             )
         rules.append(rule)
     return rules
-
-
-def rule_text(rule: list[Inequality]) -> str:
-    """A rule on one line."""
-    return " and ".join(map(str, rule)) or "always"
 
 
 def _needed(left, right, bounds, extra, extra_right) -> list[int]:

@@ -45,6 +45,8 @@ class Test:
     kind: str
     data: dict[str, Any]
     n_branches: int
+    names: tuple[str, ...] = ()  # of a machine's branches
+    node: int = -1  # that has it as its main test
 
     @property
     def can_fail(self) -> bool:
@@ -175,8 +177,12 @@ class Model:
     def tests(self, node: int) -> list[Test]:
         """The main test of a node and its surrogates, as far as they are ever asked."""
         record = self.nodes[node]
-        n = len(record["children"])
-        tests = [Test(record["kind"], record["test"], n)]
+        children = record["children"]
+        n = len(children)
+        names: tuple[str, ...] = ()
+        if record["kind"] in MACHINES:
+            names = branch_names([self.labels[c] for c in children], self.classes)
+        tests = [Test(record["kind"], record["test"], n, names, node)]
         for other in record.get("surrogates", ()):
             if not tests[-1].can_fail:
                 break
@@ -313,6 +319,16 @@ class Model:
         low, threshold = test.data["low"], test.data["threshold"]
         codes = range(len(self.features[feature]["categories"]))
         return [low if code <= threshold else 1 - low for code in codes]
+
+
+def branch_names(labels: Sequence[int], classes: Sequence[Any]) -> tuple[str, ...]:
+    """What to call the sums of a machine: as the classes its branches answer, if all differ.
+
+    Of a tree for numbers, `classes` is empty.
+    """
+    if not classes or len(set(labels)) < len(labels):
+        return tuple(f"branch {b + 1}" for b in range(len(labels)))
+    return tuple(str(classes[k]) for k in labels)
 
 
 def decide(shares: Sequence[float], costs: list[list[float]] | None) -> int:

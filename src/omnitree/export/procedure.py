@@ -13,53 +13,81 @@ In the code, `xJ` is the value of feature J: a number, NaN in a gap, or the code
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from omnitree.export.model import Model, Test, one_line
-from omnitree.export.text import branch_text
+from omnitree.export.words import branch_text, largest
 
 BLOCK_DEPTH = 30
 LONGEST_REMARK = 100
 
 
-class Dialect(Protocol):
-    """How a language writes what all of them can do."""
+class Dialect(ABC):
+    """How a language writes what all of them can do.
+
+    Attributes
+    ----------
+    and_, or_, not_ : str
+        Operators.
+    choice : str
+        One of two expressions, with places for `condition`, `yes` and `no`.
+    stop : str
+        Ends a statement.
+    tanh_, exp_ : str
+        Names of functions: the hyperbolic tangent; the exponential up to 0.
+    """
 
     and_: str
     or_: str
     not_: str
+    choice: str
+    stop: str
+    tanh_: str
+    exp_: str
 
     def choose(self, condition: str, yes: str, no: str) -> str:
         """One of two expressions."""
+        return self.choice.format(condition=condition, yes=yes, no=no)
 
     def set(self, variable: str, value: str) -> str:
         """Give a variable a value."""
+        return f"{variable} = {value}{self.stop}"
 
     def add(self, variable: str, value: str) -> str:
         """Add to a variable."""
-
-    def if_(self, word: str, condition: str, remark: str) -> str:
-        """Begin of a branch; word is if, elif or else."""
-
-    def end(self) -> list[str]:
-        """What closes the last branch."""
+        return f"{variable} += {value}{self.stop}"
 
     def output(self, k: int) -> str:
         """The place of an output."""
-
-    def call(self, block: int, share: str) -> str:
-        """Put a block on the list of what is to do."""
+        return f"p[{k}]"
 
     def tanh(self, value: str) -> str:
         """Hyperbolic tangent."""
+        return f"{self.tanh_}({value})"
 
     def exp(self, value: str) -> str:
         """The exponential function; the value is at most 0."""
+        return f"{self.exp_}({value})"
 
+    @abstractmethod
+    def if_(self, word: str, condition: str, remark: str) -> str:
+        """Begin of a branch; word is if, elif or else."""
+
+    @abstractmethod
+    def end(self) -> list[str]:
+        """What closes the last branch."""
+
+    @abstractmethod
+    def call(self, block: int, share: str) -> str:
+        """Put a block on the list of what is to do."""
+
+    @abstractmethod
     def maximum(self, names: list[str]) -> list[str]:
         """Set s to the value of the largest variable."""
 
+    @abstractmethod
     def largest(self, names: list[str]) -> list[str]:
         """Set b to the position of the largest variable, the first of several."""
 
@@ -129,17 +157,23 @@ class _Writer:
                 if model.shares[child] > 0:
                     share = f"w * {model.shares[child]!r}"
                     steps.append(pad + "    " + say.call(child, share))
-        record = model.nodes[node]
         for b, child in enumerate(model.children(node)):
-            text = branch_text(record["kind"], record["test"], b, model.tree["schema"])
+            text = self._remark(node, b)
             last = b == len(conditions) - 1
             word = "else" if last else next(words)
-            if len(text) > LONGEST_REMARK:
-                text = text[: LONGEST_REMARK - 4] + " ..."
             steps.append(pad + say.if_(word, conditions[b], one_line(text)))
             steps.append((child, depth + 1))
         steps.extend(pad + line for line in say.end())
         return steps
+
+    def _remark(self, node: int, b: int) -> str:
+        test = self.model.tests(node)[0]
+        if test.is_machine and test.n_branches > 2:
+            return largest(b, test.names)
+        text = branch_text(test.kind, test.data, b, self.model.tree["schema"])
+        if len(text) > LONGEST_REMARK:
+            text = text[: LONGEST_REMARK - 4] + " ..."
+        return text
 
     def _leaf(self, node: int) -> list[str]:
         say, model = self.dialect, self.model.model(node)

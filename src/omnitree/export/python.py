@@ -7,7 +7,7 @@ that the row lacks is a gap, a symbol that training never showed, too.
 from __future__ import annotations
 
 from omnitree.export.model import Model, one_line
-from omnitree.export.procedure import blocks, has_network
+from omnitree.export.procedure import Dialect, blocks, has_network
 
 _HEAD = '''\
 """A decision tree, written by omnitree.
@@ -87,17 +87,11 @@ def _exp(value):
 '''
 
 
-class _Python:
+class _Python(Dialect):
     and_, or_, not_ = "and", "or", "not "
-
-    def choose(self, condition: str, yes: str, no: str) -> str:
-        return f"({yes} if {condition} else {no})"
-
-    def set(self, variable: str, value: str) -> str:
-        return f"{variable} = {value}"
-
-    def add(self, variable: str, value: str) -> str:
-        return f"{variable} += {value}"
+    choice = "({yes} if {condition} else {no})"
+    stop = ""
+    tanh_, exp_ = "_tanh", "_exp"
 
     def if_(self, word: str, condition: str, remark: str) -> str:
         test = "else" if word == "else" else f"{word} {condition}"
@@ -106,17 +100,8 @@ class _Python:
     def end(self) -> list[str]:
         return []
 
-    def output(self, k: int) -> str:
-        return f"p[{k}]"
-
     def call(self, block: int, share: str) -> str:
         return f"todo.append((_block_{block}, {share}))"
-
-    def tanh(self, value: str) -> str:
-        return f"_tanh({value})"
-
-    def exp(self, value: str) -> str:
-        return f"_exp({value})"
 
     def maximum(self, names: list[str]) -> list[str]:
         return [f"s = max(({', '.join(names)},))"]

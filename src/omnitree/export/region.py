@@ -10,8 +10,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from omnitree.export.model import Model, Test
-from omnitree.export.text import branch_text, set_text
+from omnitree.export.model import Model, Test, terms_of
+from omnitree.export.words import (
+    Sides,
+    branch_text,
+    largest,
+    number,
+    set_text,
+    sum_name,
+    sums_of,
+)
+
+# Terms of all inequalities up to which a machine's branch is told by them.
+SMALL_RULE = 8
+# Letters up to which a sum stands in the rule itself.
+SHORT_SUM = 88
 
 
 @dataclass
@@ -86,15 +99,38 @@ def region_text(model: Model, region: Region) -> list[str]:
         else:
             low, high = region.intervals[j]
             if math.isinf(low):
-                text = f"{name} <= {high:.6g}"
+                text = f"{name} <= {number(high, 6)}"
             elif math.isinf(high):
-                text = f"{name} > {low:.6g}"
+                text = f"{name} > {number(low, 6)}"
             else:
-                text = f"{low:.6g} < {name} <= {high:.6g}"
+                text = f"{number(low, 6)} < {name} <= {number(high, 6)}"
         lines.append(f"{text}, or missing" if region.gaps[j] else text)
-    schema = model.tree["schema"]
     for test, b in region.others:
-        text = branch_text(test.kind, test.data, b, schema)
-        if text not in lines:
-            lines.append(text)
+        lines += [text for text in _conditions(model, test, b) if text not in lines]
     return lines
+
+
+def is_told_by_sums(model: Model, test: Test) -> bool:
+    """Whether a test is too long for a rule, so that its sums are given apart."""
+    if test.can_fail:
+        return False
+    if test.is_machine and test.n_branches > 2:
+        return len(terms_of(test.data)) * (test.n_branches - 1) > SMALL_RULE
+    return len(branch_text(test.kind, test.data, 0, model.tree["schema"])) > SHORT_SUM
+
+
+def _conditions(model: Model, test: Test, b: int) -> list[str]:
+    """What a test on several features asks for on a branch."""
+    schema = model.tree["schema"]
+    if is_told_by_sums(model, test):
+        found = sums_of(test.kind, test.data, schema)
+        if isinstance(found, Sides):
+            return [f"{sum_name(test.node)} {found.sides[b]}"]
+        return [f"{largest(b, test.names)} of the sums of node {test.node}"]
+    if test.is_machine and test.n_branches > 2:
+        # Imported here: few trees need the linear programmes.
+        from omnitree.export.machine_rules import machine_rules
+
+        rules = machine_rules({"kind": test.kind, "test": test.data}, schema)
+        return [str(inequality) for inequality in rules[b]]
+    return [branch_text(test.kind, test.data, b, schema)]

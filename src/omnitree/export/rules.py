@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from omnitree.export.lines import model_lines, sum_lines, symbol_note
 from omnitree.export.model import Model, one_line
-from omnitree.export.region import region_of, region_text
-from omnitree.export.text import model_lines
+from omnitree.export.region import is_told_by_sums, region_of, region_text
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,18 @@ def to_rules(model: Model) -> str:
     """Rules as text."""
     total = sum(model.nodes[0]["value"])
     found = rules(model)
-    lines = [f"{len(found)} rules from {total:.6g} training rows"]
+    lines = [
+        f"{len(found)} rule{'s' * (len(found) > 1)} from {total:.6g} training rows"
+    ]
+    lines += symbol_note(model.tree)
     if any(len(model.tests(i)) > 1 for i in _inner(model)):
         lines.append("Where a tested value is missing, surrogate tests decide.")
     if model.dividing:
         lines.append("Where a tested value is missing, several rules hold in part.")
+    for node in _inner(model):
+        if is_told_by_sums(model, model.tests(node)[0]):
+            lines += ["", f"Sums of node {node}:"]
+            lines += map(one_line, sum_lines(model, node, "  "))
     for rule in found:
         conditions = [one_line(c) for c in rule.conditions] or ["always"]
         lines.append("")

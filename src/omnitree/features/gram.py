@@ -5,7 +5,8 @@ moves the scores p = X w to p - Q_j w_j / Ai_jj: one product of a vector for eac
 instead of a training. Adding column j moves them to p + R_j g_j / s_jj, where R are the
 columns as far as the subset does not explain them, s their products and g the residual's.
 Dropping or adding a column for good changes these matrices by one of rank one. O(n m) a
-step for all neighbours of a subset, compiled (`_core/gram`). Used with RLS.
+step for all neighbours of a subset, compiled (`_core/gram`). Used with RLS, and with
+Fisher's discriminant, whose scores are those of least squares but for a shift.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 from scipy import linalg
 
 from omnitree._core import gram as kernel
-from omnitree.coefficients import RLS, Machine
+from omnitree.coefficients import RLS, FisherUnit, Machine
+from omnitree.coefficients.fisher import shift
 from omnitree.coefficients.rls import solve_positive, with_constant
 from omnitree.features.base import Columns, Floats, Trial, Trials, pick
 
@@ -104,7 +106,32 @@ class GramTrials(Trials):
         A, b = self.equations
         at = np.concatenate([[0], columns + 1])
         w = solve_positive(A[np.ix_(at, at)], b[at])
-        return Machine(w[None, 1:], w[:1])
+        scores = self.x[:, at] @ w if self._shifted else None
+        return self._placed(w[1:], w[0], scores)
+
+    @property
+    def _shifted(self) -> bool:
+        return isinstance(self.coefficients, FisherUnit)
+
+    def _placed(self, weights: Floats, constant: float, scores: Floats | None):
+        """A machine of least-squares weights, cut where the learner cuts."""
+        if scores is not None:
+            constant += float(shift(self._means(scores), self.cases.class_weight))
+        return Machine(weights[None], np.array([constant]))
+
+    def _means(self, values: Floats) -> Floats:
+        """Mean of rows or of each column of a matrix, by class."""
+        c = self.cases
+        one_hot = np.eye(2)[c.y] * (c.weight / c.class_weight[c.y])[:, None]
+        return one_hot.T @ values
+
+    def _shifts(self, state: _Inverse | _Residuals) -> Floats:
+        """How far the scores of each neighbour are from where the learner cuts."""
+        steps = state.steps
+        if not self._shifted:
+            return np.zeros(len(steps))
+        means = self._means(state.scores)[:, None] + self._means(state.matrix) * steps
+        return shift(means, self.cases.class_weight)
 
     def best_without(self, trial: Trial, which: Sequence[int]) -> Trial:
         state = self._inverse
@@ -114,7 +141,8 @@ class GramTrials(Trials):
         j, worth, accuracy = self._best(state, trial.columns[list(which)], columns)
         if state.move(j):
             self._inverse, fewer = state, state.columns
-            machine = Machine(state.w[None, fewer + 1], state.w[:1].copy())
+            scores = state.scores if self._shifted else None
+            machine = self._placed(state.w[fewer + 1], float(state.w[0]), scores)
         else:
             self._inverse, fewer = None, trial.columns[trial.columns != j]
             machine = self._machine(fewer)
@@ -141,10 +169,16 @@ class GramTrials(Trials):
         columns: Iterable[Columns],
     ) -> tuple[int, float, float]:
         """The best neighbour, the column moved being one of `which`: worth and accuracy."""
-        truth, steps = self.truth, state.steps
+        truth, steps, shifts = self.truth, state.steps, self._shifts(state)
         total = truth.class_weight
         upper = kernel.count_above(
-            state.matrix, state.scores, steps, truth.y, truth.weight, truth.n_classes
+            state.matrix,
+            state.scores,
+            steps,
+            shifts,
+            truth.y,
+            truth.weight,
+            truth.n_classes,
         )[:, which].T
         lower = total - upper
         # What rounding leaves of an empty cell would make an empty branch look used.
@@ -155,7 +189,7 @@ class GramTrials(Trials):
         if truth is self.cases:
             right = lower[at, 0] + upper[at, 1]
         else:
-            branch = state.scores + state.matrix[:, j] * steps[j] > 0
+            branch = state.scores + state.matrix[:, j] * steps[j] + shifts[j] > 0
             right = truth.weight[branch == self.cases.y].sum()
         return j, float(worth[at]), float(right / total.sum())
 
@@ -164,8 +198,13 @@ def trials_of(*args: Any, **kwargs: Any) -> Trials:
     """Trials as `Trials` takes them, in the fastest form for their coefficients."""
     plain = Trials(*args, **kwargs)
     learner = plain.coefficients
-    if isinstance(learner, RLS) and not learner.sequential and len(plain.all_columns):
-        A, b = learner.normal_equations(plain.cases)
+    least_squares = RLS() if isinstance(learner, FisherUnit) else learner
+    if (
+        isinstance(least_squares, RLS)
+        and not least_squares.sequential
+        and len(plain.all_columns)
+    ):
+        A, b = least_squares.normal_equations(plain.cases)
         if _sound(A):
             return GramTrials(*args, **kwargs, equations=(A, b))
     return plain

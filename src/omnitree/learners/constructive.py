@@ -4,12 +4,13 @@ At a node the classes with more rows than columns give discriminant functions; e
 feature, beside the original ones and those that the nodes above constructed. C4.5's search
 finds the best test on one of them all. A test on a constructed feature is a linear or
 quadratic split with the weights, and the filling of gaps, of the node that made it. Used by
-the presets ltree, qtree and lgtree.
+the presets ltree, qtree and lgtree; `best_cut` also by the functional learner.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -52,22 +53,8 @@ class Constructive(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, with the features constructed for the nodes below."""
         constructed = self._construct(node)
-        features = (*node.inherited, *constructed)
-        search = Univariate(
-            self.merit,
-            self.categories,
-            min_branch=self.min_branch,
-            release8=self.release8,
-        )
-        split = search.fit(extended(node, features), rng)
-        if split is None:
-            return None
-        own = node.problem.table.n_features
-        if isinstance(split, AxisSplit) and split.feature >= own:
-            feature = features[split.feature - own]
-            split = feature.cut(split.threshold, split.merit)
-        kept = tuple(s for s in split.surrogates if s.feature < own)  # type: ignore[attr-defined]
-        return replace(split, constructed=constructed, surrogates=kept)
+        split = best_cut(self, node, (*node.inherited, *constructed), rng)
+        return split and replace(split, constructed=constructed)
 
     def _construct(self, node: Node) -> tuple[Constructed, ...]:
         discriminants = DISCRIMINANTS.resolve(self.discriminants)
@@ -80,7 +67,33 @@ class Constructive(SplitLearner):
         return functions.contrasts(rows.class_weight[classes]).features(rows)
 
 
-def extended(node: Node, features: tuple[Constructed, ...]) -> Node:
+def best_cut(
+    learner: Any,
+    node: Node,
+    features: tuple[Constructed, ...],
+    rng: np.random.Generator,
+) -> Split | None:
+    """Best test on an original or a constructed feature.
+
+    The search has the learner's merit, categories, min_branch and release8.
+    """
+    search = Univariate(
+        learner.merit,
+        learner.categories,
+        min_branch=learner.min_branch,
+        release8=learner.release8,
+    )
+    split = search.fit(_extended(node, features), rng)
+    if split is None:
+        return None
+    own = node.problem.table.n_features
+    if isinstance(split, AxisSplit) and split.feature >= own:
+        split = features[split.feature - own].cut(split.threshold, split.merit)
+    kept = tuple(s for s in split.surrogates if s.feature < own)  # type: ignore[attr-defined]
+    return replace(split, surrogates=kept)
+
+
+def _extended(node: Node, features: tuple[Constructed, ...]) -> Node:
     """A root with the node's rows and more features, to be split once."""
     problem, table = node.problem, node.problem.table
     plain = [(f.kind, f.categories) for f in table.schema.features]

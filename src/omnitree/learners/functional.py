@@ -7,19 +7,16 @@ them all. For two classes a cut of the sum is a cut of the probability. Used by 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from omnitree.coefficients.threads import one_thread
 from omnitree.discriminants.base import DIGITS
 from omnitree.learners.base import SplitLearner
-from omnitree.learners.constructive import extended
-from omnitree.learners.univariate import Univariate
+from omnitree.learners.constructive import best_cut
 from omnitree.leaves.boosting import Boosted, Columns
 from omnitree.node import Node
 from omnitree.parts import number
-from omnitree.splits import AxisSplit, Constructed, LinearSplit, Split
+from omnitree.splits import Constructed, LinearSplit, Split
 
 
 class Functional(SplitLearner):
@@ -53,21 +50,7 @@ class Functional(SplitLearner):
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, original or constructed here."""
-        features = self._construct(node)
-        search = Univariate(
-            self.merit,
-            self.categories,
-            min_branch=self.min_branch,
-            release8=self.release8,
-        )
-        split = search.fit(extended(node, features), rng)
-        if split is None:
-            return None
-        own = node.problem.table.n_features
-        if isinstance(split, AxisSplit) and split.feature >= own:
-            split = features[split.feature - own].cut(split.threshold, split.merit)
-        kept = tuple(s for s in split.surrogates if s.feature < own)  # type: ignore[attr-defined]
-        return replace(split, surrogates=kept)
+        return best_cut(self, node, self._construct(node), rng)
 
     def _construct(self, node: Node) -> tuple[Constructed, ...]:
         """The sums of the node's model as features; of two classes the first."""

@@ -14,7 +14,8 @@ from omnitree.direction import DIRECTIONS, Fisher
 from omnitree.direction.fisher import Projections
 from omnitree.divisions import Divisions
 from omnitree.grouping import GROUPINGS
-from omnitree.learners.base import SplitLearner
+from omnitree.learners.base import SplitLearner, Tick
+from omnitree.learners.fisher_tree import can_grow, grow_fisher
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
 from omnitree.merit.base import CUSTOM
@@ -23,6 +24,7 @@ from omnitree.parts import number, unknown
 from omnitree.splits import Split
 from omnitree.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
 from omnitree.threshold.base import Projected
+from omnitree.tree import Tree
 
 
 def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:
@@ -122,6 +124,26 @@ class Linear(SplitLearner):
         if self.expansion == "linear":
             return type(direction).__name__.lower()
         return self.expansion
+
+    def grows(self, node: Node) -> bool:
+        """Whether compiled code grows the whole tree."""
+        return (
+            self.expansion == "linear"
+            and self.max_features_per_test is None
+            and not self.fallback
+            and can_grow(
+                node,
+                GROUPINGS.resolve(self.grouping),
+                DIRECTIONS.resolve(self.direction),
+                THRESHOLDS.resolve(self.threshold),
+                MERITS.resolve(self.merit),
+            )
+        )
+
+    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
+        """The whole tree of a training table (all its rows, in order)."""
+        direction = DIRECTIONS.resolve(self.direction).checked()
+        return grow_fisher(node, classes, direction, MERITS.resolve(self.merit), tick)
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best linear test for one node."""

@@ -61,7 +61,8 @@ def bu95(
     and "thermal" for more; here RLS meets more classes by the exchange method, which groups
     them into two (our answer to a question the paper leaves open). Assumption: a test over n
     columns underfits below 2 (n + 1) distinct rows. Options beyond the paper:
-    ``selection="mixed_sbe"``, which it only suggests, and costs of features.
+    ``selection="mixed_sbe"``, which it only suggests, ``coefficients="fisher"`` and the
+    other coefficient learners, and costs of features.
     """
     prunings = {
         "reduced_error": ReducedError(share=1 / 3),

@@ -19,16 +19,7 @@ import pandas as pd
 
 from omnitree.experiments.data import Dataset, generate
 from omnitree.experiments.methods import Method
-from omnitree.experiments.papers.base import (
-    Cell,
-    Lab,
-    PaperTable,
-    Reproduction,
-    chosen,
-    figure_cell,
-    published,
-    standard_error,
-)
+from omnitree.experiments.papers import base
 from omnitree.experiments.protocols import Fixed, MonteCarlo, Protocol
 from omnitree.experiments.runner import Result, Task
 
@@ -46,9 +37,9 @@ BETTER = {
 Material = list[tuple[Dataset, Protocol, int]]
 
 
-def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
+def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run LMDT on all tasks and set the table beside the published one."""
-    (number,) = chosen(wanted, list(TABLES))
+    (number,) = base.chosen(wanted, list(TABLES))
     n = 3 if lab.quick else RUNS
     makers = {k: v for k, v in TASKS.items() if not (lab.quick and k == "chess")}
     tasks, owners = [], []
@@ -64,8 +55,8 @@ def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
         for name, parts in frames.items()
         for cell in _cells(name, pd.concat(parts, ignore_index=True))
     ]
-    table = PaperTable(number, TABLES[number], ("task", "measure"), tuple(cells))
-    return Reproduction([table], notes=[f"{n} runs, seed {lab.seed}."])
+    table = base.PaperTable(number, TABLES[number], ("task", "measure"), tuple(cells))
+    return base.Reproduction([table], notes=[f"{n} runs, seed {lab.seed}."])
 
 
 def _on_training_rows(data: Dataset, n: int, seed: int) -> Material:
@@ -76,7 +67,7 @@ def _on_training_rows(data: Dataset, n: int, seed: int) -> Material:
     return [(both, Fixed(n), seed)]
 
 
-def _led(lab: Lab, n: int) -> Material:
+def _led(lab: base.Lab, n: int) -> Material:
     seeds = [1000 * lab.seed + i for i in range(n)]
     split = np.repeat(["train", "test"], [300, 5000])
     samples = [generate("led", rows=5300, seed=seed) for seed in seeds]
@@ -86,13 +77,13 @@ def _led(lab: Lab, n: int) -> Material:
     ]
 
 
-def _segment(lab: Lab, n: int) -> Material:
+def _segment(lab: base.Lab, n: int) -> Material:
     data = lab.load("segment")
     split = np.where(np.arange(len(data.y)) < 210, "train", "test")
     return [(replace(data, split=split), Fixed(n), lab.seed)]
 
 
-TASKS: dict[str, Callable[[Lab, int], Material]] = {
+TASKS: dict[str, Callable[[base.Lab, int], Material]] = {
     "dnf": lambda lab, n: _on_training_rows(generate("dnf"), n, lab.seed),
     "chess": lambda lab, n: _on_training_rows(lab.load("chess"), n, lab.seed),
     "led": _led,
@@ -121,8 +112,8 @@ def _scores(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _cells(name: str, ours: pd.DataFrame) -> list[Cell]:
-    frame = published("lmdt1991_table4")
+def _cells(name: str, ours: pd.DataFrame) -> list[base.Cell]:
+    frame = base.published("lmdt1991_table4")
     theirs = frame[frame["dataset"] == name.split(",")[0]].set_index("metric")["mean"]
     cells = []
     for metric, better in BETTER.items():
@@ -130,8 +121,10 @@ def _cells(name: str, ours: pd.DataFrame) -> list[Cell]:
             continue
         values = ours[metric]
         spread = float(values.std(ddof=1))
-        error = standard_error((spread, THEIR_RUNS), (spread, len(values)))
+        error = base.standard_error((spread, THEIR_RUNS), (spread, len(values)))
         labels = (name, metric.replace("_", " "))
         mean = float(values.mean())
-        cells.append(figure_cell(labels, float(theirs[metric]), mean, error, better))
+        cells.append(
+            base.figure_cell(labels, float(theirs[metric]), mean, error, better)
+        )
     return cells

@@ -17,14 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from omnitree.experiments.methods import Method
-from omnitree.experiments.papers.base import (
-    Lab,
-    PaperTable,
-    Reproduction,
-    chosen,
-    figure_cell,
-    published,
-)
+from omnitree.experiments.papers import base
 from omnitree.experiments.papers.results import Study
 from omnitree.experiments.protocols import CrossValidation
 from omnitree.experiments.runner import Result
@@ -65,12 +58,12 @@ ERROR, COMPLEXITY = "omnivariate_table1_error", "omnivariate_table2_complexity"
 WINS, NODES = "omnivariate_table3_pairwise", "omnivariate_table4_nodes"
 
 
-def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
+def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
     study = Study(lab, CrossValidation(2, 5), METHODS, DATA, QUICK if lab.quick else ())
-    tables: list[PaperTable] = []
+    tables: list[base.PaperTable] = []
     others: list[Table] = []
-    for number in chosen(wanted, list(TABLES)):
+    for number in base.chosen(wanted, list(TABLES)):
         if number == "1":
             tables.append(study.table("1", TABLES["1"], ERROR))
         elif number == "2":
@@ -86,12 +79,12 @@ def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
         else:
             others += [_no_worse(study), _follows(study)]
     notes = [f"5x2cv, seed {lab.seed}."]
-    return Reproduction(tables, notes=notes, others=others)
+    return base.Reproduction(tables, notes=notes, others=others)
 
 
 def _results(study: Study) -> dict[tuple[str, str], Result]:
     """All results, by data set and method."""
-    found = study.run(study.rows(published(ERROR)))
+    found = study.run(study.rows(base.published(ERROR)))
     return {(name, method): result for (name, method, _), result in found.items()}
 
 
@@ -105,7 +98,7 @@ def _kinds(result: Result, level: int | None = None) -> np.ndarray:
     return out
 
 
-def _complexity(study: Study) -> PaperTable:
+def _complexity(study: Study) -> base.PaperTable:
     """Table 2, without a verdict where components and columns would be compared."""
     table = study.table("2", TABLES["2"], COMPLEXITY)
     cells = tuple(
@@ -119,23 +112,25 @@ def _complexity(study: Study) -> PaperTable:
     return replace(table, cells=cells, note=note)
 
 
-def _nodes(study: Study) -> PaperTable:
+def _nodes(study: Study) -> base.PaperTable:
     """Table 4: sums over the ten trees of a data set."""
     results = _results(study)
     cells = []
-    for _, row in study.rows(published(NODES)).iterrows():
+    for _, row in study.rows(base.published(NODES)).iterrows():
         counts = _kinds(results[row["dataset"], row["method"]])
         counts = counts[:, PURE.index(row["variant"])]
         # The paper gives no deviations; those of ours stand for both.
         error = math.sqrt(2 * len(counts)) * float(counts.std(ddof=1))
         labels = (row["dataset"], row["method"], row["variant"])
         total = float(counts.sum())
-        cells.append(figure_cell(labels, float(row["mean"]), total, error, "neither"))
+        cells.append(
+            base.figure_cell(labels, float(row["mean"]), total, error, "neither")
+        )
     note = (
         "Sums of ten trees. s.e.: from the deviation of ours over the folds, for both."
     )
     keys = ("data set", "method", "nodes")
-    return PaperTable("4", TABLES["4"], keys, tuple(cells), note, digits=0)
+    return base.PaperTable("4", TABLES["4"], keys, tuple(cells), note, digits=0)
 
 
 def _levels(study: Study) -> list[Table]:
@@ -179,7 +174,7 @@ def _levels(study: Study) -> list[Table]:
 def _no_worse(study: Study) -> Table:
     """On how many data sets our error is at most the published mean plus two deviations."""
     results = _results(study)
-    frame = study.rows(published(ERROR))
+    frame = study.rows(base.published(ERROR))
     rows = []
     for method in (*PURE, *OMNIVARIATE):
         worse, ours, theirs = [], [], []

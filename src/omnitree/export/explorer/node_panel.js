@@ -87,7 +87,7 @@ function formulaLines(kind, test, most) {
   const lines = [];
   if (isMachine(test)) {
     test.weights.forEach((w, k) =>
-      lines.push(`sum ${k + 1} = ${termsText(test, w, test.bias[k], 4, most)}`));
+      lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most)}`));
   } else if (kind === "network") {
     test.hidden_weights.forEach((w, h) =>
       lines.push(`h${h + 1} = tanh(${termsText(test, w, test.hidden_bias[h], 4, most)})`));
@@ -140,7 +140,7 @@ function weightSection(node) {
 // [title, weights, names] of each list of weights that a test has.
 function weightLists(kind, test) {
   const names = termNames(test);
-  if (isMachine(test)) return test.weights.map((w, k) => [`sum ${k + 1}`, w, names]);
+  if (isMachine(test)) return test.weights.map((w, k) => [sumNames(test)[k], w, names]);
   if (kind === "network") {
     return test.hidden_weights.map((w, h) =>
       [`hidden unit ${h + 1} (counts ${num(test.output_weights[h], 4)})`, w, names]);
@@ -166,14 +166,14 @@ function chartSection(node) {
   }
   const words = `${subjectText(node.kind, node.test)}, cut at ${num(chart.cut)}`;
   return section("What the test sees",
-    charts.length > 1 ? chartPicker(charts) : null,
+    charts.length > 1 ? chartPicker(charts, sumNames(node.test)) : null,
     histogram(chart, row ? chartValue(node, chart, row) : null, words),
     el("p", { class: "note", text: chartNote(node, chart) }));
 }
 
-function chartPicker(charts) {
+function chartPicker(charts, names) {
   const options = charts.map((c, i) => el("option", {
-    value: i, selected: i === chartChoice, text: `sum ${c.branch + 1} against the others`,
+    value: i, selected: i === chartChoice, text: `${names[c.branch]} against the others`,
   }));
   return el("select", { "aria-label": "Which sum to show", onchange: (event) => {
     chartChoice = Number(event.target.value);
@@ -187,7 +187,7 @@ function chartNote(node, chart) {
     const left = node.test.low === 1 ? [high, low] : [low, high];
     return `Left of the cut: node ${left[0]}; right: node ${left[1]}.`;
   }
-  return `Right of the cut sum ${chart.branch + 1} is largest: node ${node.children[chart.branch]}.`;
+  return `Right of the cut ${sumNames(node.test)[chart.branch]} is largest: node ${node.children[chart.branch]}.`;
 }
 
 // Where a row lies in a chart.
@@ -215,13 +215,25 @@ function factTable(node) {
 function candidateSection(node) {
   const found = Array.isArray(node.candidates) ? node.candidates : [];
   if (!found.length) return null;
-  const names = [...new Set(found.flatMap((c) => Object.keys(c)))];
-  const text = (v) => (typeof v === "number" ? num(v) : v === undefined || v === null ? "" : String(v));
-  return section("Why this kind of test", el("table", { class: "candidates" },
-    el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col", text: name.replaceAll("_", " ") })))),
-    el("tbody", {}, found.map((c) => el("tr", { class: c.chosen ? "marked" : null },
-      names.map((name) => el("td", { text: text(c[name]) })))))));
+  const { criterion } = found.find((c) => c.chosen) ?? found[0];
+  const isShare = criterion === "error";
+  const score = (v) => (v === null ? "–" : isShare ? percentOf(v) : num(v, 4));
+  const head = ["candidate", "its test", "parameters", isShare ? "held-out error" : criterion];
+  const row = (c) => el("tr", { class: c.chosen ? "marked" : null },
+    el("th", { scope: "row" }, el("bdi", { text: c.learner }), c.chosen ? " (chosen)" : null),
+    el("td", { text: KIND_NAMES[c.kind] ?? c.kind }),
+    el("td", { class: "number", text: count(c.parameters) }),
+    el("td", { class: "number", text: score(c.score) }));
+  return section("Why this kind of test",
+    el("table", { class: "candidates" },
+      el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col", text })))),
+      el("tbody", {}, found.map(row))),
+    el("p", { class: "note", text: isShare
+      ? "From the simplest to the richest; a richer one must be clearly better."
+      : "Smaller is better." }));
 }
+
+const percentOf = (share) => `${(100 * share).toFixed(1)}%`;
 
 addPanel("node", drawNode);
 listen("select", () => {

@@ -105,7 +105,7 @@ function fillNote(test, positions, row) {
 }
 
 // A machine: all sums, and what sets the winner apart from the next.
-function machineDetails(test, row, names = test.bias.map((_, k) => `sum ${k + 1}`)) {
+function machineDetails(test, row, names = sumNames(test)) {
   const g = discriminants(test, row);
   const first = largest(g);
   const second = largest(g.map((v, k) => (k === first ? -Infinity : v)));

@@ -102,7 +102,7 @@ function cardNote(node) {
   const rows = plural(rowsAt(node), "row");
   if (numeric && isLeaf(node)) return `${rows} · loss ${num(lossAt(node), 3)}`;
   if (isLeaf(node)) return `${rows} · ${percent(verdictAt(node).share)}`;
-  const several = "columns" in node.test ? ` · ${node.kind}` : "";
+  const several = "columns" in node.test ? ` · ${node.kind.replace("_machine", "")}` : "";
   return rows + several;
 }
 
@@ -132,7 +132,9 @@ function foldKnob(node) {
 
 const edgeText = (node) => {
   const { kind, test } = nodes[node.parent];
-  return sideText(kind, test, branchOfNode(node));
+  const branch = branchOfNode(node);
+  // Its parent's card says that the largest sum decides: the name is enough, and has room.
+  return isMachine(test) ? sumNames(test)[branch] : sideText(kind, test, branch);
 };
 
 function edgeBand(id) {

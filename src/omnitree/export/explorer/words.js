@@ -77,6 +77,19 @@ function sumText(weights, names, constant = 0, digits = 4) {
     .join("");
 }
 
+// What to call the sums of a machine: as the classes its branches answer, if all differ.
+const namesOfSums = new Map();
+
+function sumNames(test) {
+  if (!namesOfSums.has(test)) {
+    const owner = nodes.find((node) => node.test === test);
+    const found = (owner?.children ?? []).map((id) => verdictAt(nodes[id]).label);
+    const named = found.length === test.bias.length && new Set(found).size === found.length;
+    namesOfSums.set(test, named ? found : test.bias.map((_, k) => `branch ${k + 1}`));
+  }
+  return namesOfSums.get(test);
+}
+
 const KIND_NAMES = {
   leaf: "leaf",
   axis: "cut of one feature",
@@ -114,7 +127,7 @@ function sideText(kind, test, branch) {
     const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
     return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
   }
-  if (isMachine(test)) return `sum ${branch + 1} largest`;
+  if (isMachine(test)) return `${sumNames(test)[branch]} largest`;
   return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
 }
 

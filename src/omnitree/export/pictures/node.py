@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.export.model import MACHINES
+from omnitree.export.model import MACHINES, Model
 from omnitree.export.pictures.canvas import axes, colours, legend, plain, shortened
 from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
-from omnitree.export.text import branch_text
+from omnitree.export.words import MOST_TERMS, subject_text
 from omnitree.schema import Schema
 
 
@@ -106,12 +106,10 @@ def _draw_histogram(ax, tree, node, values, labels, weight, shades) -> None:
 
 
 def _axis_name(tree: dict[str, Any], node: dict[str, Any], branch: int) -> str:
-    if node["kind"] == "axis":
-        return tree["schema"]["features"][node["test"]["feature"]]["name"]
     if node["kind"] in MACHINES:
-        return f"g{branch} less the largest of the others"
-    text = branch_text(node["kind"], node["test"], 0, tree["schema"])
-    return text.rsplit(" <= ", 1)[0]
+        name = Model(tree).tests(node["id"])[0].names[branch]
+        return f"sum of {name} less the largest of the others"
+    return subject_text(node, tree, MOST_TERMS)
 
 
 def _draw_symbols(ax, tree, node, values, labels, weight, shades) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from omnitree.export.model import MACHINES
+from omnitree.export.model import MACHINES, branch_names
 from omnitree.export.pictures.canvas import (
     QUIET,
     axes,
@@ -15,11 +15,13 @@ from omnitree.export.pictures.canvas import (
     plain,
     shortened,
 )
-from omnitree.export.text import branch_text
+from omnitree.export.words import branch_text, counted, largest, subject_text
 
 # In inches: a box and the room around it.
 WIDTH, HEIGHT, GAP_X, GAP_Y = 1.9, 0.62, 0.25, 0.7
 LETTERS = 26
+# Terms of a sum that a box has room for.
+BOX_TERMS = 3
 
 
 def plot_tree(
@@ -43,7 +45,7 @@ def plot_tree(
         if node["id"] not in places:
             continue
         if node["parent"] in places:
-            _draw_branch(ax, tree, node, places)
+            _draw_branch(ax, tree, labels, node, places)
         label = None if labels is None else labels[node["id"]]
         _draw_box(ax, tree, node, label, places, shades)
     ax.set_xlim(-0.55, wide - 0.45)
@@ -90,11 +92,15 @@ def _places(nodes: list[dict[str, Any]], max_depth: int | None) -> dict[int, Any
     return {at: (column[at], level[at]) for at in order}
 
 
-def _draw_branch(ax: Any, tree: dict[str, Any], node: dict[str, Any], places) -> None:
+def _draw_branch(ax: Any, tree: dict[str, Any], labels, node, places) -> None:
     (x0, y0), (x1, y1) = places[node["parent"]], places[node["id"]]
     parent = tree["nodes"][node["parent"]]
     ax.plot([x0, x1], [y0, y1], color="#cfd8e1", lw=1.5, zorder=0)
-    side = _side(parent, node["id"] - parent["children"][0], tree["schema"])
+    names: tuple[str, ...] = ()
+    if labels is not None:
+        below = [labels[c] for c in parent["children"]]
+        names = branch_names(below, tree.get("classes", []))
+    side = _side(tree, parent, node["id"] - parent["children"][0], names)
     ax.text(
         x0 + (x1 - x0) * 0.55,
         y0 + (y1 - y0) * 0.55,
@@ -107,22 +113,12 @@ def _draw_branch(ax: Any, tree: dict[str, Any], node: dict[str, Any], places) ->
     )
 
 
-def _side(parent: dict[str, Any], branch: int, schema: dict[str, Any]) -> str:
+def _side(tree: dict[str, Any], parent: dict[str, Any], branch: int, names) -> str:
     """The condition of a branch without what the box of its parent says already."""
-    text = branch_text(parent["kind"], parent["test"], branch, schema)
-    subject = _subject(parent, schema)
-    if text.startswith(subject + " "):
-        return text[len(subject) + 1 :]
-    return f"g{branch} largest" if parent["kind"] in MACHINES else text
-
-
-def _subject(node: dict[str, Any], schema: dict[str, Any]) -> str:
-    """What a test looks at."""
-    if "feature" in node["test"]:
-        return schema["features"][node["test"]["feature"]]["name"]
-    if node["kind"] in MACHINES:
-        return f"largest of {len(node['test']['bias'])} sums"
-    return branch_text(node["kind"], node["test"], 0, schema).rsplit(" <= ", 1)[0]
+    if parent["kind"] in MACHINES:
+        return largest(branch, names)
+    text = branch_text(parent["kind"], parent["test"], branch, tree["schema"])
+    return text.removeprefix(subject_text(parent, tree) + " ")
 
 
 def _draw_box(
@@ -155,7 +151,7 @@ def _draw_box(
         answer = "linear" if "model" in node else f"{nearest['constant']:.6g}"
     else:
         answer = str(tree["classes"][best])
-    title = answer if leaf else _subject(node, tree["schema"])
+    title = answer if leaf else subject_text(node, tree, BOX_TERMS)
     lines = [shortened(title, LETTERS)]
     if not leaf and "columns" in node["test"]:  # a sum: two lines of small print
         lines = wrap(title, 34, max_lines=2, placeholder=" …")
@@ -168,7 +164,7 @@ def _draw_box(
         fontsize=8 if len(lines) == 1 else 6.5,
         weight="bold" if leaf else "normal",
     )
-    rows = f"{sum(node['value']):.6g} rows"
+    rows = f"#{node['id']}: {counted(sum(node['value']))}"
     of_class = leaf and best is not None
     note = f"{rows}, {counts[best] / total:.0%}" if of_class else rows
     if numeric:

@@ -1,0 +1,51 @@
+"""
+A tree in five minutes
+======================
+
+Fit the front door, read the tree, ask why one row gets its answer, and keep the model.
+"""
+
+# %%
+# The table may have numbers, symbols, booleans and gaps; nothing needs to be encoded.
+# Here are measurements of irises, and the species.
+
+from tempfile import TemporaryDirectory
+
+from sklearn.datasets import load_iris
+from sklearn.model_selection import train_test_split
+
+from omnitree import OmniTreeClassifier, load, save
+
+data = load_iris(as_frame=True)
+X, y = data.data, data.target_names[data.target]
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, test_size=1 / 3, random_state=0, stratify=y
+)
+clf = OmniTreeClassifier(random_state=0).fit(X_train, y_train)
+print(f"{clf.score(X_test, y_test):.1%} of new rows right")
+
+# %%
+# The tree in words. Each node is as complex as its data needs, and where several kinds
+# of test were tried a line says why this one was taken.
+
+print(clf.describe())
+
+# %%
+# And as a picture.
+
+clf.plot()
+
+# %%
+# Why does one flower get its species, and what would have to be different?
+
+print(clf.explain(X_test.iloc[7]))
+
+# %%
+# A model is a JSON file, without pickle. ``to_html`` writes the explorer: one page for
+# the browser, without any network, to unfold the tree, follow rows and try values.
+
+with TemporaryDirectory() as folder:
+    save(clf, f"{folder}/model.json")
+    page = clf.to_html(f"{folder}/tree.html", X_test, y_test)
+    same = load(f"{folder}/model.json").predict(X_test) == clf.predict(X_test)
+    print(same.all(), page.stat().st_size // 1000, "kB")

@@ -1,0 +1,56 @@
+"""
+Costs of errors, costs of tests, and rules a tree must keep
+===========================================================
+
+An answer is not only right or wrong: some errors cost more than others, some features are
+dear to measure, and some ways of depending on a feature are absurd whatever the data say.
+"""
+
+# %%
+# Tumours again. To overlook a malignant one shall cost ten times as much as a false
+# alarm: the answer is then the class of least expected cost.
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import cross_val_predict
+
+from omnitree import OmniTreeClassifier, TreeClassifier
+from omnitree.learners import Univariate
+
+data = load_breast_cancer(as_frame=True)
+X, y = data.data, data.target_names[data.target]
+for costs in (None, [[0, 1], [10, 0]]):
+    clf = TreeClassifier(pruning="cost_complexity", cost_matrix=costs, random_state=0)
+    table = confusion_matrix(y, cross_val_predict(clf, X, y, cv=5))
+    print(costs, "benign called malignant:", table[0, 1], "overlooked:", table[1, 0])
+
+# %%
+# ``feature_costs`` makes the tree prefer cheap questions, and ``cost_weight`` says how
+# much. Here every "worst" feature is twenty times as dear as the others.
+
+dear = {name: 20.0 if name.startswith("worst") else 1.0 for name in X.columns}
+for weight in (0, 20):
+    learner = Univariate(cost_weight=weight)
+    clf = TreeClassifier(learner=learner, feature_costs=dear, max_leaves=5).fit(X, y)
+    asked = X.columns[clf.feature_importances_ > 0].tolist()
+    print(f"{sum(dear[name] for name in asked):g} for", ", ".join(asked))
+
+# %%
+# ``monotone`` forbids tests after which the answer could fall where it must rise: a
+# larger tumour must never be the reason to call it benign. ``interactions`` lists the
+# groups of features that may stand on one path. The front door has both, too.
+
+size = ["mean radius", "mean texture", "mean concavity"]
+ruled = OmniTreeClassifier(
+    monotone=dict.fromkeys(size, 1), interactions=[size], random_state=0
+).fit(X[size], y == "malignant")
+print(ruled.describe())
+
+free = TreeClassifier(max_leaves=8).fit(X[size], y == "malignant")
+learner = Univariate(monotone=dict.fromkeys(size, 1))
+kept = TreeClassifier(learner=learner, max_leaves=8).fit(X[size], y == "malignant")
+for name, clf in (("free", free), ("monotone", kept)):
+    small, large = X[size].copy(), X[size].copy()
+    large["mean radius"] += 5
+    falls = clf.predict_proba(large)[:, 1] < clf.predict_proba(small)[:, 1] - 1e-9
+    print(f"{name}: a larger radius lowers the risk of {falls.sum()} of {len(X)} rows")

@@ -1,0 +1,93 @@
+"""Sums over several lines, under their names: those of tests, machines and models.
+
+Used where a tree is written for people: `describe` and rules, and for models in dot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from omnitree.export.model import Model
+from omnitree.export.words import Sides, column_name, sum_name, sum_terms, sums_of
+
+# Lines are broken between terms; where a name is long, or a tree deep, they are longer.
+WIDTH = 88
+NARROWEST = 48
+# Terms of a leaf's model that are shown, the largest ones.
+MODEL_TERMS = 5
+
+
+def symbol_note(tree: dict[str, Any]) -> list[str]:
+    """What symbols count in sums, if some sum has any."""
+    columns = Model(tree).columns
+    tests = [n.get("test", n.get("model", {})) for n in tree["nodes"]]
+    used = {c for test in tests for c in test.get("columns", ())}
+    if not any(columns[c].symbol >= 0 for c in used):
+        return []
+    return ["[x = y]: 1 where x is y, -1 elsewhere"]
+
+
+def model_lines(
+    node: dict[str, Any],
+    tree: dict[str, Any],
+    pad: str,
+    scale: Any = None,
+    most: int | None = MODEL_TERMS,
+) -> list[str]:
+    """The sums of a leaf's model, one a class, with their largest terms.
+
+    The largest are those by weight times the column's deviation, where the tree has these.
+    With `scale`, weights are those of z(column).
+    """
+    model, deviations = node.get("model"), tree.get("deviations")
+    if model is None:
+        return []
+    features = tree["schema"]["features"]
+    names = [column_name(c, features) for c in model["columns"]]
+    size = [deviations[c] if deviations else 1.0 for c in model["columns"]]
+    if scale:
+        names = [f"z({name})" for name in names]
+    terms = []
+    for bias, weights in zip(model["bias"], model["weights"], strict=True):
+        sizes = [w * s for w, s in zip(weights, size, strict=True)]
+        shown = sizes if scale else weights
+        terms.append(sum_terms(shown, names, sizes, most, bias))
+    labels = [str(c) for c in tree.get("classes", [])]
+    return named(labels, terms, pad) if labels else broken("", terms[0], pad, 2)
+
+
+def sum_lines(model: Model, node: int, pad: str) -> list[str]:
+    """The sums of a node, whole, under their names."""
+    test = model.tests(node)[0]
+    found = sums_of(test.kind, test.data, model.tree["schema"])
+    if isinstance(found, Sides):
+        return broken(f"{sum_name(node)} = ", found.terms, pad)
+    return named(test.names, found.terms, pad)
+
+
+def named(names: Sequence[str], terms: Sequence[list[str]], pad: str) -> list[str]:
+    """Sums with their names, the signs of equality one below the other."""
+    width = max(map(len, names))
+    if width > 24:
+        width = 0
+    lines = []
+    for name, parts in zip(names, terms, strict=True):
+        lines += broken(f"{name:<{width}} = ", parts, pad)
+    return lines
+
+
+def broken(
+    head: str, terms: Sequence[str], pad: str, indent: int | None = None
+) -> list[str]:
+    """A sum on lines of bearable length, continued below its first term."""
+    room = max(WIDTH - len(pad), NARROWEST)
+    space = " " * (min(len(head), 30) if indent is None else indent)
+    lines, line = [], head + terms[0]
+    for term in terms[1:]:
+        if len(line) + 1 + len(term) > room:
+            lines.append(pad + line)
+            line = space + term
+        else:
+            line += f" {term}"
+    return [*lines, pad + line]
