@@ -4,8 +4,9 @@ A univariate tree is cut back by cross-validated cost-complexity, which tells fo
 whether it was misclassified while held out. Then, from the root down, each node asks its
 rivals: one test over many columns, a branch for each class, cross-validated on the node's
 own rows. Where a rival makes fewer held-out errors than the subtree it takes its place; else
-the node keeps its test and its children ask again. So simple regions get simple tests, and
-machines stand only where evidence asks for them. Used by the preset `omni`.
+the node keeps its test and its children ask again. At the root the simplest rival wins when
+in doubt. So simple regions get simple tests, and machines stand only where evidence asks for
+them. Used by the preset `omni`.
 """
 
 from __future__ import annotations
