@@ -41,6 +41,20 @@ def test_a_box_stays_univariate():
     assert kinds["axis"] == sum(kinds.values()) == 2
 
 
+def test_in_doubt_one_test_but_not_for_noise():
+    """The simplest rival may lose to a tree by a standard error, to a leaf by nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = (X[:, 0] + 0.3 * X[:, 1] + 0.3 * rng.normal(size=150) > 0).astype(int)
+    clf = TreeClassifier(random_state=0)
+    for margin, kind in ((-50.0, "linear"), (50.0, "axis")):
+        clf.set_params(pruning=Contest((Softmax(),), root_margin=margin))
+        assert clf.fit(X, y).tree_.split(0).kind == kind
+    noise = rng.random(150) < 0.2
+    clf.set_params(pruning=Contest((Softmax(),), root_margin=-50.0))
+    assert clf.fit(X, noise).tree_.n_leaves == 1
+
+
 def test_a_machine_below_a_cut():
     X, y = slanted(2000)
     clf = TreeClassifier(pruning=Contest(rivals=(Softmax(),)), random_state=0)

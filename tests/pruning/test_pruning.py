@@ -57,8 +57,8 @@ def test_whole_weights_are_repeated_rows(name, rng):
             sample.frame.loc[sample.frame.index.repeat(times)], sample.y.repeat(times)
         )
         repeated = clf.tree_.collapse(np.zeros(clf.tree_.n_nodes, bool)).to_dict()
-        if any("bias" in node.get("test", {}) for node in repeated["nodes"]):
-            # The weights of a machine are sums of measurements and round.
+        if any("weights" in node.get("test", {}) for node in repeated["nodes"]):
+            # Weights are sums of measurements and round.
             for one, two in zip(weighted["nodes"], repeated["nodes"], strict=True):
                 assert one["kind"] == two["kind"]
                 np.testing.assert_allclose(one["value"], two["value"])

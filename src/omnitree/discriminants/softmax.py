@@ -3,7 +3,9 @@
 Minimises  mean(-log p_y) + penalty / 2 |W|^2  over the weights W of all classes, in the
 directions in which the rows vary (`Whitened`: one eigendecomposition, of columns or of rows,
 whichever are fewer; it serves every penalty and every fold). In coordinates scaled by the
-curvature of the loss L-BFGS needs few steps. Used by the learner `softmax`.
+curvature of the loss L-BFGS needs few steps. Fits to several weightings of the same rows,
+such as the folds of a cross-validation, go side by side: one product with the rows serves
+all. Used by the learner `softmax`.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ class Whitened:
 
     Attributes
     ----------
-    scores : float array (n, r)
-        The rows along the directions.
+    scores : float array (n, r + 1)
+        The rows along the directions; the last column is 1.
     variance : float array (r,)
         Of the scores.
     basis : float array (p, r)
@@ -61,7 +63,9 @@ class Whitened:
         e, v = e[keep], v[:, keep]
         if by_rows:
             v = shared.T @ (v / np.sqrt(e))
-        return cls(z @ v, e, v * inverse[:, None], mean)
+        scores = np.ones((len(z), len(e) + 1))
+        np.matmul(z, v, out=scores[:, :-1])
+        return cls(scores, e, v * inverse[:, None], mean)
 
     def fit(
         self,
@@ -73,46 +77,42 @@ class Whitened:
         tolerance: float = 2e-3,
         most: int = 30,
     ) -> Floats:
-        """Weights (r + 1, k) of the scores, the last row the bias; classes are 0 .. k-1.
+        """Weights (m, k, r + 1) of the scores, one fit for each column of `weight` (n, m).
 
-        `start` holds weights to begin with. Rows may weigh nothing. The few steps of the
-        defaults are enough to compare penalties.
+        Classes are 0 .. k-1, rows may weigh nothing. `start` holds weights to begin with.
+        The few steps of the defaults are enough to compare penalties.
         """
-        rows = np.flatnonzero(weight > 0)
-        scale = 1 / np.sqrt(0.25 * self.variance + penalty)
-        x = self.scores[rows] * scale
-        share = weight[rows] / weight[rows].sum()
-        price = (penalty * scale**2)[:, None]
-        classes = y[rows]
+        x = self.scores
+        share = (weight / weight.sum(axis=0)).T[:, None, :]
         two = k == 2  # one function, the difference of two, has all that matters
-        width = 1 if two else k
-        first = np.zeros((len(scale) + 1, width))
+        own = y == np.arange(k)[1 if two else 0 :, None]
+        shape = (len(share), len(own), x.shape[1])
+        scale = np.append(1 / np.sqrt(0.25 * self.variance + penalty), 1.0)
+        price = np.append(penalty * scale[:-1] ** 2, 0.0)
+        if two:
+            price *= 0.5  # |W|^2 of w and -w, each half the difference
+        pull = ((share * own).reshape(-1, len(x)) @ x).reshape(shape) * scale
+        first = np.zeros(shape)
         if start is not None:
-            begin = start[:, 1:] - start[:, :1] if two else start
-            first[:-1], first[-1] = begin[:-1] / scale[:, None], begin[-1]
-        at = np.arange(len(rows))
+            first[:] = (start[:, 1:] - start[:, :1] if two else start) / scale
 
         def loss(flat: Floats) -> tuple[float, Floats]:
-            w = flat.reshape(first.shape)
-            s = x @ w[:-1] + w[-1]
+            w = flat.reshape(shape)
+            s = ((w * scale).reshape(-1, shape[-1]) @ x.T).reshape(*shape[:-1], -1)
             if two:
-                s = s[:, 0]
-                value = share @ (np.logaddexp(0.0, s) - classes * s)
-                residual = (share * (_sigmoid(s) - classes))[:, None]
+                e = np.exp(-np.abs(s))
+                logs = np.log1p(e) + np.maximum(s, 0.0)
+                p = np.where(s >= 0, share, share * e) / (1 + e)
             else:
-                s -= s.max(axis=1, keepdims=True)
-                p = np.exp(s)
-                total = p.sum(axis=1)
-                value = share @ (np.log(total) - s[at, classes])
-                p /= total[:, None]
-                p[at, classes] -= 1.0
-                residual = share[:, None] * p
-            half = 0.5 if two else 1.0  # |W|^2 of w and -w, each half the difference
-            gradient = np.empty_like(w)
-            gradient[:-1] = x.T @ residual + half * price * w[:-1]
-            gradient[-1] = residual.sum(axis=0)
-            value += 0.5 * half * float((price * w[:-1] ** 2).sum())
-            return float(value), gradient.ravel()
+                top = s.max(axis=1, keepdims=True)
+                p = np.exp(np.subtract(s, top, out=s), out=s)
+                total = p.sum(axis=1, keepdims=True)
+                logs = np.log(total) + top
+                p *= share / total
+            gradient = (p.reshape(-1, len(x)) @ x).reshape(shape) * scale - pull
+            paid = price * w
+            value = np.vdot(share, logs) + np.vdot(0.5 * paid - pull, w)
+            return float(value), (gradient + paid).ravel()
 
         found = minimize(
             loss,
@@ -121,15 +121,16 @@ class Whitened:
             method="L-BFGS-B",
             options={"maxiter": most, "gtol": tolerance, "ftol": 1e-12},
         )
-        w = found.x.reshape(first.shape)
-        w[:-1] *= scale[:, None]
-        return np.hstack([-w / 2, w / 2]) if two else w - w.mean(axis=1, keepdims=True)
+        w = found.x.reshape(shape) * scale
+        if two:
+            return np.concatenate([-w / 2, w / 2], axis=1)
+        return w - w.mean(axis=1, keepdims=True)
+
+    def sums(self, w: Floats) -> Floats:
+        """What the weights (m, k, r + 1) make of every row: (m, k, n)."""
+        return w @ self.scores.T
 
     def functions(self, w: Floats) -> tuple[Floats, Floats]:
-        """Weights (k, p) and biases (k,) of the columns for weights of the scores."""
-        weights = (self.basis @ w[:-1]).T
-        return weights, w[-1] - weights @ self.mean
-
-
-def _sigmoid(s: Floats) -> Floats:
-    return np.where(s >= 0, 1.0, np.exp(np.minimum(s, 0.0))) / (1 + np.exp(-np.abs(s)))
+        """Weights (k, p) and biases (k,) of the columns for weights (k, r + 1)."""
+        weights = w[:, :-1] @ self.basis.T
+        return weights, w[:, -1] - weights @ self.mean

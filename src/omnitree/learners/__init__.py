@@ -3,6 +3,7 @@
 from omnitree.learners.adaptive import Adaptive
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.base import SplitLearner
+from omnitree.learners.boosted import Boosted
 from omnitree.learners.cart_lc import CartLC
 from omnitree.learners.constructive import Constructive
 from omnitree.learners.functional import Functional
@@ -35,6 +36,7 @@ LEARNERS = Registry(
         "oc1": OC1,
         "omnivariate": Omnivariate,
         "softmax": Softmax,
+        "boosted": Boosted,
     },
 )
 
@@ -43,6 +45,7 @@ __all__ = [
     "OC1",
     "Adaptive",
     "Analytic",
+    "Boosted",
     "CartLC",
     "Constructive",
     "Functional",

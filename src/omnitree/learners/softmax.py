@@ -2,25 +2,22 @@
 
 The columns are taken as they are or with all their squares and products; the penalty is the
 one with the best cross-validated likelihood. Of two classes this is one linear (quadratic)
-test, of more a machine. `trial` keeps the held-out answers, by which the pruning `contest`
-compares machines with subtrees.
+test, of more a machine. A rival in the pruning `contest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from omnitree.coefficients.threads import one_thread
-from omnitree.column_source import Quadratic
-from omnitree.discriminants.base import Functions
 from omnitree.discriminants.softmax import Whitened
+from omnitree.discriminants.softmax_folds import Validated, validate
 from omnitree.folds import fold_weights
 from omnitree.learners.base import SplitLearner
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS
+from omnitree.learners.trial import Trial
+from omnitree.linear_rows import Floats
 from omnitree.node import EXPANSIONS, Node
 from omnitree.parts import number, unknown
 from omnitree.splits import Split
@@ -29,79 +26,32 @@ from omnitree.table import Table
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 # Of rows and columns: to find the directions of so many takes minutes.
 TOO_MANY = 3000
+# Of the last fit, in products: with thousands of rows and columns the last digits of the
+# weights take seconds and change no answer.
+WORK = 4e8
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What cross-validation found.
+class SoftmaxTrial(Trial):
+    """What `Softmax` found; `y` are classes as positions among those present."""
 
-    Attributes
-    ----------
-    wrong : float array (n,)
-        Weight of each row that was misclassified while held out, times what that costs.
-    loss : float
-        Mean of minus the logarithm of the held-out probability of the true class.
-    penalty : float
-    expansion : str
-    """
-
-    rows: LinearRows
     whitened: Whitened
-    classes: np.ndarray
     y: np.ndarray
-    wrong: Floats
-    loss: float
-    penalty: float
-    expansion: str
+    validated: Validated
 
-    @property
-    def kind(self) -> str:
-        """Kind of the test."""
-        two = len(self.classes) == 2
-        if self.expansion == "linear":
-            return "linear" if two else "machine"
-        return "quadratic" if two else "quadratic_machine"
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters of the test."""
-        k = 1 if len(self.classes) == 2 else len(self.classes)
-        return k * (self.rows.n_columns + 1)
-
-    @property
-    def error(self) -> float:
-        """Share of the rows that were misclassified while held out."""
-        return float(self.wrong.sum() / self.rows.weight.sum())
-
-    def split(self) -> Split | None:
-        """The test fitted to all rows; None if all rows take one branch."""
+    def functions(self) -> tuple[Floats, Floats]:
+        k = len(self.rows.present)
         with one_thread():
-            w = self.whitened.fit(
+            (w,) = self.whitened.fit(
                 self.y,
-                self.rows.weight,
-                len(self.classes),
-                self.penalty,
+                self.rows.weight[:, None],
+                k,
+                self.validated.penalty,
+                self.validated.weights,
                 tolerance=1e-6,
-                most=300,
+                most=int(np.clip(WORK / (self.whitened.scores.size * k), 50, 300)),
             )
-        weights, bias = self.whitened.functions(w)
-        branch = (self.rows.columns @ weights.T + bias).argmax(axis=1)
-        cells = branch * self.rows.n_classes + self.rows.y
-        shape = (len(bias), self.rows.n_classes)
-        counts = np.bincount(cells, self.rows.weight, shape[0] * shape[1])
-        counts = counts.reshape(shape)
-        used = np.flatnonzero(counts.sum(axis=1) > 0)
-        if len(used) < 2:
-            return None
-        merit = float(MERITS.resolve("gain")(counts[used]))
-        weights, bias = weights[used], bias[used]
-        source, fill = self.rows.source, self.rows.fill
-        if len(used) == 2:
-            return source.split(weights[1] - weights[0], bias[0] - bias[1], fill, merit)
-        if isinstance(source, Quadratic):
-            return source.machine(weights, bias, fill, merit)
-        functions = Functions(self.classes[used], weights, bias)
-        return functions.machine(self.rows, merit)
+        return self.whitened.functions(w)
 
 
 class Softmax(SplitLearner):
@@ -112,7 +62,8 @@ class Softmax(SplitLearner):
     expansion : {"linear", "quadratic"}, default="linear"
         The columns: as they are, or with all their squares and products.
     penalties : sequence of float
-        Tried from the largest down, until the held-out likelihood gets worse.
+        Tried from the second largest down, until the held-out likelihood gets worse; the
+        largest, if that is at once.
     folds : int, default=5
         Of the cross-validation that chooses the penalty.
     max_columns : int, optional
@@ -142,8 +93,11 @@ class Softmax(SplitLearner):
         trial = self.trial(node)
         return None if trial is None else trial.split()
 
-    def trial(self, node: Node) -> Trial | None:
-        """Cross-validate every penalty; None where there is nothing to fit."""
+    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+        """Cross-validate every penalty; None where there is nothing to fit.
+
+        `against` has the share of each row that another test misclassifies; see `validate`.
+        """
         if self.expansion not in EXPANSIONS:
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
@@ -158,61 +112,15 @@ class Softmax(SplitLearner):
             if whitened is None:
                 return None
             y = np.searchsorted(rows.present, rows.y).astype(np.int32)
-            table = Table(
-                node.problem.table.values[rows.rows], node.problem.table.schema
-            )
-            held = fold_weights(table, y, rows.weight, self.folds, node.problem.seed)
+            table, seed = node.problem.table, node.problem.seed
+            table = Table(table.values[rows.rows], table.schema)
+            held = fold_weights(table, y, rows.weight, self.folds, seed)
             costs = node.problem.class_costs
             if costs is not None:
                 costs = costs[rows.present]
-            wrong, loss, penalty = self._validate(
-                whitened, y, rows, held, penalties, costs
+            validated = validate(
+                whitened, y, k, rows.weight, held, penalties, costs, against
             )
-        return Trial(
-            rows, whitened, rows.present, y, wrong, loss, penalty, self.expansion
-        )
-
-    def _validate(
-        self,
-        whitened: Whitened,
-        y: np.ndarray,
-        rows: LinearRows,
-        held: Floats,
-        penalties: Sequence[float],
-        costs: Floats | None,
-    ) -> tuple[Floats, float, float]:
-        """Held-out errors, loss and penalty where the loss is least."""
-        k = len(rows.present)
-        weights: list[Floats | None] = [None] * held.shape[1]
-        best: tuple[Floats, float, float] | None = None
-        for penalty in penalties:
-            wrong, loss = np.zeros(len(y)), 0.0
-            for fold in range(held.shape[1]):
-                out = np.flatnonzero(held[:, fold] > 0)
-                kept = rows.weight - held[:, fold]
-                kept[kept < 1e-12] = 0.0
-                if not len(out) or not (kept > 0).any():
-                    continue
-                w = whitened.fit(y, kept, k, penalty, weights[fold])
-                weights[fold] = w
-                s = whitened.scores[out] @ w[:-1] + w[-1]
-                s -= s.max(axis=1, keepdims=True)
-                true = s[np.arange(len(out)), y[out]]
-                lost = np.log(np.exp(s).sum(axis=1)) - true
-                loss += float(held[out, fold] @ lost)
-                said = s.argmax(axis=1)
-                if costs is None:
-                    wrong[out] += held[out, fold] * (said != y[out])
-                    continue
-                # A branch answers the class that costs least for the rows it has.
-                branch = (whitened.scores @ w[:-1] + w[-1]).argmax(axis=1)
-                counts = np.bincount(branch * k + y, kept, k * k).reshape(k, k)
-                answer = (counts @ costs).argmin(axis=1)
-                wrong[out] += held[out, fold] * costs[y[out], answer[said]]
-            loss /= float(rows.weight.sum())
-            if best is None or loss < best[1]:
-                best = wrong, loss, penalty
-            else:
-                break
-        assert best is not None
-        return best
+        name = f"{self.expansion} softmax"
+        found = validated.held_out
+        return SoftmaxTrial(name, rows, self.expansion, found, whitened, y, validated)

@@ -160,9 +160,10 @@ def omni(**changes: Any) -> TreeClassifier:
     by penalised multinomial logistic regression. Branching: binary, K-way in the latter.
     Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Symbols: two
     subsets in univariate tests, +1/-1 columns in the others. Gaps: surrogates, or the
-    node's means. Pruning: cross-validated cost-complexity; then a single test over all
-    features replaces every subtree that makes more held-out errors (`Contest`). The margin
-    by which it must win, the penalties and the size limit of quadratic tests were chosen on
+    node's means. Pruning: cross-validated cost-complexity; then a single test over many
+    features replaces every subtree that makes more held-out errors (`Contest`); a linear
+    one replaces the whole tree unless it is a standard error worse. Quadratic tests of more
+    than 500 terms are sparse. The margins, the penalties and the size limits were chosen on
     other random halves of the data sets than those of the comparison in
     `benchmarks/results/omni.md`.
     """

@@ -4,20 +4,22 @@ A univariate tree is cut back by cross-validated cost-complexity, which tells fo
 whether it was misclassified while held out. Then, from the root down, each node asks its
 rivals: one test over many columns, a branch for each class, cross-validated on the node's
 own rows. Where a rival makes fewer held-out errors than the subtree it takes its place; else
-the node keeps its test and its children ask again. So simple regions get simple tests, and
-machines stand only where evidence asks for them. Used by the preset `omni`.
+the node keeps its test and its children ask again. At the root the simplest rival wins when
+in doubt. So simple regions get simple tests, and machines stand only where evidence asks for
+them. Used by the preset `omni`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from omnitree.folds import fold_weights
-from omnitree.learners import LEARNERS, Softmax
-from omnitree.learners.softmax import Trial
+from omnitree.held_out import HeldOut
+from omnitree.learners import LEARNERS, Boosted, Softmax
+from omnitree.learners.trial import Trial
 from omnitree.node import Node, Problem
 from omnitree.parts import number
 from omnitree.pruning.base import (
@@ -30,24 +32,21 @@ from omnitree.pruning.base import (
     training_errors,
 )
 from omnitree.pruning.cost_complexity import (
+    CostComplexity,
     errors_at,
     fold_trees,
-    standard_error,
+    steps,
     weakest_links,
 )
 from omnitree.splits import Considered, Split
 from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
 
-# Beyond 500 terms nobody reads a quadratic form.
-RIVALS = (Softmax(), Softmax("quadratic", max_columns=500))
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """How the univariate tree fares: weight of each row held out, and of it the errors."""
-
-    weight: np.ndarray
-    wrong: np.ndarray
+# Of more than 500 terms nobody reads a quadratic form, unless few of them are used.
+RIVALS = (
+    Softmax(),
+    Softmax("quadratic", max_columns=500),
+    Boosted("quadratic", min_columns=501, max_cells=500_000),
+)
 
 
 class Contest(Pruning):
@@ -55,8 +54,10 @@ class Contest(Pruning):
 
     Parameters
     ----------
-    rivals : sequence of Softmax, default=(linear, quadratic up to 500 terms)
-        From the simplest to the richest; with none it is cost-complexity pruning.
+    rivals : sequence of Softmax and Boosted
+        From the simplest to the richest; by default a linear and a quadratic softmax and,
+        where the latter has more than 500 terms, a sparse quadratic test. With none it is
+        cost-complexity pruning.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
@@ -64,8 +65,11 @@ class Contest(Pruning):
     margin : float, default=0.0
         A rival must have fewer held-out errors than the subtree by this many standard
         errors of the difference.
+    root_margin : float, default=-1.0
+        The same for the first rival against the whole tree, if that has more than a leaf:
+        when in doubt, one test of the simplest kind is better.
     step : float, default=1.0
-        A richer rival must beat a simpler one by this many.
+        A rival with more parameters must beat one with fewer by this many.
     min_rows : int, default=30
         Nodes with fewer rows have no rivals.
     max_rows : int, default=20000
@@ -79,6 +83,7 @@ class Contest(Pruning):
         folds=10,
         se=0.0,
         margin=0.0,
+        root_margin=-1.0,
         step=1.0,
         min_rows=30,
         max_rows=20_000,
@@ -87,6 +92,7 @@ class Contest(Pruning):
         self.folds = folds
         self.se = se
         self.margin = margin
+        self.root_margin = root_margin
         self.step = step
         self.min_rows = min_rows
         self.max_rows = max_rows
@@ -103,6 +109,7 @@ class Contest(Pruning):
         """The tree after the contest."""
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
         number("margin", self.margin, 0)
+        number("root_margin", self.root_margin, -np.inf)
         number("step", self.step, 0)
         rows, problem = evidence.train, evidence.problem
         if problem is None:
@@ -123,8 +130,9 @@ class Contest(Pruning):
                 continue
             if tree.depths[at] == limits.max_depth or limits.expired():
                 continue
-            trials = self._trials(problem, tested, rivals)
-            best = self._winner(trials, held_out)
+            eager = at == 0 and tree.kind[0] != LEAF
+            first = self.root_margin if eager else self.margin
+            trials, best = self._compete(problem, tested, rivals, held_out, first)
             split = None if best is None else trials[best].split()
             more = 0 if split is None else split.n_children - int(leaves[at])
             if limits.max_leaves is not None and n_leaves + more > limits.max_leaves:
@@ -143,54 +151,53 @@ class Contest(Pruning):
     def _cut_back(self, tree: Tree, evidence: Evidence) -> tuple[Tree, HeldOut]:
         """The pruned tree, and how it fared on rows that were held out."""
         links = weakest_links(tree, training_errors(tree, evidence))
-        total = tree.value[0].sum()
-        alphas = np.unique(np.concatenate([[0.0], links[tree.kind != LEAF]]))
-        prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf) / total
-        many = total > 10 * number("max_rows", self.max_rows, 1)
+        alphas, prices = steps(tree, links)
+        many = tree.value[0].sum() > 10 * number("max_rows", self.max_rows, 1)
         parts = fold_trees(evidence, self.folds, 1 if many else None)
         by_fold = np.array(
             [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts]
         )
-        errors = by_fold.sum(axis=0)
         weight, wrong = np.zeros((2, len(evidence.train.y)))
         for part in parts:
             weight[part.rows] += part.test.weight
-        slack = 0.0
-        if self.se:
-            counted = tree.costs is None
-            slack = self.se * standard_error(by_fold, weight.sum(), counted)
-        chosen = int(np.flatnonzero(errors <= errors.min() + slack + 1e-9)[-1])
+        size = CostComplexity(self.folds, se=self.se)
+        chosen = size.choose(by_fold, weight.sum(), tree.costs is None)
         for part in parts:
             answer = part.cut(prices[chosen]).predict_labels(part.test.table)
             lost = mistakes(part.tree, part.test.y, answer)
             wrong[part.rows] += part.test.weight * lost
         return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
 
-    def _trials(
-        self, problem: Problem, here: np.ndarray, rivals: Sequence[Softmax]
-    ) -> list[Trial]:
-        """What the rivals make of the rows of a node."""
+    def _compete(
+        self,
+        problem: Problem,
+        here: np.ndarray,
+        rivals: Sequence[Softmax | Boosted],
+        held_out: HeldOut,
+        first: float,
+    ) -> tuple[list[Trial], int | None]:
+        """What rivals make of rows of a node; which beats the subtree and the others.
+
+        `first` is the margin of the first rival.
+        """
         if problem.weight[here].sum() > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
-        trials = [rival.trial(node) for rival in rivals]
-        return [trial for trial in trials if trial is not None]
-
-    def _winner(self, trials: list[Trial], held_out: HeldOut) -> int | None:
-        """The rival that beats the subtree and all simpler rivals, or None."""
+        least = held_out.shares()[here]
+        trials: list[Trial] = []
         best = None
-        if trials:
-            here = trials[0].rows.rows
-            share = held_out.weight[here]
-            least = held_out.wrong[here]
-        for i, trial in enumerate(trials):
-            wrong = trial.wrong * (share / trial.rows.weight)
-            gain = least - wrong
-            spread = np.sqrt((gain**2 / share).sum())
-            needed = self.margin if best is None else self.step
-            if gain.sum() > needed * spread + 1e-9:
-                best, least = i, wrong
-        return best
+        for rank, rival in enumerate(rivals):
+            trial = rival.trial(node, least)
+            if trial is None:
+                continue
+            trials.append(trial)
+            found, needed = trial.held_out, self.margin if rank else first
+            if best is not None:
+                richer = trial.n_parameters > trials[best].n_parameters
+                needed = self.step if richer else 0.0
+            if found.complete and found.gain(least) > needed + 1e-9:
+                best, least = len(trials) - 1, found.shares()
+        return trials, best
 
 
 def _said(
@@ -212,11 +219,11 @@ def _said(
     for i, trial in enumerate(trials):
         said.append(
             Considered(
-                f"{trial.expansion} softmax",
+                trial.name,
                 trial.kind,
                 trial.n_parameters,
                 what,
-                trial.error,
+                trial.held_out.error,
                 best == i,
             )
         )

@@ -78,21 +78,19 @@ class CostComplexity(Pruning):
         total = tree.value[0].sum()
         if self.alpha is not None:
             return links <= self.alpha * total * (1 + 1e-12), np.nan
-        inner = tree.kind != LEAF
-        alphas = np.unique(np.concatenate([[0.0], links[inner]]))
+        alphas, prices = steps(tree, links)
         if self.folds:
-            prices = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
-            wrong = self.cross_validate(prices / total, evidence)
+            wrong = self.cross_validate(prices, evidence)
             n = evidence.train.weight.sum()
         else:
             rows = held_out_rows(evidence, "cost-complexity")
             n = rows.weight.sum()
             wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
         counted = evidence.criterion is None and tree.costs is None
-        chosen = self._choose(wrong, n, counted)
+        chosen = self.choose(wrong, n, counted)
         return links <= alphas[chosen], float(wrong[:, chosen].sum())
 
-    def _choose(self, by_fold: np.ndarray, n: float, counted: bool) -> int:
+    def choose(self, by_fold: np.ndarray, n: float, counted: bool) -> int:
         """Position of the alpha to take, from the errors (folds, alphas)."""
         wrong = by_fold.sum(axis=0)
         best = int(wrong.argmin())
@@ -125,6 +123,16 @@ def standard_error(by_fold: np.ndarray, n: float, counted: bool) -> float:
     if len(by_fold) == 1:
         raise ValueError("se needs folds where the target is numeric or errors cost")
     return float(by_fold[:, best].std() * np.sqrt(len(by_fold)))
+
+
+def steps(tree: Tree, links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The alphas, in errors, at which a tree loses a link, and what to ask of other trees.
+
+    These are the prices, in errors per row, between one alpha and the next.
+    """
+    alphas = np.unique(np.concatenate([[0.0], links[tree.kind != LEAF]]))
+    between = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
+    return alphas, between / tree.value[0].sum()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,173 @@
+"""The boosted learner: a branch for each class, by LogitBoost on single columns.
+
+Each step adds, for each class, one regression on one column (`leaves/boosting.py`), so a
+test of few steps has few columns, even of all squares and products of many. The number of
+steps is the one with fewest errors on held-out rows. A rival in the pruning `contest`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core import logitboost as kernel
+from omnitree.coefficients.threads import one_thread
+from omnitree.folds import fold_weights
+from omnitree.held_out import HeldOut, losses
+from omnitree.learners.base import SplitLearner
+from omnitree.learners.trial import Trial
+from omnitree.leaves.boosting import Boosted as Model
+from omnitree.linear_rows import Floats
+from omnitree.node import EXPANSIONS, Node
+from omnitree.parts import number, unknown
+from omnitree.splits import Split
+from omnitree.table import Table
+
+
+@dataclass(frozen=True)
+class BoostedTrial(Trial):
+    """What `Boosted` found."""
+
+    model: Model
+
+    @property
+    def n_parameters(self) -> int:
+        return self.parameters(int(self.model.weights.any(axis=0).sum()))
+
+    def functions(self) -> tuple[Floats, Floats]:
+        return self.model.weights, self.model.bias
+
+
+class Boosted(SplitLearner):
+    """Sums of regressions on single columns, as one test.
+
+    Parameters
+    ----------
+    expansion : {"linear", "quadratic"}, default="linear"
+        The columns: as they are, or with all their squares and products.
+    folds : int, default=5
+        Of the cross-validation that chooses the number of steps.
+    max_steps : int, default=100
+    patience : int, default=20
+        A fold stops so many steps after its fewest errors.
+    min_columns : int, default=1
+        Nodes with fewer columns, products included, get no test.
+    max_cells : int, optional
+        Nor do nodes with more rows times columns times classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import TreeClassifier
+    >>> from omnitree.learners import Boosted
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = TreeClassifier(learner=Boosted(), max_depth=1).fit(X, y)
+    >>> clf.tree_.n_leaves, clf.tree_.node_kinds()["machine"]
+    (3, 1)
+    """
+
+    def __init__(
+        self,
+        expansion="linear",
+        folds=5,
+        max_steps=100,
+        patience=20,
+        min_columns=1,
+        max_cells=None,
+    ):
+        self.expansion = expansion
+        self.folds = folds
+        self.max_steps = max_steps
+        self.patience = patience
+        self.min_columns = min_columns
+        self.max_cells = max_cells
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The test for one node."""
+        trial = self.trial(node)
+        return None if trial is None else trial.split()
+
+    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+        """Cross-validate the number of steps; None where there is nothing to fit.
+
+        `against` is for learners that give up: this one does not.
+        """
+        if self.expansion not in EXPANSIONS:
+            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+        for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
+            number(name, getattr(self, name), least)
+        p = node.problem.source(self.expansion).n_columns
+        k = int((node.counts > 0).sum())
+        most = np.inf if self.max_cells is None else self.max_cells
+        many = len(node.rows) * p * k > number("max_cells", most, 1)
+        if k < 2 or p < number("min_columns", self.min_columns, 1) or many:
+            return None
+        rows = node.view(self.expansion)
+        x = np.ascontiguousarray(rows.columns)
+        y = np.searchsorted(rows.present, rows.y).astype(np.int32)
+        table, seed = node.problem.table, node.problem.seed
+        table = Table(table.values[rows.rows], table.schema)
+        held = fold_weights(table, y, rows.weight, self.folds, seed)
+        start = Model.start(k, x.shape[1])
+        costs = node.problem.class_costs
+        if costs is not None:
+            costs = costs[rows.present]
+        with one_thread():
+            held_out, steps = self._validate(start, x, y, rows.weight, held, costs)
+            model, _ = start.boosted(x, y, rows.weight, steps)
+        name = f"sparse {self.expansion}"
+        return BoostedTrial(name, rows, self.expansion, held_out, model)
+
+    def _validate(
+        self,
+        start: Model,
+        x: Floats,
+        y: NDArray[np.int32],
+        weight: Floats,
+        held: Floats,
+        costs: Floats | None,
+    ) -> tuple[HeldOut, int]:
+        """Held-out errors, and the number of steps with fewest.
+
+        Each fold is tested after as many steps as are best on the other folds: the number
+        that is best on all would have seen it.
+        """
+        parts = []
+        for h in held.T:
+            train, test = np.flatnonzero(weight - h > 1e-12), np.flatnonzero(h > 0)
+            if len(train) and len(test):
+                parts.append((x[train], y[train], (weight - h)[train], test, h[test]))
+        curves = np.zeros((len(parts), self.max_steps + 1))
+        made = self.max_steps
+        for curve, (a, b, w, test, h) in zip(curves, parts, strict=True):
+            sums = start.sums(a), start.sums(x[test])
+            done = kernel.boost_watched(
+                a,
+                b,
+                w,
+                sums[0],
+                x[test],
+                y[test],
+                h,
+                sums[1],
+                made,
+                self.patience,
+                curve,
+            )
+            made = min(made, done)
+        errors = curves[:, : made + 1].sum(axis=0)
+        tested, wrong = np.zeros((2, len(y)))
+        for curve, (a, b, w, test, h) in zip(curves, parts, strict=True):
+            model, _ = start.boosted(a, b, w, _fewest(errors - curve[: made + 1]))
+            kept = weight.copy()
+            kept[test] -= h
+            lost = losses(model.sums(x).argmax(axis=1), y, kept, costs)
+            tested[test] += h
+            wrong[test] += h * lost[test]
+        return HeldOut(tested, wrong), _fewest(errors)
+
+
+def _fewest(errors: Floats) -> int:
+    return int((errors < errors.min() + 1e-9).argmax())
