@@ -46,7 +46,7 @@ def measure(n: int, apart: float) -> tuple[str, list[bool]]:
     X, y = make_data(n, apart)
     product = cpu(15, lambda: X.T @ X)
     clf = presets.make("ldt", pruning=None, random_state=0)
-    fit = cpu(7, clf.fit, X, y)
+    fit = cpu(15, clf.fit, X, y)
     lda = cpu(2, LinearDiscriminantAnalysis().fit, X, y)
     axis = DecisionTreeClassifier(random_state=0)
     tree_time = cpu(1, axis.fit, X, y)
