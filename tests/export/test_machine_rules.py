@@ -107,7 +107,7 @@ def test_symbols_bound_the_programme():
 
 def test_small_machines_make_rules_of_inequalities():
     data = load_iris(as_frame=True)
-    clf = presets.make("lmdt", random_state=0)
+    clf = presets.make("lmdt", max_depth=1, random_state=0)
     clf.fit(data.data[["petal length (cm)", "petal width (cm)"]], data.target)
     text = clf.export("rules")
     assert text.count("\nAND ") == 1  # the class in the middle has two bounds

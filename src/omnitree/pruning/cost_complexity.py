@@ -92,6 +92,8 @@ class CostComplexity(Pruning):
 
     def choose(self, by_fold: np.ndarray, n: float, counted: bool) -> int:
         """Position of the alpha to take, from the errors (folds, alphas)."""
+        if not len(by_fold):
+            return 0  # too few rows for a fold: nothing speaks for a smaller tree
         wrong = by_fold.sum(axis=0)
         best = int(wrong.argmin())
         slack = 1e-9 if counted else 1e-9 * wrong[best]
@@ -102,12 +104,11 @@ class CostComplexity(Pruning):
 
     def cross_validate(self, prices: np.ndarray, evidence: Evidence) -> np.ndarray:
         """Errors (folds, prices) on the rows that a tree was not grown on."""
-        return np.array(
-            [
-                errors_at(t.tree, t.links, prices * t.total, t.test, evidence.criterion)
-                for t in fold_trees(evidence, self.folds)
-            ]
-        )
+        by_fold = [
+            errors_at(t.tree, t.links, prices * t.total, t.test, evidence.criterion)
+            for t in fold_trees(evidence, self.folds)
+        ]
+        return np.reshape(by_fold, (-1, len(prices)))
 
 
 def standard_error(by_fold: np.ndarray, n: float, counted: bool) -> float:

@@ -80,5 +80,11 @@ state.start = firstRow();
 state.startedFrom = sample?.values.length ? 0 : null;
 buildWhatIf();
 firstView();
+// A frame may get its size after this page is read: until somebody touches it, begin anew.
+const sizes = new ResizeObserver(() => firstView());
+sizes.observe(canvas);
+for (const kind of ["pointerdown", "keydown", "wheel"]) {
+  addEventListener(kind, () => sizes.disconnect(), { once: true, capture: true, passive: true });
+}
 select(0, { reveal: false });
 showTab("node");
