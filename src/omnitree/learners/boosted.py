@@ -14,16 +14,12 @@ from numpy.typing import NDArray
 
 from omnitree._core import logitboost as kernel
 from omnitree.coefficients.threads import one_thread
-from omnitree.folds import fold_weights
 from omnitree.held_out import HeldOut, losses
-from omnitree.learners.base import SplitLearner
-from omnitree.learners.trial import Trial
+from omnitree.learners.trial import Folds, Trial, TrialLearner
 from omnitree.leaves.boosting import Boosted as Model
 from omnitree.linear_rows import Floats
-from omnitree.node import EXPANSIONS, Node
-from omnitree.parts import number, unknown
-from omnitree.splits import Split
-from omnitree.table import Table
+from omnitree.node import Node
+from omnitree.parts import number
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class BoostedTrial(Trial):
         return self.model.weights, self.model.bias
 
 
-class Boosted(SplitLearner):
+class Boosted(TrialLearner):
     """Sums of regressions on single columns, as one test.
 
     Parameters
@@ -84,18 +80,9 @@ class Boosted(SplitLearner):
         self.min_columns = min_columns
         self.max_cells = max_cells
 
-    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
-        """The test for one node."""
-        trial = self.trial(node)
-        return None if trial is None else trial.split()
-
     def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
-        """Cross-validate the number of steps; None where there is nothing to fit.
-
-        `against` is for learners that give up: this one does not.
-        """
-        if self.expansion not in EXPANSIONS:
-            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+        """Cross-validate the number of steps; it never gives up."""
+        self.check_expansion()
         for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
             number(name, getattr(self, name), least)
         p = node.problem.source(self.expansion).n_columns
@@ -106,17 +93,13 @@ class Boosted(SplitLearner):
             return None
         rows = node.view(self.expansion)
         x = np.ascontiguousarray(rows.columns)
-        y = np.searchsorted(rows.present, rows.y).astype(np.int32)
-        table, seed = node.problem.table, node.problem.seed
-        table = Table(table.values[rows.rows], table.schema)
-        held = fold_weights(table, y, rows.weight, self.folds, seed)
+        f = Folds.of(node, rows, self.folds)
         start = Model.start(k, x.shape[1])
-        costs = node.problem.class_costs
-        if costs is not None:
-            costs = costs[rows.present]
         with one_thread():
-            held_out, steps = self._validate(start, x, y, rows.weight, held, costs)
-            model, _ = start.boosted(x, y, rows.weight, steps)
+            held_out, steps = self._validate(
+                start, x, f.y, rows.weight, f.held, f.costs
+            )
+            model, _ = start.boosted(x, f.y, rows.weight, steps)
         name = f"sparse {self.expansion}"
         return BoostedTrial(name, rows, self.expansion, held_out, model)
 

@@ -14,14 +14,10 @@ import numpy as np
 from omnitree.coefficients.threads import one_thread
 from omnitree.discriminants.softmax import Whitened
 from omnitree.discriminants.softmax_folds import Validated, validate
-from omnitree.folds import fold_weights
-from omnitree.learners.base import SplitLearner
-from omnitree.learners.trial import Trial
+from omnitree.learners.trial import Folds, Trial, TrialLearner
 from omnitree.linear_rows import Floats
-from omnitree.node import EXPANSIONS, Node
-from omnitree.parts import number, unknown
-from omnitree.splits import Split
-from omnitree.table import Table
+from omnitree.node import Node
+from omnitree.parts import number
 
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 # Of rows and columns: to find the directions of so many takes minutes.
@@ -54,7 +50,7 @@ class SoftmaxTrial(Trial):
         return self.whitened.functions(w)
 
 
-class Softmax(SplitLearner):
+class Softmax(TrialLearner):
     """Multinomial logistic regression with a ridge penalty, as one test.
 
     Parameters
@@ -88,18 +84,9 @@ class Softmax(SplitLearner):
         self.folds = folds
         self.max_columns = max_columns
 
-    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
-        """The test for one node."""
-        trial = self.trial(node)
-        return None if trial is None else trial.split()
-
     def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
-        """Cross-validate every penalty; None where there is nothing to fit.
-
-        `against` has the share of each row that another test misclassifies; see `validate`.
-        """
-        if self.expansion not in EXPANSIONS:
-            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+        """Cross-validate every penalty; `validate` says when it gives up."""
+        self.check_expansion()
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
         number("penalties", penalties[-1], 1e-12)
         rows = node.view(self.expansion)
@@ -111,16 +98,10 @@ class Softmax(SplitLearner):
             whitened = Whitened.of(rows.columns, rows.weight)
             if whitened is None:
                 return None
-            y = np.searchsorted(rows.present, rows.y).astype(np.int32)
-            table, seed = node.problem.table, node.problem.seed
-            table = Table(table.values[rows.rows], table.schema)
-            held = fold_weights(table, y, rows.weight, self.folds, seed)
-            costs = node.problem.class_costs
-            if costs is not None:
-                costs = costs[rows.present]
+            f = Folds.of(node, rows, self.folds)
             validated = validate(
-                whitened, y, k, rows.weight, held, penalties, costs, against
+                whitened, f.y, k, rows.weight, f.held, penalties, f.costs, against
             )
         name = f"{self.expansion} softmax"
         found = validated.held_out
-        return SoftmaxTrial(name, rows, self.expansion, found, whitened, y, validated)
+        return SoftmaxTrial(name, rows, self.expansion, found, whitened, f.y, validated)

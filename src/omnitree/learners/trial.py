@@ -1,5 +1,7 @@
 """What a learner of tests over many columns found at a node, before the test is made.
 
+`TrialLearner` is what such learners (softmax, boosted) share.
+
 `Trial` keeps the held-out answers, by which the pruning `contest` compares such tests with
 subtrees and with each other. Its functions, one for each class, become a test with a branch
 for each class; of two classes this is one linear or quadratic test, of more a machine.
@@ -10,13 +12,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omnitree.column_source import Quadratic
 from omnitree.discriminants.base import Functions
+from omnitree.folds import fold_weights
 from omnitree.held_out import HeldOut
+from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS
+from omnitree.node import EXPANSIONS, Node
+from omnitree.parts import unknown
 from omnitree.splits import Split
+from omnitree.table import Table
 
 
 @dataclass(frozen=True)
@@ -80,3 +88,56 @@ class Trial:
             return source.machine(weights, bias, fill, merit)
         functions = Functions(self.rows.present[used], weights, bias)
         return functions.machine(self.rows, merit)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Rows of a node for cross-validation.
+
+    Attributes
+    ----------
+    y : int array (n,)
+        Classes as positions among those present.
+    held : float array (n, folds)
+        Weight of each row in the held-out part of each fold.
+    costs : float array or None
+        What wrong answers cost, a line for each class present.
+    """
+
+    y: NDArray[np.int32]
+    held: Floats
+    costs: Floats | None
+
+    @classmethod
+    def of(cls, node: Node, rows: LinearRows, folds: int) -> Folds:
+        """Folds of a node that do not depend on the order of rows."""
+        problem = node.problem
+        y = np.searchsorted(rows.present, rows.y).astype(np.int32)
+        table = Table(problem.table.values[rows.rows], problem.table.schema)
+        held = fold_weights(table, y, rows.weight, folds, problem.seed)
+        costs = problem.class_costs
+        return cls(y, held, None if costs is None else costs[rows.present])
+
+
+class TrialLearner(SplitLearner):
+    """A learner whose test is cross-validated before it is made."""
+
+    expansion: str
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The test for one node."""
+        trial = self.trial(node)
+        return None if trial is None else trial.split()
+
+    def check_expansion(self) -> None:
+        """Refuse an expansion that does not exist."""
+        if self.expansion not in EXPANSIONS:
+            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+
+    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+        """Cross-validate; None where there is nothing to fit.
+
+        `against` has the share of each row that another test misclassifies; a learner may
+        give up when it sees that it cannot do better.
+        """
+        raise AssertionError(f"{type(self).__name__} has no trial")

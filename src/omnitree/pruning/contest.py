@@ -19,7 +19,7 @@ import numpy as np
 from omnitree.folds import fold_weights
 from omnitree.held_out import HeldOut
 from omnitree.learners import LEARNERS, Boosted, Softmax
-from omnitree.learners.trial import Trial
+from omnitree.learners.trial import Trial, TrialLearner
 from omnitree.node import Node, Problem
 from omnitree.parts import number
 from omnitree.pruning.base import (
@@ -172,7 +172,7 @@ class Contest(Pruning):
         self,
         problem: Problem,
         here: np.ndarray,
-        rivals: Sequence[Softmax | Boosted],
+        rivals: Sequence[TrialLearner],
         held_out: HeldOut,
         first: float,
     ) -> tuple[list[Trial], int | None]:
