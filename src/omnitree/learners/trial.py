@@ -68,6 +68,10 @@ class Trial:
         """Weights (k, p) and biases (k,) of the columns, fitted to all rows."""
         raise AssertionError(f"{type(self).__name__} has no functions")
 
+    def sparser(self, margin: float) -> Trial | None:
+        """A test with fewer weights that is not worse by so many standard errors."""
+        return None
+
     def split(self) -> Split | None:
         """The test; None if all rows take one branch."""
         weights, bias = self.functions()
