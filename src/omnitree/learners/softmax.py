@@ -117,8 +117,10 @@ class Softmax(TrialLearner):
         largest, if that is at once.
     folds : int, default=5
         Of the cross-validation that chooses the penalty.
-    max_columns : int, optional
-        Nodes with more columns, products included, get no test.
+    min_columns, max_columns : int, default=1 and None
+        Nodes with fewer or more columns, products included, get no test.
+    max_cells : int, optional
+        Nor do nodes with more rows times columns times classes.
 
     Examples
     --------
@@ -132,22 +134,31 @@ class Softmax(TrialLearner):
     """
 
     def __init__(
-        self, expansion="linear", penalties=PENALTIES, folds=5, max_columns=None
+        self,
+        expansion="linear",
+        penalties=PENALTIES,
+        folds=5,
+        min_columns=1,
+        max_columns=None,
+        max_cells=None,
     ):
         self.expansion = expansion
         self.penalties = penalties
         self.folds = folds
+        self.min_columns = min_columns
         self.max_columns = max_columns
+        self.max_cells = max_cells
 
     def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
         """Cross-validate every penalty; `validate` says when it gives up."""
         self.check_expansion()
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
         number("penalties", penalties[-1], 1e-12)
+        if not self.suits(node):
+            return None
         rows = node.view(self.expansion)
         n, p, k = len(rows.rows), rows.n_columns, len(rows.present)
-        most = np.inf if self.max_columns is None else self.max_columns
-        if k < 2 or p > number("max_columns", most, 1) or min(n, p) > TOO_MANY:
+        if min(n, p) > TOO_MANY:
             return None
         with one_thread():
             whitened = Whitened.of(rows.columns, rows.weight)

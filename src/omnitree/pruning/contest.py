@@ -56,8 +56,8 @@ class Contest(Pruning):
     ----------
     rivals : sequence of Softmax and Boosted
         From the simplest to the richest; by default a linear and a quadratic softmax and,
-        where the latter has more than 500 terms, a sparse quadratic test. With none it is
-        cost-complexity pruning.
+        where the latter has more than 500 terms, a boosted quadratic test, which is sparse.
+        With none it is cost-complexity pruning.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
