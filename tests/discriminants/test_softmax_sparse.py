@@ -135,6 +135,41 @@ def test_margin_and_few_terms(monkeypatch):
     assert fewest(full, held, 100.0) is None
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
+    """Against every number on the way, each begun anew."""
+    monkeypatch.setattr(softmax_sparse, "TERMS", 1)
+    monkeypatch.setattr(softmax_sparse, "HOPELESS", np.inf)
+    X, y, weight, held, rng = random_rows(seed, k)
+    X = np.hstack([X, rng.normal(size=(len(X), 6))])
+    full = start(X, y, k, weight, held, 0.1)
+    before = [part.shares() for part in judge(full, held, None)]
+
+    def good(path):
+        thin = full
+        for size in path:
+            thin = thin.thinner(size)
+        after = judge(thin, held, None)
+        gains = [a.gain(b) for a, b in zip(after, before, strict=True)]
+        return min(gains) >= -0.5, max(gains) < -0.5, after[0]
+
+    tried, path = sizes(full.n_weights, 1 if k == 2 else k), []
+    for i in range(1, len(tried) + 1):
+        fine, hopeless, _ = good(tried[:i])
+        path = tried[:i] if fine else path
+        if hopeless:
+            break
+    if len(path) < len(tried):
+        middle = ([full.n_weights, *tried][len(path)] + tried[len(path)]) // 2
+        path = [*path, middle] if good([*path, middle])[0] else path
+    found = fewest(full, held, 0.5)
+    assert (found is None) == (path == [])
+    if found is not None:
+        assert found[0] == path
+        np.testing.assert_array_equal(found[1].wrong, good(path)[2].wrong)
+
+
 def test_enough_folds(monkeypatch):
     held = np.eye(5)[np.arange(100) % 5]
     assert enough(held) == 5

@@ -3,8 +3,9 @@
 Of the weights, on columns of deviation 1, the half nearest to 0 is dropped, the others are
 fitted anew from where they were, and so on; each function has its own terms. Folds go side
 by side and choose for themselves what they drop, so what they say of held-out rows is
-honest. The fewest weights are taken that are not worse than all of them. Used by the
-learner `softmax` when its test has won in the pruning `contest`.
+honest. The fewest weights are taken that are not worse than all of them; at the end a number
+between these and the next is tried. Used by the learner `softmax` when its test has won in
+the pruning `contest`.
 """
 
 from __future__ import annotations
@@ -147,18 +148,27 @@ def fewest(
     errors (or their costs) nor in held-out likelihood. None if no number is.
     """
     errors, likelihood = (found.shares() for found in judge(full, held, costs))
-    tried: list[int] = []
-    best, thin = None, full
-    for size in sizes(full.n_weights, TERMS * full.alive.shape[1]):
-        tried.append(size)
-        thin = thin.thinner(size)
+
+    def compared(thin: Thinned) -> tuple[HeldOut, float, float]:
         wrong, lost = judge(thin, held, costs)
-        gains = wrong.gain(errors), lost.gain(likelihood)
+        return wrong, wrong.gain(errors), lost.gain(likelihood)
+
+    tried = sizes(full.n_weights, TERMS * full.alive.shape[1])
+    good: list[int] = []
+    found, thin, last = None, full, full
+    for i, size in enumerate(tried):
+        thin = thin.thinner(size)
+        wrong, *gains = compared(thin)
         if min(gains) >= -margin - 1e-9:
-            best = tried.copy(), wrong
+            good, found, last = tried[: i + 1], wrong, thin
         elif max(gains) < -margin or gains[1] < -margin - HOPELESS:
             break
-    return best
+    if len(good) < len(tried):  # half way to the next, which is too small
+        size = (last.n_weights + tried[len(good)]) // 2
+        wrong, *gains = compared(last.thinner(size))
+        if min(gains) >= -margin - 1e-9:
+            good, found = [*good, size], wrong
+    return None if found is None else (good, found)
 
 
 def judge(thin: Thinned, held: Floats, costs: Floats | None) -> tuple[HeldOut, HeldOut]:
