@@ -393,7 +393,8 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     back by cross-validation. Then, from the root down, one test over all features, linear
     or quadratic, with a branch for each class, takes the place of every subtree that it
     beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is the same). It
-    keeps only the weights that held-out rows miss, or ten a sum. Each such node remembers what its candidates were worth, and `describe` says it.
+    keeps only the weights that held-out rows miss, or ten a sum. Each such node remembers
+    what its candidates were worth, and `describe` says it.
 
     Parameters
     ----------
