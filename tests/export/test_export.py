@@ -113,7 +113,7 @@ def test_weights_of_zero_are_left_out(format: str, kind: str, rng, tmp_path: Pat
     values = random_rows(rng, 60)
     clf = fitted(tree)
     check(clf, decoded(values, SCHEMA), Table(values, SCHEMA), format, tmp_path)
-    if format == "python":
+    if format == "python" and kind != "network":
         assert "+= 0.0 *" not in clf.export("python")
     terms = [
         term
