@@ -51,6 +51,10 @@ class Source(Protocol):
     def has_gaps(self) -> bool:
         """Whether some cells are missing."""
 
+    @property
+    def matrix(self) -> Floats | None:
+        """All columns of the whole table, where these lie there without gaps."""
+
     def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         """Means of the columns with gaps over the present cells of some rows."""
 
@@ -105,6 +109,10 @@ class Standardised:
     @property
     def has_gaps(self) -> bool:
         return len(self.with_gaps) > 0
+
+    @property
+    def matrix(self) -> Floats | None:
+        return None if self.has_gaps else self.columns
 
     def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         fill = np.zeros(len(self.with_gaps))
@@ -197,6 +205,10 @@ class Quadratic:
     @property
     def has_gaps(self) -> bool:
         return self.plain.has_gaps
+
+    @property
+    def matrix(self) -> Floats | None:
+        return None
 
     def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         return self.plain.gap_means(rows, weight)

@@ -11,7 +11,7 @@ learners that have a fast way to be tried.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,7 +90,7 @@ class Divisions:
     def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
         """The rows of a training part as linear tests see them, with known moments."""
         at, node = self.training(d), self.node
-        return LinearRows.of(
+        rows = LinearRows.of(
             node.problem.source(expansion),
             node.rows[at],
             node.y[at],
@@ -98,6 +98,7 @@ class Divisions:
             node.problem.n_classes,
             lambda: moments,
         )
+        return replace(rows, within=(node.view(expansion), at))
 
     def moments(self, expansion: str) -> list[Moments] | None:
         """Moments of every training part; None where parts had better sum their own.
@@ -135,11 +136,12 @@ class Divisions:
         return [Moments(*both) for both in zip(sums, second, strict=True)]
 
     def errors(self, above: NDArray[np.bool_]) -> Floats:
-        """Share of wrong rows in every test part, by the side (n, D) of each row."""
-        counts = np.zeros((len(self), 2, 2, self.node.problem.n_classes))
+        """Share of wrong rows in every test part, by the side (D, n) of each row."""
+        counts = np.zeros((len(self), 2, 3, self.node.problem.n_classes))
         sides = np.ascontiguousarray(above).view(np.uint8)
         kept, held = (np.ascontiguousarray(w.T) for w in (self.kept, self.held))
         kernel.count_parts(sides, self.node.y, kept, held, counts)
+        counts[:, 0, 2] = counts[:, 0].sum(axis=1)  # for a side without training rows
         return np.array([wrong_share(*part) for part in counts])
 
     def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
@@ -172,11 +174,12 @@ def wrong_share(trained: Floats, tested: Floats) -> float:
     """Share of tested rows with a wrong class, by counts (branches, K) of both parts.
 
     A branch has the class of most of its training rows; one without any has that of the
-    last branch.
+    last line, which counts all of them.
 
     Examples
     --------
-    >>> wrong_share(np.array([[5, 1], [0, 3]]), np.array([[3, 1], [1, 3]]))
+    >>> trained = np.array([[5, 1], [0, 3], [5, 4]])
+    >>> wrong_share(trained, np.array([[3, 1], [1, 3], [0, 0]]))
     0.25
     """
     label = trained.argmax(axis=1)

@@ -108,16 +108,12 @@ class Fisher {
     return basis;
   }
 
-  // Rows around their mean along the directions, (n, k); to be called after `directions`.
+  // Rows around their mean along the directions, (k, n); to be called after `directions`.
   void project(const int64_t* ids, int64_t n, int k, double* out) {
-    const int64_t width = (k + 3) / 4 * 4;
-    Doubles origin(width), lines(static_cast<size_t>(t.p) * width);
-    for (int c = 0; c < k; ++c) {
-      const double* direction = &basis[static_cast<size_t>(c) * t.p];
-      origin[c] = dot(mean.data(), direction);
-      for (int j = 0; j < t.p; ++j) lines[j * width + c] = direction[j];
-    }
-    project_rows(t.z, t.p, ids, n, lines.data(), width, origin.data(), k, out);
+    Doubles origin(k);
+    for (int c = 0; c < k; ++c)
+      origin[c] = dot(mean.data(), &basis[static_cast<size_t>(c) * t.p]);
+    project_rows(t.z, t.p, ids, n, basis.data(), origin.data(), k, out, n);
   }
 
   // Mean of the scores of each class along the directions, (k, k).

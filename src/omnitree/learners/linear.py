@@ -159,8 +159,8 @@ class Linear(SplitLearner):
     def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Error on the test part of every division.
 
-        Fisher's directions for all parts come from one pass over the rows, and the rows
-        are projected on all of them in one product.
+        Fisher's directions for all parts come from one pass over the rows; a part's own rows
+        are looked at where their classes are grouped, and all of them once to be tested.
         """
         direction = DIRECTIONS.resolve(self.direction)
         plain = isinstance(direction, Fisher) and direction.shrinkage is None
@@ -169,37 +169,33 @@ class Linear(SplitLearner):
             moments = divisions.moments(self._expansion())
         if moments is None:
             return super().trial_errors(divisions, rng)
-        asked = [
-            self._discriminant(divisions.view(d, self._expansion(), part))
-            for d, part in enumerate(moments)
-        ]
         rows = divisions.node.view(self._expansion())
-        analytic = isinstance(asked[0].threshold, EqualVariance) and not self.fallback
-        if analytic and all(len(one.rows.present) == 2 for one in asked):
-            # Groups and cuts follow from the moments: no row is looked at but to test.
-            tests = [self._of_two_classes(one) for one in asked]
-            weights = np.stack([w for w, _ in tests], axis=1)
-            return divisions.errors(rows.products(weights) > [cut for _, cut in tests])
-        scores = rows.products_each([one.projections.basis for one in asked])
-        above = np.zeros((len(rows.rows), len(asked)), dtype=bool)
-        for d, (one, own) in enumerate(zip(asked, scores, strict=True)):
-            origin = one.rows.mean @ one.projections.basis
-            one.projections.__dict__["scores"] = own[divisions.training(d)] - origin
-            found = self._find(one)
-            if found is not None:
-                mix = one.projections.mix(found.left[None])[0]
-                above[:, d] = own @ mix > found.cut + origin @ mix
-        return divisions.errors(above)
+        weights, cuts = np.zeros((rows.n_columns, len(divisions))), []
+        for d, part in enumerate(moments):
+            asked = self._discriminant(divisions.view(d, self._expansion(), part))
+            weights[:, d], cut = self._trained(asked)
+            cuts.append(cut)
+        return divisions.errors(rows.lines(weights, np.array(cuts)) > 0)
 
-    def _of_two_classes(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
-        """Weights and cut where there is nothing to group and no row needs to be counted.
+    def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
+        """Weights and cut of a part; all rows are below the cut where there is no test.
 
-        A cut beyond all rows leaves one branch empty: to test it is to test a leaf.
+        A cut beyond all rows leaves one branch empty: to test it is to test a leaf. So no
+        row needs to be counted once the classes are grouped, if the cut is analytic.
         """
-        left = GROUPINGS.resolve(self.grouping).find(asked)
-        projected = asked.projections.project(left[None])
-        cut = asked.threshold.find(projected, asked.merit)[0]
-        weights = asked.projections.weights(left)
+        none = np.zeros(asked.rows.n_columns), 0.0
+        if not isinstance(asked.threshold, EqualVariance) or self.fallback:
+            found = self._find(asked)
+            if found is None:
+                return none
+            weights, cut = found.weights, found.cut
+        elif len(asked.rows.present) < 2:
+            return none
+        else:
+            left = GROUPINGS.resolve(self.grouping).find(asked)
+            projected = asked.projections.project(left[None])
+            cut = asked.threshold.find(projected, asked.merit)[0]
+            weights = asked.projections.weights(left)
         return weights, float(cut + asked.rows.mean @ weights)
 
     def _expansion(self) -> str:
