@@ -66,9 +66,21 @@ class Divisions:
         return np.where(left > 1e-12, left, 0.0).T
 
     @cached_property
+    def trained(self) -> NDArray[np.bool_]:
+        """Whether each division trains on each row, (D, n)."""
+        return self.kept.T > 0
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether each row counts one and is in one part of every division."""
+        return bool((self.node.weight == 1).all()) and not (
+            (self.trained & (self.held.T > 0)).any()
+        )
+
+    @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Rows of the node, by position, that each division trains on and tests."""
-        trained, tested = self.kept.T > 0, self.held.T > 0
+        trained, tested = self.trained, self.held.T > 0
         return [
             (np.flatnonzero(a), np.flatnonzero(b))
             for a, b in zip(trained, tested, strict=True)

@@ -239,14 +239,21 @@ class LinearRows:
             kernel.project(matrix, ids, directions, origin, out[:, part])
         return out
 
+    def matrix_lines(self) -> tuple[Floats, NDArray[np.int64]] | None:
+        """A matrix that holds the rows, and their lines there, if there is one."""
+        if "columns" in self.__dict__:
+            return self.columns, np.arange(len(self.rows))
+        if self.source.matrix is not None:
+            return self.source.matrix, self.rows
+        return None
+
     def _pieces(
         self, at: NDArray[np.intp]
     ) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
         """Some rows, by position, as lines of matrices that lie there or are made."""
-        if "columns" in self.__dict__:
-            yield slice(None), self.columns, at
-        elif self.source.matrix is not None:
-            yield slice(None), self.source.matrix, self.rows[at]
+        lies = self.matrix_lines()
+        if lies is not None:
+            yield slice(None), lies[0], lies[1][at]
         elif self.within is not None:
             whole, own = self.within
             yield from whole._pieces(own[at])

@@ -89,7 +89,7 @@ static void add_line(const double* line, double step, int64_t n, double* u) {
 class ExchangeSearch {
  public:
   explicit ExchangeSearch(const ExchangeTask& task)
-      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, u(task.n), cut(task.k + 1),
+      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, cut(task.k + 1),
         step(task.k + 1), above(static_cast<size_t>(task.k) * (task.k + 1)),
         table(2 * static_cast<size_t>(task.k)) {
     total = 0;
@@ -104,6 +104,7 @@ class ExchangeSearch {
 
   // Moves classes as long as a move helps; `left` is the start and the result.
   void run(uint8_t* left) {
+    u.assign(t.n, 0.0);
     for (int c = 0; c < t.k; ++c)
       if (left[c]) add_line(t.scores + c * t.n, t.size[c], t.n, u.data());
     for (bool first = true;; first = false) {
@@ -133,7 +134,6 @@ class ExchangeSearch {
     }
   }
 
- private:
   // Bayes' cut of u for two Gaussians with a common variance.
   double threshold(const uint8_t* left) const {
     double n_left = 0, sum_left = 0, sum_right = 0, scatter = 0;
@@ -163,6 +163,7 @@ class ExchangeSearch {
     return (m_left + m_right) / 2 - (std::isfinite(shift) ? shift : 0.0);
   }
 
+ private:
   void count() {
     std::fill(above.begin(), above.end(), 0.0);
     count_moves(t, u.data(), step.data(), cut.data(), above.data());

@@ -8,12 +8,9 @@
 // smaller child next, so that few matrices are kept.
 #pragma once
 #include <limits>
-#include <memory>
 #include <utility>
 
-#include "exchange.hpp"
-#include "fisher.hpp"
-#include "nearest_start.hpp"
+#include "fisher_test.hpp"
 #include "route.hpp"
 #include "tick.hpp"
 
@@ -41,9 +38,8 @@ struct FisherTree {  // nodes, parents before children; tests as route.hpp lays 
 class FisherGrower {
  public:
   FisherGrower(const FisherTreeTask& task, FisherTree& tree, const Tick& tick)
-      : t(task), out(tree), clock(tick), fisher(task.rows), ids(task.rows.n),
-        next(task.rows.n),
-        scores(new double[static_cast<size_t>(task.rows.n) * task.rows.k]) {
+      : t(task), out(tree), clock(tick), trainer(task.rows, task.merit),
+        fisher(trainer.fisher), ids(task.rows.n), next(task.rows.n) {
     double least = std::numeric_limits<double>::infinity();
     std::vector<int64_t> at(t.rows.k + 1);
     for (int64_t i = 0; i < t.rows.n; ++i) ++at[t.rows.y[i] + 1];
@@ -117,36 +113,9 @@ class FisherGrower {
     const Doubles count(&out.value[static_cast<size_t>(node.node) * t.rows.k],
                         &out.value[static_cast<size_t>(node.node) * t.rows.k] + t.rows.k);
     if (!node.known) node.moments = fisher.moments(own, n, needs_second(n));
-    std::vector<int> present;
-    for (int c = 0; c < t.rows.k; ++c)
-      if (count[c] > 0) present.push_back(c);
-    const int k = static_cast<int>(present.size());
-    const Doubles& basis = fisher.directions(own, n, node.moments, count.data(), present);
-    fisher.project(own, n, k, scores.get());
-
-    Doubles size(k), centres(static_cast<size_t>(k) * k), spread(centres.size());
-    std::vector<int64_t> first(k + 1);
-    for (int c = 0; c < k; ++c) {
-      size[c] = count[present[c]];
-      const auto earlier = [&](int64_t id) { return t.rows.y[id] <= present[c]; };
-      first[c + 1] = std::partition_point(own, own + n, earlier) - own;
-    }
-    const double* weight = nullptr;
-    if (t.rows.weight) {
-      weights.resize(n);
-      for (int64_t i = 0; i < n; ++i) weights[i] = t.rows.weight[own[i]];
-      weight = weights.data();
-    }
-    fisher.centres(k, centres.data());
-    for (int a = 0; a < k; ++a)
-      for (int b = 0; b < k; ++b)
-        spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
-    std::vector<uint8_t> left(k);
-    nearest_start(fisher.around.data(), size.data(), k, t.rows.p, left.data());
-    ExchangeSearch search({scores.get(), first.data(), weight, n, k, size.data(),
-                           centres.data(), spread.data(), t.merit});
-    search.run(left.data());
-    if (!std::isfinite(search.best_merit()) || !add_test(search, left, size, basis)) {
+    trainer.prepare(own, n, node.moments, count.data());
+    const ExchangeSearch search = trainer.search(own, n);
+    if (!std::isfinite(search.best_merit()) || !add_test(search)) {
       done += weight_at(node.node);
       return;
     }
@@ -202,17 +171,9 @@ class FisherGrower {
 
   // Packs the test in the table's own units, its direction of length one in standardised
   // ones; false if it has no weights. `band` becomes how far rounding can carry a score.
-  bool add_test(const ExchangeSearch& search, const std::vector<uint8_t>& left,
-                const Doubles& size, const Doubles& basis) {
-    const int p = t.rows.p, k = static_cast<int>(size.size());
-    Doubles w(p);
-    double sums = 0;
-    for (int c = 0; c < k; ++c)
-      for (int j = 0; j < p; ++j) {
-        const double v = size[c] * basis[static_cast<size_t>(c) * p + j];
-        if (left[c]) w[j] += v;
-        sums += std::fabs(v);
-      }
+  bool add_test(const ExchangeSearch& search) {
+    const int p = t.rows.p, k = trainer.n_present();
+    const Doubles w = trainer.column_weights();
     double squares = 0;
     for (int j = 0; j < p; ++j)
       if (t.std[j] > 0) squares += w[j] * w[j];
@@ -237,7 +198,7 @@ class FisherGrower {
     out.index_ptr.push_back(static_cast<int64_t>(out.index.size()));
     out.weight_ptr.push_back(static_cast<int64_t>(out.weight.size()));
     band = 8 * (p + k) * std::numeric_limits<double>::epsilon() *
-           (reach * sums + length * in_own);
+           (reach * trainer.sum_of_weights() + length * in_own);
     return true;
   }
 
@@ -274,10 +235,9 @@ class FisherGrower {
   const FisherTreeTask t;
   FisherTree& out;
   Tick clock;
-  Fisher fisher;
+  FisherTrainer trainer;
+  Fisher& fisher;
   std::vector<int64_t> ids, next;
-  std::unique_ptr<double[]> scores;  // not set to 0 first
-  Doubles weights;
   double total = 0, done = 0, reach = 0, band = 0;
 };
 

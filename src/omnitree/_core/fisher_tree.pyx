@@ -1,8 +1,8 @@
 # distutils: language = c++
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Whole trees of Fisher's discriminants: thin wrapper of fisher_tree.hpp.
+"""Fisher's discriminants, whole trees and single tests: thin wrapper of fisher_tree.hpp.
 
-Used by `learners.linear` where no cell is missing.
+Used by `learners.fisher_tree` and `learners.fisher_trial` where no cell is missing.
 """
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
@@ -52,11 +52,52 @@ cdef extern from "fisher_tree.hpp" namespace "omnitree" nogil:
 
     void c_grow "omnitree::grow_fisher"(const FisherTreeTask&, FisherTree&,
                                         const Tick&) except +
+    double c_train "omnitree::train_fisher"(
+        const FisherTask&, int, const int64_t*, int64_t, const double*, const double*,
+        double*) except +
+
+
+cdef void set_rows(FisherTask& task, const double[:, ::1] z, const int32_t[::1] y,
+                   const double[::1] weight, int n_classes, int pca,
+                   double epsilon) except *:
+    if z.shape[0] == 0 or z.shape[1] == 0:
+        raise ValueError("rows and columns are needed")
+    task.z, task.y = &z[0, 0], &y[0]
+    task.weight = NULL
+    if weight is not None:
+        task.weight = &weight[0]
+    task.n, task.p, task.k = z.shape[0], <int> z.shape[1], n_classes
+    task.pca, task.epsilon = pca, epsilon
+    task.blas.gemm = dgemm
+    task.blas.potrf, task.blas.potrs = dpotrf, dpotrs
+    task.blas.syevd = dsyevd
+
+
+def train(const double[:, ::1] z, const int32_t[::1] y, const double[::1] weight,
+          const int64_t[::1] rows, int n_classes, int pca, double epsilon, int merit,
+          const double[:, ::1] sums, const double[:, ::1] second, double[::1] weights):
+    """The test for some rows of z, which are in the order of their classes.
+
+    `y` and `weight` (None: every row counts one) are those of all rows of z; the moments, if
+    known, those of the rows. Fills the weights of the columns, all 0 where there is no test,
+    and gives the cut.
+    """
+    cdef FisherTask task
+    cdef const double* known_sums = NULL
+    cdef const double* known_second = NULL
+    cdef double cut
+    set_rows(task, z, y, weight, n_classes, pca, epsilon)
+    if sums is not None:
+        known_sums, known_second = &sums[0, 0], &second[0, 0]
+    with nogil:
+        cut = c_train(task, merit, &rows[0], rows.shape[0], known_sums, known_second,
+                      &weights[0])
+    return cut
 
 
 def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
          const double[:, :] values, const int32_t[::1] feature, const int32_t[::1] symbol,
-         const int32_t[::1] y, weight, int n_classes, int pca, double epsilon, int merit,
+         const int32_t[::1] y, const double[::1] weight, int n_classes, int pca, double epsilon, int merit,
          double min_rows, int max_depth, tick):
     """Grow a tree; arguments as the fields of fisher_tree.hpp say.
 
@@ -78,21 +119,9 @@ def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
     """
     cdef FisherTreeTask task
     cdef FisherTree tree
-    cdef const double[::1] w
     cdef list box = [tick]
     cdef Tick clock = make_tick(box)
-    if z.shape[0] == 0 or z.shape[1] == 0:
-        raise ValueError("rows and columns are needed")
-    task.rows.z, task.rows.y = &z[0, 0], &y[0]
-    task.rows.weight = NULL
-    if weight is not None:
-        w = weight
-        task.rows.weight = &w[0]
-    task.rows.n, task.rows.p, task.rows.k = z.shape[0], <int> z.shape[1], n_classes
-    task.rows.pca, task.rows.epsilon = pca, epsilon
-    task.rows.blas.gemm = dgemm
-    task.rows.blas.potrf, task.rows.blas.potrs = dpotrf, dpotrs
-    task.rows.blas.syevd = dsyevd
+    set_rows(task.rows, z, y, weight, n_classes, pca, epsilon)
     task.mean, task.std = &mean[0], &std[0]
     task.x, task.columns = view_values(values), view_columns(feature, symbol)
     task.merit, task.min_rows, task.max_depth = merit, min_rows, max_depth

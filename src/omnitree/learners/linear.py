@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from omnitree.direction import DIRECTIONS, Fisher
 from omnitree.direction.fisher import Projections
-from omnitree.divisions import Divisions
+from omnitree.divisions import ROOM, Divisions
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner, Tick
-from omnitree.learners.fisher_tree import can_grow, grow_fisher
+from omnitree.learners.fisher_tree import can_grow, grow_fisher, is_known
+from omnitree.learners.fisher_trial import train_parts
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
 from omnitree.merit.base import CUSTOM
@@ -163,19 +164,30 @@ class Linear(SplitLearner):
         are looked at where their classes are grouped, and all of them once to be tested.
         """
         direction = DIRECTIONS.resolve(self.direction)
-        plain = isinstance(direction, Fisher) and direction.shrinkage is None
-        moments = None
-        if plain and self.max_features_per_test is None:
-            moments = divisions.moments(self._expansion())
-        if moments is None:
+        expansion = self._expansion()
+        rows, most = divisions.node.view(expansion), self.max_features_per_test
+        if (
+            rows.source.has_gaps  # each part fills them with its own means
+            or most is not None
+            or not isinstance(direction, Fisher)
+            or direction.shrinkage is not None
+        ):
             return super().trial_errors(divisions, rng)
-        rows = divisions.node.view(self._expansion())
-        weights, cuts = np.zeros((rows.n_columns, len(divisions))), []
-        for d, part in enumerate(moments):
-            asked = self._discriminant(divisions.view(d, self._expansion(), part))
-            weights[:, d], cut = self._trained(asked)
-            cuts.append(cut)
-        return divisions.errors(rows.lines(weights, np.array(cuts)) > 0)
+        if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
+            rows.columns  # noqa: B018 - made once for all parts
+        moments, found = divisions.moments(expansion), None
+        merit = MERITS.resolve(self.merit)
+        grouping = GROUPINGS.resolve(self.grouping)
+        threshold = THRESHOLDS.resolve(self.threshold)
+        if is_known(grouping, direction, threshold, merit) and not self.fallback:
+            found = train_parts(divisions, expansion, moments, direction, merit)
+        if found is None and moments is None:
+            return super().trial_errors(divisions, rng)
+        if found is None:
+            parts = [divisions.view(d, expansion, m) for d, m in enumerate(moments)]
+            tests = [self._trained(self._discriminant(part)) for part in parts]
+            found = np.stack([t[0] for t in tests], 1), np.array([t[1] for t in tests])
+        return divisions.errors(rows.lines(*found) > 0)
 
     def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
         """Weights and cut of a part; all rows are below the cut where there is no test.
