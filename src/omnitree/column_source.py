@@ -70,6 +70,12 @@ class Source(Protocol):
         """The test `columns @ w <= threshold` in the table's own units."""
 
 
+def _side_by_side(rows: NDArray[np.int64]) -> bool:
+    """Whether rows follow each other without a hole."""
+    span = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
+    return bool(span and (np.diff(rows) == 1).all())
+
+
 @dataclass(frozen=True)
 class Standardised:
     """Encoded columns of a whole table with mean 0 and deviation 1; gaps are NaN.
@@ -124,8 +130,7 @@ class Standardised:
         return fill
 
     def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
-        if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and not self.has_gaps:
-            # The rows of a node ascend, so these lie side by side: no copy is needed.
+        if _side_by_side(rows) and not self.has_gaps:  # no copy is needed
             out = self.columns[rows[0] : rows[-1] + 1]
             out.flags.writeable = False
             return out

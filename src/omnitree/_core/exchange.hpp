@@ -175,7 +175,9 @@ class ExchangeSearch {
     for (int y = 0; y < t.k; ++y) {
       const double a = above[static_cast<size_t>(y) * (t.k + 1) + c];
       table[t.k + y] = a;
-      table[y] = t.size[y] - a;
+      // Weights were added up in another order: what is rounding only is nothing.
+      const double rest = t.size[y] - a;
+      table[y] = rest > 1e-12 * t.size[y] ? rest : 0.0;
       high += a;
       low += table[y];
     }

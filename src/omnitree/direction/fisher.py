@@ -129,7 +129,10 @@ class MixedProjection(Projected):
         above[:, self.rows.present] = np.add.reduceat(
             weight, first, axis=1, dtype=np.float64
         )
-        return np.stack([self.rows.class_weight - above, above], axis=1)
+        # Weights were added up in another order: what is rounding only is nothing.
+        below = self.rows.class_weight - above
+        below[below <= 1e-12 * self.rows.class_weight] = 0.0
+        return np.stack([below, above], axis=1)
 
 
 class Fisher(Part):
