@@ -10,7 +10,6 @@ learners that have a fast way to be tried.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,7 +23,7 @@ from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
 ROOM = 2**28
-PIECE = 4096  # rows taken at a time
+PIECE = 2048  # rows taken at a time
 
 
 @dataclass(frozen=True)
@@ -34,30 +33,39 @@ class Divisions:
     Attributes
     ----------
     node : Node
-    held : float array (n, D)
-        Weight of each row in the test part of each division; the rest of its weight
-        is in the training part.
+    tested : bool or float array (D, n)
+        Rows in the test part of each division, all others are in the training part; or
+        what weight they have there, where the rest of it is in the training part.
     """
 
     node: Node
-    held: Floats
+    tested: NDArray[np.bool_] | Floats
 
     @classmethod
     def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
         """Five times two halves: ten divisions, each half tested by the other."""
         halves = halved(node, 5, rng)
         if halves is None:
-            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]))
-        sides = np.stack([~halves, halves], axis=1).reshape(10, -1)
-        return cls(node, (sides * node.weight).T)
+            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]).T)
+        return cls(node, np.stack([~halves, halves], axis=1).reshape(10, -1))
 
     @classmethod
     def folds(cls, node: Node, n_folds: int, rng: np.random.Generator) -> Divisions:
         """Each of several folds tested by the others."""
-        return cls(node, _dealt(node, n_folds, rng))
+        return cls(node, _dealt(node, n_folds, rng).T)
 
     def __len__(self) -> int:
-        return self.held.shape[1]
+        return len(self.tested)
+
+    @property
+    def whole(self) -> bool:
+        """Whether no division has a row in both parts."""
+        return self.tested.dtype == bool
+
+    @cached_property
+    def held(self) -> Floats:
+        """Weight of each row in the test part of each division, (n, D)."""
+        return (self.tested * self.node.weight if self.whole else self.tested).T
 
     @cached_property
     def kept(self) -> Floats:
@@ -68,22 +76,30 @@ class Divisions:
     @cached_property
     def trained(self) -> NDArray[np.bool_]:
         """Whether each division trains on each row, (D, n)."""
-        return self.kept.T > 0
+        return ~self.tested if self.whole else self.kept.T > 0
 
     @cached_property
-    def whole(self) -> bool:
-        """Whether each row counts one and is in one part of every division."""
-        return bool((self.node.weight == 1).all()) and not (
-            (self.trained & (self.held.T > 0)).any()
-        )
+    def divided(self) -> NDArray[np.bool_]:
+        """Rows that some division has in both parts."""
+        if self.whole:
+            return np.zeros(self.tested.shape[1], dtype=bool)
+        return (self.trained & (self.tested > 0)).any(axis=0)
+
+    @cached_property
+    def cell(self) -> NDArray[np.int64] | NDArray[np.int16]:
+        """A number for each row that says which parts train on it."""
+        code = np.zeros(self.tested.shape[1], dtype=np.int64)
+        for byte in np.packbits(self.trained, axis=0, bitorder="little")[::-1]:
+            code = code << 8 | byte
+        # Small numbers are sorted by radix.
+        return code.astype(np.int16) if len(self) < 16 else code
 
     @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Rows of the node, by position, that each division trains on and tests."""
-        trained, tested = self.trained, self.held.T > 0
         return [
             (np.flatnonzero(a), np.flatnonzero(b))
-            for a, b in zip(trained, tested, strict=True)
+            for a, b in zip(self.trained, self.tested, strict=True)
         ]
 
     def training(self, d: int) -> NDArray[np.intp]:
@@ -120,39 +136,40 @@ class Divisions:
         """
         view = self.node.view(expansion)
         p, k = view.n_columns, view.n_classes
-        few = len(view.rows) <= 4 * max(p, len(self))
+        if view.source.has_gaps or len(view.rows) <= 4 * max(p, len(self)):
+            return None
         # A row belongs to training parts as a whole or, where it was divided, in part.
-        trained = self.kept.T > 0
-        whole = ~(trained & (self.held.T > 0)).any(axis=0)
-        code = np.zeros(len(view.rows), dtype=np.int64)
-        for d, inside in enumerate(trained):
-            code += inside.astype(np.int64) << d
-        if len(self) < 15:
-            code = code.astype(np.int16)  # sorted by radix
-        order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
-        first = np.flatnonzero(np.diff(code[order], prepend=-1))
+        whole = ~self.divided
+        order = np.flatnonzero(whole)[np.argsort(self.cell[whole], kind="stable")]
+        first = np.flatnonzero(np.diff(self.cell[order], prepend=-1))
         cells = max(len(first), 1)
-        if view.source.has_gaps or few or 8 * (cells + len(self)) * p * p > ROOM:
+        if 8 * (cells + len(self)) * p * p > ROOM:
             return None
         sums, second = np.zeros((cells, k, p)), np.zeros((cells, p, p))
-        cell = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
-        _add(view, order, view.weight[order], cell, sums, second)
+        for c, at in enumerate(np.split(order, first[1:])):
+            _add(view, at, view.weight[at], sums[c], second[c])
         member = np.zeros((len(self), cells))
-        member[:, : len(first)] = trained[:, order[first]]
+        member[:, : len(first)] = self.trained[:, order[first]]
         sums = np.tensordot(member, sums, axes=1)
         second = np.tensordot(member, second, axes=1)
-        divided = np.flatnonzero(~whole)
+        divided = np.flatnonzero(self.divided)
         for d in range(len(self)) if len(divided) else []:
-            part = np.full(len(divided), d)
-            _add(view, divided, self.kept[divided, d], part, sums, second)
+            _add(view, divided, self.kept[divided, d], sums[d], second[d])
         return [Moments(*both) for both in zip(sums, second, strict=True)]
 
     def errors(self, above: NDArray[np.bool_]) -> Floats:
         """Share of wrong rows in every test part, by the side (D, n) of each row."""
-        counts = np.zeros((len(self), 2, 3, self.node.problem.n_classes))
+        k, y = self.node.problem.n_classes, self.node.y
+        counts = np.zeros((len(self), 2, 3, k))
         sides = np.ascontiguousarray(above).view(np.uint8)
-        kept, held = (np.ascontiguousarray(w.T) for w in (self.kept, self.held))
-        kernel.count_parts(sides, self.node.y, kept, held, counts)
+        if self.whole:
+            tested = np.ascontiguousarray(self.tested).view(np.uint8)
+            kernel.count_parts(tested, sides, y, self.node.weight, counts)
+        else:
+            for d, side in enumerate(sides):
+                for part, weight in enumerate((self.kept[:, d], self.held[:, d])):
+                    flat = np.bincount(side * np.int64(k) + y, weight, 3 * k)
+                    counts[d, part] = flat.reshape(3, k)
         counts[:, 0, 2] = counts[:, 0].sum(axis=1)  # for a side without training rows
         return np.array([wrong_share(*part) for part in counts])
 
@@ -217,15 +234,17 @@ def halved(node: Node, repeats: int, rng: np.random.Generator) -> NDArray | None
     first = np.flatnonzero(np.diff(y, prepend=-1))
     if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
         return None
-    place = np.arange(n) - np.repeat(first, np.diff(first, append=n))
-    out = np.empty((repeats, n), dtype=bool)
+    at = np.arange(n)
+    place = at - np.repeat(first, np.diff(first, append=n))
+    bits = np.zeros(n, dtype=np.int64)
     for r in range(repeats):
-        upper = (place >> r & 1).astype(bool)
+        upper = place >> r & 1
         # The hash of the pair's lower row decides; a row without a partner is alone.
-        lower = np.arange(n) - np.where(upper, 1 << r, 0)
-        coin = key[lower] >> np.uint64(r) & np.uint64(1)
-        out[r, order] = upper ^ coin.astype(bool)
-    return out
+        coin = key[at - (upper << r)] >> np.uint64(r)
+        bits |= (upper ^ coin.view(np.int64) & 1) << r
+    out = np.empty(n, dtype=np.int64)
+    out[order] = bits
+    return (out >> np.arange(repeats)[:, None] & 1).astype(bool)
 
 
 def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
@@ -262,21 +281,14 @@ def _add(
     view: LinearRows,
     at: NDArray[np.intp],
     weight: Floats,
-    cell: NDArray[np.intp],
     sums: Floats,
     second: Floats,
 ) -> None:
-    """Add rows of a view, sorted by cell, to the moments (C, K, p), (C, p, p) of these."""
+    """Add rows of a view to class sums (K, p) and second moments (p, p)."""
     weight = np.ascontiguousarray(weight)
-    plain = bool((weight == 1).all())
-    by_class = sums.reshape(-1, sums.shape[2])
+    y, plain = view.y[at], bool((weight == 1).all())
     for start in range(0, len(at), PIECE):
         piece = slice(start, start + PIECE)
-        part, w, c = at[piece], weight[piece], cell[piece]
-        block = view.take(part)
-        own = (c * view.n_classes + view.y[part]).astype(np.int32)
-        kernel.add_class_sums(block, own, w, by_class)
-        weighted = block if plain else block * w[:, None]
-        edges = [0, *(np.flatnonzero(np.diff(c)) + 1), len(c)]
-        for a, b in itertools.pairwise(edges):
-            second[c[a]] += block[a:b].T @ weighted[a:b]
+        block, w = view.take(at[piece]), weight[piece]
+        kernel.add_class_sums(block, y[piece], w, sums)
+        second += block.T @ (block if plain else block * w[:, None])

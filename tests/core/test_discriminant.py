@@ -174,14 +174,13 @@ def test_quadratic_split_in_the_users_units(seed):
 def test_count_parts(seed):
     rng = np.random.default_rng([7, int(seed)])
     n, parts, k = (int(rng.integers(*of)) for of in ((0, 40), (1, 5), (2, 4)))
-    above = rng.random((parts, n)) < 0.5
+    above, tested = rng.random((2, parts, n)) < 0.5
     y = rng.integers(0, k, size=n).astype(np.int32)
-    kept, held = rng.integers(0, 3, size=(2, parts, n)).astype(float)
+    weight = rng.integers(0, 3, size=n).astype(float)
     counts = np.zeros((parts, 2, 2, k))
-    kernel.count_parts(above.view(np.uint8), y, kept, held, counts)
+    kernel.count_parts(tested.view(np.uint8), above.view(np.uint8), y, weight, counts)
     expected = np.zeros_like(counts)
     for d in range(parts):
         for i in range(n):
-            expected[d, 0, int(above[d, i]), y[i]] += kept[d, i]
-            expected[d, 1, int(above[d, i]), y[i]] += held[d, i]
+            expected[d, int(tested[d, i]), int(above[d, i]), y[i]] += weight[i]
     np.testing.assert_array_equal(counts, expected)

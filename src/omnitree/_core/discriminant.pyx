@@ -98,19 +98,18 @@ def project(const double[:, ::1] x, const int64_t[::1] rows, const double[:, ::1
                   out.strides[0] // <int64_t> sizeof(double))
 
 
-def count_parts(const uint8_t[:, ::1] above, const int32_t[::1] y,
-                const double[:, ::1] kept, const double[:, ::1] held,
+def count_parts(const uint8_t[:, ::1] tested, const uint8_t[:, ::1] above,
+                const int32_t[::1] y, const double[::1] weight,
                 double[:, :, :, ::1] counts):
-    """Class counts (D, 2, 2, K) of training and test rows below and above each of D cuts.
+    """Class counts (D, 2, B, K) of training and test rows below and above each of D cuts.
 
-    `above` and the weights of the rows in either part are (D, n).
+    `tested` and `above` are (D, n).
     """
     cdef int64_t i, d, n = above.shape[1], n_parts = above.shape[0]
     with nogil:
         for d in range(n_parts):
             for i in range(n):
-                counts[d, 0, above[d, i], y[i]] += kept[d, i]
-                counts[d, 1, above[d, i], y[i]] += held[d, i]
+                counts[d, tested[d, i], above[d, i], y[i]] += weight[i]
 
 
 def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double[::1] weight,

@@ -42,7 +42,8 @@ def train_parts(
     matrix, at = lines
     y = np.empty(len(matrix), dtype=np.int32)
     y[at] = node.y
-    weight = None if divisions.whole else np.empty(len(matrix))
+    plain = view.plain and divisions.whole
+    weight = None if plain else np.empty(len(matrix))
     order = view.by_class[0]
     weights = np.zeros((len(divisions), view.n_columns))
     cuts = np.zeros(len(divisions))
