@@ -223,12 +223,12 @@ class LinearRows:
 
     def project(self, basis: Floats) -> Floats:
         """The rows around their mean along each column of `basis`, (n, k)."""
-        return self.lines(basis, self.mean @ basis).T
+        return self.lines(basis, self.mean).T
 
     def lines(
         self, basis: Floats, origin: Floats, at: NDArray[np.intp] | None = None
     ) -> Floats:
-        """The rows, or some by position, along each column of `basis` less an origin.
+        """The rows, or some by position, less a point, along each column of `basis`.
 
         A line for each column, (k, n).
         """

@@ -43,9 +43,12 @@ cdef extern from "nearest_start.hpp" namespace "omnitree" nogil:
 
 
 cdef extern from "projection.hpp" namespace "omnitree" nogil:
+    cdef cppclass PackedBasis:
+        PackedBasis()
+        PackedBasis(const double*, const double*, int64_t, int64_t) except +
+
     void c_project "omnitree::project_rows" (
-        const double*, int64_t, const int64_t*, int64_t, const double*, const double*,
-        int64_t, double*, int64_t)
+        const double*, const PackedBasis&, const int64_t*, int64_t, double*, int64_t)
 
 
 def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,
@@ -86,15 +89,17 @@ def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::
 
 def project(const double[:, ::1] x, const int64_t[::1] rows, const double[:, ::1] basis,
             const double[::1] origin, double[:, :] out):
-    """Some rows along each line of `basis`, (k, p), less origin, as lines of `out`, (k, n)."""
+    """Some rows less a point, along each line of `basis`, (k, p), as lines of `out`, (k, n)."""
     cdef int64_t n = rows.shape[0], p = x.shape[1], k = basis.shape[0]
+    cdef PackedBasis packed
     if n == 0 or k == 0:
         return
     if p == 0:
         out[:, :] = 0
         return
+    packed = PackedBasis(&basis[0, 0], &origin[0], p, k)
     with nogil:
-        c_project(&x[0, 0], p, &rows[0], n, &basis[0, 0], &origin[0], k, &out[0, 0],
+        c_project(&x[0, 0], packed, &rows[0], n, &out[0, 0],
                   out.strides[0] // <int64_t> sizeof(double))
 
 

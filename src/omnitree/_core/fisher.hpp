@@ -101,6 +101,7 @@ class Fisher {
         around[static_cast<size_t>(c) * t.p + j] =
             m.sums[static_cast<size_t>(present[c]) * t.p + j] / count[present[c]] - mean[j];
     basis = around;
+    packed = {};
     if (n > t.p)
       solve_by_scatter(m.second, total, k);
     else
@@ -108,12 +109,11 @@ class Fisher {
     return basis;
   }
 
-  // Rows around their mean along the directions, (k, n); to be called after `directions`.
-  void project(const int64_t* ids, int64_t n, int k, double* out) {
-    Doubles origin(k);
-    for (int c = 0; c < k; ++c)
-      origin[c] = dot(mean.data(), &basis[static_cast<size_t>(c) * t.p]);
-    project_rows(t.z, t.p, ids, n, basis.data(), origin.data(), k, out, n);
+  // Rows around the mean along the k directions, as lines of `out` that lie `stride` numbers
+  // apart; to be called after `directions`.
+  void project(const int64_t* ids, int64_t n, int k, double* out, int64_t stride) {
+    if (packed.empty()) packed = PackedBasis(basis.data(), mean.data(), t.p, k);
+    project_rows(t.z, packed, ids, n, out, stride);
   }
 
   // Mean of the scores of each class along the directions, (k, k).
@@ -280,6 +280,7 @@ class Fisher {
 
   const FisherTask t;
   Doubles basis, factor;
+  PackedBasis packed;  // made of the basis when rows are projected
 };
 
 }  // namespace omnitree

@@ -8,6 +8,7 @@
 // smaller child next, so that few matrices are kept.
 #pragma once
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "fisher_test.hpp"
@@ -38,8 +39,9 @@ struct FisherTree {  // nodes, parents before children; tests as route.hpp lays 
 class FisherGrower {
  public:
   FisherGrower(const FisherTreeTask& task, FisherTree& tree, const Tick& tick)
-      : t(task), out(tree), clock(tick), trainer(task.rows, task.merit),
-        fisher(trainer.fisher), ids(task.rows.n), next(task.rows.n) {
+      : t(task), out(tree), clock(tick), test(task.rows, task.merit),
+        fisher(test.fisher), ids(task.rows.n), next(task.rows.n),
+        scores(new double[static_cast<size_t>(task.rows.n) * task.rows.k]) {
     double least = std::numeric_limits<double>::infinity();
     std::vector<int64_t> at(t.rows.k + 1);
     for (int64_t i = 0; i < t.rows.n; ++i) ++at[t.rows.y[i] + 1];
@@ -113,8 +115,19 @@ class FisherGrower {
     const Doubles count(&out.value[static_cast<size_t>(node.node) * t.rows.k],
                         &out.value[static_cast<size_t>(node.node) * t.rows.k] + t.rows.k);
     if (!node.known) node.moments = fisher.moments(own, n, needs_second(n));
-    trainer.prepare(own, n, node.moments, count.data());
-    const ExchangeSearch search = trainer.search(own, n);
+    test.prepare(own, n, node.moments, count.data());
+    fisher.project(own, n, test.n_present(), scores.get(), n);
+    std::vector<int64_t> first{0};
+    for (int c : test.present) {
+      const auto earlier = [&](int64_t id) { return t.rows.y[id] <= c; };
+      first.push_back(std::partition_point(own, own + n, earlier) - own);
+    }
+    if (t.rows.weight) {
+      weights.resize(n);
+      for (int64_t i = 0; i < n; ++i) weights[i] = t.rows.weight[own[i]];
+    }
+    const double* weight = t.rows.weight ? weights.data() : nullptr;
+    const ExchangeSearch search = test.search(scores.get(), first.data(), weight, n);
     if (!std::isfinite(search.best_merit()) || !add_test(search)) {
       done += weight_at(node.node);
       return;
@@ -172,8 +185,8 @@ class FisherGrower {
   // Packs the test in the table's own units, its direction of length one in standardised
   // ones; false if it has no weights. `band` becomes how far rounding can carry a score.
   bool add_test(const ExchangeSearch& search) {
-    const int p = t.rows.p, k = trainer.n_present();
-    const Doubles w = trainer.column_weights();
+    const int p = t.rows.p, k = test.n_present();
+    const Doubles w = test.weights();
     double squares = 0;
     for (int j = 0; j < p; ++j)
       if (t.std[j] > 0) squares += w[j] * w[j];
@@ -198,7 +211,7 @@ class FisherGrower {
     out.index_ptr.push_back(static_cast<int64_t>(out.index.size()));
     out.weight_ptr.push_back(static_cast<int64_t>(out.weight.size()));
     band = 8 * (p + k) * std::numeric_limits<double>::epsilon() *
-           (reach * trainer.sum_of_weights() + length * in_own);
+           (reach * test.sum_of_weights() + length * in_own);
     return true;
   }
 
@@ -235,9 +248,11 @@ class FisherGrower {
   const FisherTreeTask t;
   FisherTree& out;
   Tick clock;
-  FisherTrainer trainer;
+  FisherTest test;
   Fisher& fisher;
   std::vector<int64_t> ids, next;
+  std::unique_ptr<double[]> scores;  // not set to 0 first
+  Doubles weights;
   double total = 0, done = 0, reach = 0, band = 0;
 };
 

@@ -1,10 +1,10 @@
 # distutils: language = c++
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Fisher's discriminants, whole trees and single tests: thin wrapper of fisher_tree.hpp.
+"""Fisher's discriminants: thin wrapper of fisher_tree.hpp and fisher_trials.hpp.
 
 Used by `learners.fisher_tree` and `learners.fisher_trial` where no cell is missing.
 """
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyevd
@@ -52,9 +52,21 @@ cdef extern from "fisher_tree.hpp" namespace "omnitree" nogil:
 
     void c_grow "omnitree::grow_fisher"(const FisherTreeTask&, FisherTree&,
                                         const Tick&) except +
-    double c_train "omnitree::train_fisher"(
-        const FisherTask&, int, const int64_t*, int64_t, const double*, const double*,
-        double*) except +
+
+
+cdef extern from "fisher_trials.hpp" namespace "omnitree" nogil:
+    cdef cppclass TrialTask:
+        FisherTask rows
+        const int64_t* line
+        const int32_t* cell
+        const uint8_t* member
+        const double* kept
+        const double* sums
+        const double* second
+        int64_t n
+        int cells, parts, merit
+
+    void c_train "omnitree::train_parts"(const TrialTask&, double*, double*) except +
 
 
 cdef void set_rows(FisherTask& task, const double[:, ::1] z, const int32_t[::1] y,
@@ -73,26 +85,34 @@ cdef void set_rows(FisherTask& task, const double[:, ::1] z, const int32_t[::1] 
     task.blas.syevd = dsyevd
 
 
-def train(const double[:, ::1] z, const int32_t[::1] y, const double[::1] weight,
-          const int64_t[::1] rows, int n_classes, int pca, double epsilon, int merit,
-          const double[:, ::1] sums, const double[:, ::1] second, double[::1] weights):
-    """The test for some rows of z, which are in the order of their classes.
+def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1] line,
+                const int32_t[::1] cell, const uint8_t[:, ::1] member,
+                const double[:, ::1] kept, int n_classes, int pca, double epsilon, int merit,
+                const double[:, :, ::1] sums, const double[:, :, ::1] second,
+                double[:, ::1] weights, double[::1] cuts):
+    """Fisher's tests for parts of some rows; arguments as fisher_trials.hpp says.
 
-    `y` and `weight` (None: every row counts one) are those of all rows of z; the moments, if
-    known, those of the rows. Fills the weights of the columns, all 0 where there is no test,
-    and gives the cut.
+    Parameters
+    ----------
+    z, y : float64 [m, p] and int32 [m], standardised columns without gaps, and classes
+    line : int64 [n], the rows
+    cell, member : int32 [n] and uint8 [cells, parts], what parts train on a row
+    kept : None (every row counts one) or float64 [parts, n]
+    sums, second : None or float64 [parts, classes, p], [parts, p, p], moments of the parts
+    weights, cuts : float64 [parts, p] and [parts], filled
     """
-    cdef FisherTask task
-    cdef const double* known_sums = NULL
-    cdef const double* known_second = NULL
-    cdef double cut
-    set_rows(task, z, y, weight, n_classes, pca, epsilon)
+    cdef TrialTask task
+    set_rows(task.rows, z, y, None, n_classes, pca, epsilon)
+    task.line, task.cell, task.member = &line[0], &cell[0], &member[0, 0]
+    task.kept = task.sums = task.second = NULL
+    if kept is not None:
+        task.kept = &kept[0, 0]
     if sums is not None:
-        known_sums, known_second = &sums[0, 0], &second[0, 0]
+        task.sums, task.second = &sums[0, 0, 0], &second[0, 0, 0]
+    task.n, task.cells, task.parts = line.shape[0], <int> member.shape[0], <int> member.shape[1]
+    task.merit = merit
     with nogil:
-        cut = c_train(task, merit, &rows[0], rows.shape[0], known_sums, known_second,
-                      &weights[0])
-    return cut
+        c_train(task, &weights[0, 0], &cuts[0])
 
 
 def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,

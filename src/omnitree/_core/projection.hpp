@@ -38,11 +38,30 @@ OMNITREE_INLINE void project_tile(const double* const* row, int n, int64_t p,
   }
 }
 
+// Directions as `project_rows` reads them, and the origin along them.
+struct PackedBasis {
+  int64_t p = 0, k = 0, width = 0;
+  std::vector<double> lines, origin;  // (p, width) with `width` a multiple of four, (k,)
+
+  PackedBasis() = default;
+  // Of k directions with p numbers each; the origin is a point in their space.
+  PackedBasis(const double* directions, const double* point, int64_t p_, int64_t k_)
+      : p(p_), k(k_), width((k_ + 3) / 4 * 4), lines(static_cast<size_t>(p * width)), origin(k) {
+    for (int64_t c = 0; c < k; ++c)
+      for (int64_t j = 0; j < p; ++j) {
+        lines[j * width + c] = directions[c * p + j];
+        origin[c] += point[j] * directions[c * p + j];
+      }
+  }
+  bool empty() const { return lines.empty(); }
+};
+
+// out[c * stride + i] = row ids[i] of z along direction c, less the origin.
 OMNITREE_CLONES
-static void project_lines(const double* z, int64_t p, const int64_t* ids, int64_t n,
-                          const double* basis, int64_t width, const double* origin, int64_t k,
-                          double* out, int64_t stride) {
+static void project_rows(const double* z, const PackedBasis& basis, const int64_t* ids,
+                         int64_t n, double* out, int64_t stride) {
   constexpr int64_t AHEAD = 8, LINE = 8;
+  const int64_t p = basis.p, k = basis.k;
   for (int64_t at = 0; at < n; at += ROWS_AT_ONCE) {
     const double* row[ROWS_AT_ONCE];
     for (int r = 0; r < ROWS_AT_ONCE; ++r) {
@@ -53,25 +72,15 @@ static void project_lines(const double* z, int64_t p, const int64_t* ids, int64_
     }
     const int here = static_cast<int>(std::min<int64_t>(ROWS_AT_ONCE, n - at));
     for (int64_t q = 0; q < k; q += 8) {
+      const double* lines = basis.lines.data() + q;
+      const double* origin = basis.origin.data() + q;
       double* to = out + q * stride + at;
       if (q + 4 < k)
-        project_tile<2>(row, here, p, basis + q, width, origin + q, k - q, to, stride);
+        project_tile<2>(row, here, p, lines, basis.width, origin, k - q, to, stride);
       else
-        project_tile<1>(row, here, p, basis + q, width, origin + q, k - q, to, stride);
+        project_tile<1>(row, here, p, lines, basis.width, origin, k - q, to, stride);
     }
   }
-}
-
-// out[c * stride + i] = row ids[i] of z (p columns) along direction c less origin[c];
-// `directions` has k lines of p numbers.
-inline void project_rows(const double* z, int64_t p, const int64_t* ids, int64_t n,
-                         const double* directions, const double* origin, int64_t k,
-                         double* out, int64_t stride) {
-  const int64_t width = (k + 3) / 4 * 4;
-  std::vector<double> basis(static_cast<size_t>(p * width));
-  for (int64_t c = 0; c < k; ++c)
-    for (int64_t j = 0; j < p; ++j) basis[j * width + c] = directions[c * p + j];
-  project_lines(z, p, ids, n, basis.data(), width, origin, k, out, stride);
 }
 
 }  // namespace omnitree

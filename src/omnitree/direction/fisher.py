@@ -39,7 +39,7 @@ class Projections:
     def by_class(self) -> Floats:
         """The rows, in the order of their classes, along each column of the basis, (k, n)."""
         rows = self.rows
-        return rows.lines(self.basis, rows.mean @ self.basis, rows.by_class[0])
+        return rows.lines(self.basis, rows.mean, rows.by_class[0])
 
     @cached_property
     def scores(self) -> Floats:

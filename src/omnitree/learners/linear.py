@@ -175,19 +175,21 @@ class Linear(SplitLearner):
             return super().trial_errors(divisions, rng)
         if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
             rows.columns  # noqa: B018 - made once for all parts
-        moments, found = divisions.moments(expansion), None
-        merit = MERITS.resolve(self.merit)
+        merit, found = MERITS.resolve(self.merit), None
         grouping = GROUPINGS.resolve(self.grouping)
         threshold = THRESHOLDS.resolve(self.threshold)
         if is_known(grouping, direction, threshold, merit) and not self.fallback:
-            found = train_parts(divisions, expansion, moments, direction, merit)
-        if found is None and moments is None:
-            return super().trial_errors(divisions, rng)
+            found = train_parts(divisions, expansion, direction, merit)
         if found is None:
+            moments = divisions.moments(expansion)
+            if moments is None:
+                return super().trial_errors(divisions, rng)
             parts = [divisions.view(d, expansion, m) for d, m in enumerate(moments)]
             tests = [self._trained(self._discriminant(part)) for part in parts]
-            found = np.stack([t[0] for t in tests], 1), np.array([t[1] for t in tests])
-        return divisions.errors(rows.lines(*found) > 0)
+            found = np.stack([t[0] for t in tests]), np.array([t[1] for t in tests])
+        weights, cuts = found
+        sums = rows.lines(weights.T, np.zeros(rows.n_columns))
+        return divisions.errors(sums > cuts[:, None])
 
     def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
         """Weights and cut of a part; all rows are below the cut where there is no test.
