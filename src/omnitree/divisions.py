@@ -88,11 +88,12 @@ class Divisions:
     @cached_property
     def cell(self) -> NDArray[np.int64] | NDArray[np.int16]:
         """A number for each row that says which parts train on it."""
-        code = np.zeros(self.tested.shape[1], dtype=np.int64)
-        for byte in np.packbits(self.trained, axis=0, bitorder="little")[::-1]:
-            code = code << 8 | byte
         # Small numbers are sorted by radix.
-        return code.astype(np.int16) if len(self) < 16 else code
+        kind = np.int16 if len(self) < 16 else np.int64
+        code = np.zeros(self.tested.shape[1], dtype=kind)
+        for d, inside in enumerate(self.trained):
+            code |= inside.astype(kind) << d
+        return code
 
     @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -65,6 +65,7 @@ cdef extern from "fisher_trials.hpp" namespace "omnitree" nogil:
         const double* second
         int64_t n
         int cells, parts, merit
+        double* room
 
     void c_train "omnitree::train_parts"(const TrialTask&, double*, double*) except +
 
@@ -89,7 +90,7 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
                 const int32_t[::1] cell, const uint8_t[:, ::1] member,
                 const double[:, ::1] kept, int n_classes, int pca, double epsilon, int merit,
                 const double[:, :, ::1] sums, const double[:, :, ::1] second,
-                double[:, ::1] weights, double[::1] cuts):
+                double[::1] room, double[:, ::1] weights, double[::1] cuts):
     """Fisher's tests for parts of some rows; arguments as fisher_trials.hpp says.
 
     Parameters
@@ -99,6 +100,7 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
     cell, member : int32 [n] and uint8 [cells, parts], what parts train on a row
     kept : None (every row counts one) or float64 [parts, n]
     sums, second : None or float64 [parts, classes, p], [parts, p, p], moments of the parts
+    room : float64, as many as rows in all parts times classes, for the scores
     weights, cuts : float64 [parts, p] and [parts], filled
     """
     cdef TrialTask task
@@ -110,7 +112,7 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
     if sums is not None:
         task.sums, task.second = &sums[0, 0, 0], &second[0, 0, 0]
     task.n, task.cells, task.parts = line.shape[0], <int> member.shape[0], <int> member.shape[1]
-    task.merit = merit
+    task.merit, task.room = merit, &room[0]
     with nogil:
         c_train(task, &weights[0, 0], &cuts[0])
 

@@ -22,6 +22,7 @@ struct TrialTask {
   const double* second;   // null: not known
   int64_t n;
   int cells, parts, merit;
+  double* room;  // for the number of rows in all parts times classes
 };
 
 class FisherTrials {
@@ -56,14 +57,13 @@ class FisherTrials {
       const Doubles weight = searched(part) && t.kept ? weights_of(d) : Doubles();
       const double cut =
           searched(part) ? part.test
-                               .search(part.scores.get(), part.first.data(),
+                               .search(part.scores, part.first.data(),
                                        t.kept ? weight.data() : nullptr, part.n)
                                .best_cut()
                          : part.test.cut();
       const Doubles w = part.test.weights();
       std::copy(w.begin(), w.end(), weights + static_cast<size_t>(d) * t.rows.p);
       cuts[d] = cut + part.test.fisher.dot(part.test.fisher.mean.data(), w.data());
-      part.scores.reset();
     }
   }
 
@@ -76,7 +76,7 @@ class FisherTrials {
     Moments moments;
     int64_t n = 0;
     bool tested = false;  // whether there is something to separate
-    std::unique_ptr<double[]> scores;
+    double* scores = nullptr;
   };
 
   size_t run_of(int64_t i) const {
@@ -149,9 +149,9 @@ class FisherTrials {
 
   // Rows along the directions of the parts that train on them.
   void project() {
+    double* room = t.room;
     for (auto& part : parts)
-      if (searched(*part))
-        part->scores.reset(new double[part->n * static_cast<int64_t>(part->test.n_present())]);
+      if (searched(*part)) part->scores = room, room += part->n * part->test.n_present();
     std::vector<std::vector<int64_t>> next;
     for (auto& part : parts) next.push_back(part->first);
     for (int y = 0; y < k; ++y)
@@ -164,7 +164,7 @@ class FisherTrials {
               std::lower_bound(present.begin(), present.end(), y) - present.begin();
           const int64_t from = begin(c, y), size = end(c, y) - from;
           part.test.fisher.project(&ids[from], size, part.test.n_present(),
-                                   part.scores.get() + next[d][place], part.n);
+                                   part.scores + next[d][place], part.n);
           next[d][place] += size;
         }
   }
