@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core import discriminant as kernel
-from omnitree.folds import deal, mix
+from omnitree.folds import deal, halve, mix
 from omnitree.linear_rows import Floats, LinearRows, Moments
 from omnitree.node import Node
 
@@ -65,7 +65,8 @@ class Divisions:
     @cached_property
     def held(self) -> Floats:
         """Weight of each row in the test part of each division, (n, D)."""
-        return (self.tested * self.node.weight if self.whole else self.tested).T
+        held = self.tested.astype(np.float64)
+        return (held * self.node.weight if self.whole else held).T
 
     @cached_property
     def kept(self) -> Floats:
@@ -76,24 +77,30 @@ class Divisions:
     @cached_property
     def trained(self) -> NDArray[np.bool_]:
         """Whether each division trains on each row, (D, n)."""
-        return ~self.tested if self.whole else self.kept.T > 0
+        return np.equal(self.tested, 0) if self.whole else self.kept.T > 0
 
     @cached_property
     def divided(self) -> NDArray[np.bool_]:
         """Rows that some division has in both parts."""
         if self.whole:
             return np.zeros(self.tested.shape[1], dtype=bool)
-        return (self.trained & (self.tested > 0)).any(axis=0)
+        return np.any(self.trained & (self.tested > 0), axis=0)
 
     @cached_property
-    def cell(self) -> NDArray[np.int64] | NDArray[np.int16]:
-        """A number for each row that says which parts train on it."""
-        # Small numbers are sorted by radix.
-        kind = np.int16 if len(self) < 16 else np.int64
-        code = np.zeros(self.tested.shape[1], dtype=kind)
+    def cells(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The cell of each row, and the divisions that train on it, (C, D)."""
+        code: NDArray = np.zeros(self.tested.shape[1], dtype=np.int64)
         for d, inside in enumerate(self.trained):
-            code |= inside.astype(kind) << d
-        return code
+            code |= inside.astype(np.int64) << d
+        if len(self) < 16:  # no need to sort
+            found = np.flatnonzero(np.bincount(code))
+            place = np.zeros(1 << len(self), dtype=np.int32)
+            place[found] = np.arange(len(found))
+            cell = place[code]
+        else:
+            found, cell = np.unique(code, return_inverse=True)
+        member = found[:, None] >> np.arange(len(self)) & 1
+        return cell.astype(np.int32), member.astype(bool)
 
     @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -140,19 +147,17 @@ class Divisions:
         if view.source.has_gaps or len(view.rows) <= 4 * max(p, len(self)):
             return None
         # A row belongs to training parts as a whole or, where it was divided, in part.
-        whole = ~self.divided
-        order = np.flatnonzero(whole)[np.argsort(self.cell[whole], kind="stable")]
-        first = np.flatnonzero(np.diff(self.cell[order], prepend=-1))
-        cells = max(len(first), 1)
-        if 8 * (cells + len(self)) * p * p > ROOM:
+        whole, (cell, member) = np.flatnonzero(~self.divided), self.cells
+        cell = cell[whole]
+        used = np.flatnonzero(np.bincount(cell))
+        if 8 * (len(used) + len(self)) * p * p > ROOM:
             return None
-        sums, second = np.zeros((cells, k, p)), np.zeros((cells, p, p))
-        for c, at in enumerate(np.split(order, first[1:])):
-            _add(view, at, view.weight[at], sums[c], second[c])
-        member = np.zeros((len(self), cells))
-        member[:, : len(first)] = self.trained[:, order[first]]
-        sums = np.tensordot(member, sums, axes=1)
-        second = np.tensordot(member, second, axes=1)
+        sums, second = (np.zeros((len(used), m, p)) for m in (k, p))
+        for i, c in enumerate(used):
+            at = whole[cell == c]
+            _add(view, at, view.weight[at], sums[i], second[i])
+        share = member[used].T.astype(np.float64)
+        sums, second = (np.tensordot(share, m, axes=1) for m in (sums, second))
         divided = np.flatnonzero(self.divided)
         for d in range(len(self)) if len(divided) else []:
             _add(view, divided, self.kept[divided, d], sums[d], second[d])
@@ -219,33 +224,14 @@ def wrong_share(trained: Floats, tested: Floats) -> float:
     return float((total - right) / max(total, np.finfo(float).tiny))
 
 
-def halved(node: Node, repeats: int, rng: np.random.Generator) -> NDArray | None:
-    """Which half each row is in, (repeats, n); None where rows weigh more than one.
-
-    The rows of a class, in the order of their hashes, are paired, each time otherwise, and
-    the two of a pair part at random. One sort serves all repeats. Equal rows count as one
-    of weight two, which has to be divided (`folds.deal`).
-    """
-    n, seed = len(node.rows), np.uint64(rng.integers(2**62))
+def halved(
+    node: Node, repeats: int, rng: np.random.Generator
+) -> NDArray[np.bool_] | None:
+    """Which half each row is in, (repeats, n); None where rows weigh more than one."""
+    seed = np.uint64(rng.integers(2**62))
     if not (node.weight == 1).all() or node.problem.n_classes > 256:
         return None
-    key = mix(node.problem.row_hash[node.rows] ^ seed) >> np.uint64(8)
-    order = np.argsort(node.y.astype(np.uint64) << np.uint64(56) | key)
-    y, key = node.y[order], key[order]
-    first = np.flatnonzero(np.diff(y, prepend=-1))
-    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
-        return None
-    at = np.arange(n)
-    place = at - np.repeat(first, np.diff(first, append=n))
-    bits = np.zeros(n, dtype=np.int64)
-    for r in range(repeats):
-        upper = place >> r & 1
-        # The hash of the pair's lower row decides; a row without a partner is alone.
-        coin = key[at - (upper << r)] >> np.uint64(r)
-        bits |= (upper ^ coin.view(np.int64) & 1) << r
-    out = np.empty(n, dtype=np.int64)
-    out[order] = bits
-    return (out >> np.arange(repeats)[:, None] & 1).astype(bool)
+    return halve(mix(node.problem.row_hash[node.rows] ^ seed), node.y, repeats)
 
 
 def sample(node: Node, most: int, rng: np.random.Generator) -> Node:

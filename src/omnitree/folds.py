@@ -74,6 +74,34 @@ def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
     return rounds * width + np.clip(rest - folds, 0.0, width)
 
 
+def halve(
+    key: NDArray[np.uint64], y: NDArray[np.int32], repeats: int
+) -> NDArray[np.bool_] | None:
+    """Which half each row is in, (repeats, n), by hashes and at most 256 classes.
+
+    The rows of a class, in the order of their hashes, are paired, each time otherwise, and
+    the two of a pair part at random. One sort serves all repeats. None where rows are
+    equal: these count as one of weight two, which has to be divided (`deal`).
+    """
+    key = key >> np.uint64(8)
+    order = np.argsort(y.astype(np.uint64) << np.uint64(56) | key)
+    y, key = y[order], key[order]
+    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
+        return None
+    at = np.arange(len(y))
+    first = np.flatnonzero(np.diff(y, prepend=-1))
+    place = at - np.repeat(first, np.diff(first, append=len(y)))
+    bits = np.zeros(len(y), dtype=np.int64)
+    for r in range(repeats):
+        upper = place >> r & 1
+        # The hash of the pair's lower row decides; a row without a partner is alone.
+        coin = (key[at - (upper << r)] >> np.uint64(r)).astype(np.int64) & 1
+        bits |= (upper ^ coin) << r
+    out = np.empty_like(bits)
+    out[order] = bits
+    return (out >> np.arange(repeats)[:, None] & 1).astype(bool)
+
+
 def row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
     """A 64-bit hash of each row's cells; all gaps are alike, and so are 0.0 and -0.0.
 

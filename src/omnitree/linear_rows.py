@@ -10,7 +10,7 @@ moments of the largest child are those of its parent less its siblings'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -126,9 +126,7 @@ class LinearRows:
     def of_column(self, j: int) -> LinearRows:
         """Only one of the columns."""
         source, fill = self.source.only(j, self.gap_fill)
-        out = replace(
-            self, source=source, gap_fill=fill, remainder=None, within=None
-        )
+        out = replace(self, source=source, gap_fill=fill, remainder=None, within=None)
         out.__dict__["columns"] = self.columns[:, [j]]
         return out
 
@@ -262,14 +260,6 @@ class LinearRows:
                 part = slice(start, start + BLOCK)
                 block = self.take(at[part])
                 yield part, block, np.arange(len(block))
-
-    def products_each(self, bases: Sequence[Floats]) -> list[Floats]:
-        """The same for several bases, in one pass over the rows."""
-        out = [np.empty((len(self.rows), basis.shape[1])) for basis in bases]
-        for part, block in self.blocks():
-            for basis, to in zip(bases, out, strict=True):
-                np.matmul(block, basis, out=to[part])
-        return out
 
     def split(self, w: Floats, threshold: float, merit: float) -> Split | None:
         """Test `columns @ w <= threshold` in the table's own units.

@@ -111,10 +111,13 @@ def count_parts(const uint8_t[:, ::1] tested, const uint8_t[:, ::1] above,
     `tested` and `above` are (D, n).
     """
     cdef int64_t i, d, n = above.shape[1], n_parts = above.shape[0]
+    cdef int64_t n_sides = counts.shape[2], n_classes = counts.shape[3]
+    cdef double* to
     with nogil:
         for d in range(n_parts):
+            to = &counts[d, 0, 0, 0]
             for i in range(n):
-                counts[d, tested[d, i], above[d, i], y[i]] += weight[i]
+                to[(tested[d, i] * n_sides + above[d, i]) * n_classes + y[i]] += weight[i]
 
 
 def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double[::1] weight,

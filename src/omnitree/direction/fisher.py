@@ -37,7 +37,7 @@ class Projections:
 
     @cached_property
     def by_class(self) -> Floats:
-        """The rows, in the order of their classes, along each column of the basis, (k, n)."""
+        """The rows in the order of their classes along the columns of the basis, (k, n)."""
         rows = self.rows
         return rows.lines(self.basis, rows.mean, rows.by_class[0])
 

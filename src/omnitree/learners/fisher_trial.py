@@ -44,15 +44,15 @@ def train_parts(
     matrix, lines = lies
     y = np.empty(len(matrix), dtype=np.int32)
     y[lines] = node.y
-    _, at, cell = np.unique(divisions.cell, return_index=True, return_inverse=True)
+    cell, member = divisions.cells
     weights, cuts = np.empty((len(divisions), p)), np.empty(len(divisions))
     with one_thread():
         kernel.train_parts(
             matrix,
             y,
             lines,
-            cell.astype(np.int32),
-            np.ascontiguousarray(divisions.trained.T[at]).view(np.uint8),
+            cell,
+            member.view(np.uint8),
             None if plain else np.ascontiguousarray(divisions.kept.T),
             view.n_classes,
             PCA.index(direction.pca),

@@ -160,8 +160,8 @@ class Linear(SplitLearner):
     def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Error on the test part of every division.
 
-        Fisher's directions for all parts come from one pass over the rows; a part's own rows
-        are looked at where their classes are grouped, and all of them once to be tested.
+        Fisher's directions for all parts come from one pass over the rows. A cut beyond all
+        rows leaves one branch empty: to test it is to test a leaf.
         """
         direction = DIRECTIONS.resolve(self.direction)
         expansion = self._expansion()
@@ -192,25 +192,11 @@ class Linear(SplitLearner):
         return divisions.errors(sums > cuts[:, None])
 
     def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
-        """Weights and cut of a part; all rows are below the cut where there is no test.
-
-        A cut beyond all rows leaves one branch empty: to test it is to test a leaf. So no
-        row needs to be counted once the classes are grouped, if the cut is analytic.
-        """
-        none = np.zeros(asked.rows.n_columns), 0.0
-        if not isinstance(asked.threshold, EqualVariance) or self.fallback:
-            found = self._find(asked)
-            if found is None:
-                return none
-            weights, cut = found.weights, found.cut
-        elif len(asked.rows.present) < 2:
-            return none
-        else:
-            left = GROUPINGS.resolve(self.grouping).find(asked)
-            projected = asked.projections.project(left[None])
-            cut = asked.threshold.find(projected, asked.merit)[0]
-            weights = asked.projections.weights(left)
-        return weights, float(cut + asked.rows.mean @ weights)
+        """Weights and cut of a part; all rows are below the cut where there is no test."""
+        found = self._find(asked)
+        if found is None:
+            return np.zeros(asked.rows.n_columns), 0.0
+        return found.weights, float(found.cut + asked.rows.mean @ found.weights)
 
     def _expansion(self) -> str:
         if self.expansion not in EXPANSIONS:
