@@ -78,7 +78,7 @@ class Fisher {
         const double root = std::sqrt(t.weight[ids[at + i]]);
         for (int64_t j = 0; j < p; ++j) rows[i * width + j] *= root;
       }
-      add_products(rows.data(), size, width, products.data());
+      add_products(rows.data(), size, p, products.data());
     }
     for (int64_t a = 0; a < p && second; ++a)
       for (int64_t b = a; b < p; ++b) m.second[a * p + b] = products[b * width + a];

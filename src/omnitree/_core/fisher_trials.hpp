@@ -12,6 +12,8 @@
 
 namespace omnitree {
 
+constexpr int64_t NEAR_ROWS = 32;  // that stay in the first cache for all directions
+
 struct TrialTask {
   FisherTask rows;
   const int64_t* line;    // (n,) where each row of the node lies in z
@@ -152,20 +154,23 @@ class FisherTrials {
     double* room = t.room;
     for (auto& part : parts)
       if (searched(*part)) part->scores = room, room += part->n * part->test.n_present();
-    std::vector<std::vector<int64_t>> next;
-    for (auto& part : parts) next.push_back(part->first);
-    for (int y = 0; y < k; ++y)
-      for (int c = 0; c < t.cells; ++c)
-        for (int d = 0; d < t.parts; ++d) {
-          Part& part = *parts[d];
-          if (!trains(d, c) || !searched(part) || !(part.count[y] > 0)) continue;
-          const auto& present = part.test.present;
-          const size_t place =
-              std::lower_bound(present.begin(), present.end(), y) - present.begin();
-          const int64_t from = begin(c, y), size = end(c, y) - from;
-          part.test.fisher.project(&ids[from], size, part.test.n_present(),
-                                   part.scores + next[d][place], part.n);
-          next[d][place] += size;
+    std::vector<std::vector<int64_t>> next;  // place of the next row, by part and class
+    for (auto& part : parts) {
+      next.emplace_back(k);
+      for (size_t c = 0; c < part->test.present.size(); ++c)
+        next.back()[part->test.present[c]] = part->first[c];
+    }
+    for (int c = 0; c < t.cells; ++c)
+      for (int y = 0; y < k; ++y)
+        for (int64_t at = begin(c, y); at < end(c, y); at += NEAR_ROWS) {
+          const int64_t size = std::min(NEAR_ROWS, end(c, y) - at);
+          for (int d = 0; d < t.parts; ++d) {
+            Part& part = *parts[d];
+            if (!trains(d, c) || !searched(part) || !(part.count[y] > 0)) continue;
+            part.test.fisher.project(&ids[at], size, part.test.n_present(),
+                                     part.scores + next[d][y], part.n);
+            next[d][y] += size;
+          }
         }
   }
 
