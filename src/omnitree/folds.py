@@ -87,7 +87,7 @@ def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
 def halve(
     key: NDArray[np.uint64], y: NDArray[np.int32], repeats: int
 ) -> NDArray[np.bool_] | None:
-    """Which half each row is in, (repeats, n), by hashes.
+    """Which half each row is in, (repeats, n), at most 15 times, by hashes.
 
     The rows of a class, in the order of their hashes, are paired, each time otherwise, and
     the two of a pair part at random. One sort serves all repeats. None where rows are
@@ -100,15 +100,15 @@ def halve(
     at = np.arange(len(y))
     first = np.flatnonzero(np.diff(y, prepend=-1))
     place = at - np.repeat(first, np.diff(first, append=len(y)))
-    bits = np.zeros(len(y), dtype=np.int64)
+    bits = np.zeros(len(y), dtype=np.int16)
     for r in range(repeats):
         upper = place >> r & 1
         # The hash of the pair's lower row decides; a row without a partner is alone.
         coin = (key[at - (upper << r)] >> np.uint64(r)).astype(np.int64) & 1
-        bits |= (upper ^ coin) << r
+        bits |= ((upper ^ coin) << r).astype(np.int16)
     out = np.empty_like(bits)
     out[order] = bits
-    return (out >> np.arange(repeats)[:, None] & 1).astype(bool)
+    return (out >> np.arange(repeats, dtype=np.int16)[:, None] & 1).astype(bool)
 
 
 def row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
