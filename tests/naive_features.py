@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 
 
 class Search:
@@ -83,6 +84,47 @@ class Search:
         if self.test(single)[1] > self.test(self.all)[1] + 1e-12:
             return self.forward()
         return self.backward(None)
+
+    def answers(self, columns):
+        """1 for every row that is right, rows repeated by their weight; and the machine."""
+        machine = self.train(self.cases.take(np.array(columns)))
+        right = machine.branches(self.cases.z[:, list(columns)]) == self.cases.y
+        return np.repeat(right * 1.0, self.cases.weight.astype(int)), machine
+
+    def dwindling(self, against, delta=0.1, alpha=0.01):
+        """LMDT's elimination, with SciPy's t-tests of the answers."""
+        columns = saved = self.all
+        right, machine = self.answers(columns)
+        held, best = right, right.mean()
+        while len(columns) > 1:
+            spread = self.spread(machine)
+            spread = [round(s / max(spread), 6) for s in spread]
+            i = spread.index(min(spread))
+            columns = columns[:i] + columns[i + 1 :]
+            self.steps.append(columns)
+            right, machine = self.answers(columns)
+            if len(right) <= 2 * len(columns):
+                best = right.mean()
+            best = max(best, right.mean())
+            if right.mean() < best - delta - 1e-9:
+                break
+            level = best if against == "best" else min(best, held.mean())
+            if (
+                right.mean() >= level - 1e-12
+                or self.chance(against, best, held, right) >= alpha
+            ):
+                saved, held = columns, right
+        return saved
+
+    def chance(self, against, best, held, right):
+        """The p value of a loss of accuracy."""
+        if against == "saved":
+            one, two = ([x.mean(), x.std(ddof=1), len(x)] for x in (held, right))
+            test = stats.ttest_ind_from_stats(*one, *two, alternative="greater")
+            return test.pvalue
+        n = len(right)  # one sample: the best machine's answers vary, the loss does not
+        spread = max(np.sqrt(best * (1 - best) / (n - 1)), 1e-300)
+        return stats.t.sf((best - right.mean()) / spread, n - 1)
 
     def first_best(self, subsets):
         best, best_merit = subsets[0], -np.inf

@@ -157,14 +157,20 @@ def test_lmdt91_without_data(monkeypatch):
     monkeypatch.setattr(lmdt91, "TASKS", {k: lmdt91.TASKS[k] for k in ("dnf", "led")})
     (table,) = lmdt91.reproduce(Lab(Store(), quick=True)).tables
     cells = {cell.labels: cell for cell in table.cells}
-    assert len(cells) == 9
-    assert cells["dnf", "train accuracy"].ours > 90
-    assert cells["led", "train accuracy"].ours > cells["led", "test accuracy"].ours > 60
+    assert len(cells) == 2 * 9
+    for reading in ("best", "saved"):
+        assert cells[reading, "dnf", "train accuracy"].ours > 90
+        led = [
+            cells[reading, "led", f"{part} accuracy"].ours for part in ("train", "test")
+        ]
+        assert led[0] > led[1] > 60
 
 
 @needs_data
 def test_lmdt91_quick():
     found = lmdt91.reproduce(Lab(Store(), FOLDER, quick=True))
     cells = {cell.labels: cell for cell in found.tables[0].cells}
-    assert {task for task, _ in cells} == {*lmdt91.TASKS} - {"chess"}
-    assert cells["segment", "test accuracy"].ours > 91
+    assert {task for _, task, _ in cells} == {*lmdt91.TASKS} - {"chess"}
+    assert cells["best", "segment", "test accuracy"].ours > 91
+    sizes = [cells[r, "soybean", "variables per lm"].ours for r in ("best", "saved")]
+    assert sizes[0] > sizes[1]

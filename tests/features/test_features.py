@@ -10,7 +10,13 @@ from tests.cases import cases_from, random_cases
 from tests.naive_features import Search
 
 from omnitree.coefficients import RLS, Coefficients, FisherUnit, Machine
-from omnitree.features import SELECTIONS, Trials, dispersion, trials_of
+from omnitree.features import (
+    SELECTIONS,
+    LMDTElimination,
+    Trials,
+    dispersion,
+    trials_of,
+)
 from omnitree.features.gram import GramTrials
 from omnitree.merit import MERITS, GainRatio, Gini
 
@@ -92,6 +98,48 @@ def test_against_naive(name, learner, gaps, rng):
                 found.machine.weights, machine.weights, rtol=1e-4, atol=1e-6
             )
     assert kept > many // 3
+
+
+@pytest.mark.parametrize("against", ["saved", "best"])
+def test_lmdt_against_naive(against, rng):
+    """LMDT's elimination, step by step, with t-tests of the rows' answers."""
+    sizes = set()
+    merit, learner = MERITS.resolve("misclassification"), Centres()
+
+    def train(cases):
+        return learner.train(cases, rng)
+
+    for _ in range(150):
+        cases = random_cases(rng, n=int(rng.integers(8, 60)), d=4)
+        repeats = rng.integers(1, 4, len(cases.y)).astype(float)
+        cases = replace(cases, weight=repeats)
+        found = LMDTElimination(against=against).select(
+            Trials(cases, learner, merit, rng)
+        )
+        naive = Search(cases, train, merit)
+        best = naive.dwindling(against)
+        if naive.test(best)[1] == -np.inf:
+            assert found is None
+        else:
+            assert tuple(found.columns.tolist()) == best
+            sizes.add(len(best) / len(naive.all))
+    assert len(sizes) > 2
+
+
+def test_lmdt_may_lose_accuracy_in_small_steps(rng):
+    """Against the machine saved before, many small losses add up; against the best not."""
+    y = rng.integers(0, 2, 400)
+    z = (2 * y[:, None] - 1) + rng.normal(scale=2.0, size=(400, 12))
+    cases = cases_from(z, y)
+    kept = {}
+    for against in ("saved", "best"):
+        trials = Trials(cases, Centres(), MERITS.resolve("misclassification"), rng)
+        kept[against] = LMDTElimination(against=against).select(trials)
+    assert len(kept["saved"].columns) < len(kept["best"].columns)
+    whole = trials.of(trials.all_columns).accuracy
+    assert whole - 0.1 <= kept["saved"].accuracy < kept["best"].accuracy
+    with pytest.raises(ValueError, match=r"against.*saved"):
+        LMDTElimination(against="x").select(trials)
 
 
 @pytest.mark.parametrize("learner", [RLS(), FisherUnit()], ids=repr)

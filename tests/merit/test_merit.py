@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from omnitree._core.general import merit_of
+from omnitree._core.general import merits_of
 from scipy import stats
 from tests import naive
 
@@ -84,7 +84,7 @@ def test_copies_are_worth_nothing(name, row):
     """Branches with the same class shares tell nothing."""
     copies = np.array([row, 2 * row, row])
     assert float(MERITS[name]()(copies)) == pytest.approx(0, abs=1e-9)
-    assert merit_of(MERITS[name].code, copies) == pytest.approx(0, abs=1e-9)
+    assert merits_of(MERITS[name].code, copies[None])[0] == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -93,7 +93,7 @@ def test_copies_are_worth_nothing(name, row):
 def test_compiled_twin(name, table):
     merit = MERITS[name]()
     assert merit.code != CUSTOM
-    ours = merit_of(merit.code, np.ascontiguousarray(table))
+    ours = merits_of(merit.code, np.ascontiguousarray(table)[None])[0]
     assert ours == pytest.approx(float(merit(table)), abs=1e-8, rel=1e-8)
 
 
@@ -111,7 +111,7 @@ def test_empty_branches_and_classes_change_nothing(name):
     wide = np.zeros((3, 4))
     wide[:2, 1:3] = table
     assert float(merit(wide)) == pytest.approx(float(merit(table)))
-    assert merit_of(merit.code, wide) == pytest.approx(float(merit(table)))
+    assert merits_of(merit.code, wide[None])[0] == pytest.approx(float(merit(table)))
 
 
 @pytest.mark.parametrize("name", ALL)

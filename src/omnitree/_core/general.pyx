@@ -59,7 +59,7 @@ cdef extern from "general.hpp" namespace "omnitree" nogil:
         @staticmethod
         void grow(const Training&, const Options&, const CustomMerit&, Tick&, Grown&) except +
 
-    double score_table(int, const double*, int, int) except +
+    void score_tables(int, const double*, int64_t, int, int, double*) except +
 
     cdef struct Entry:
         int32_t row
@@ -193,8 +193,13 @@ def surrogates(const double[:, :] x, const double[::1] weight, const int32_t[::1
     return out
 
 
-def merit_of(int merit, const double[:, ::1] counts):
-    """Merit of one table branches x classes by its compiled code."""
+def merits_of(int merit, const double[:, :, ::1] counts):
+    """Merits of tables (tests, branches, classes) by their compiled code."""
+    cdef double[::1] out = np.zeros(counts.shape[0])
     if not 0 <= merit <= 10:
         raise ValueError(f"no compiled merit has the code {merit}")
-    return score_table(merit, &counts[0, 0], counts.shape[0], counts.shape[1])
+    if counts.shape[0]:
+        with nogil:
+            score_tables(merit, &counts[0, 0, 0], counts.shape[0], counts.shape[1],
+                         counts.shape[2], &out[0])
+    return np.asarray(out)

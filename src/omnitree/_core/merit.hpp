@@ -182,10 +182,11 @@ struct Merits {
   }
 };
 
-// One table by code, for the tests that compare with the merits in Python.
-inline double score_table(int merit, const double* n, int B, int K) {
-  Merits merits{XLog2(1024), {}, {}};
-  return merits.of(merit, n, B, K);
+// Tables of B branches and K classes by code; of an empty one 0.
+inline void score_tables(int merit, const double* n, int64_t tables, int B, int K,
+                         double* out) {
+  Merits merits{XLog2(0), {}, {}};
+  for (int64_t t = 0; t < tables; ++t) out[t] = merits.of(merit, n + t * B * K, B, K);
 }
 
 // A later candidate must be better by more than rounding noise, so that exact ties go to

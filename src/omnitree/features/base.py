@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.general import merits_of
 from omnitree.coefficients import Cases, Coefficients, Machine
 from omnitree.merit import Merit
+from omnitree.merit.base import CUSTOM
 from omnitree.parts import Part
 
 Floats = NDArray[np.float64]
@@ -145,10 +147,13 @@ class Trials:
 
     def worth(self, counts: Floats, columns: Iterable[Columns]) -> Floats:
         """Worth of tests with the given tables (tests, branches, classes)."""
-        worth = np.asarray(self.merit(counts))
+        if self.merit.code == CUSTOM:
+            worth = self.merit(counts)
+        else:
+            worth = merits_of(self.merit.code, np.ascontiguousarray(counts))
         if self.price is not None:
             worth = worth / [self.price(c) for c in columns]
-        used = (counts.sum(axis=2) > 0).sum(axis=1)
+        used = (counts > 0).any(axis=2).sum(axis=1)
         return np.where(used > 1, worth, -np.inf)
 
     def best_without(self, trial: Trial, which: Sequence[int]) -> Trial:

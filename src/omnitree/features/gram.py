@@ -44,7 +44,7 @@ class _Inverse:
     @property
     def steps(self) -> Floats:
         """What a neighbour's column of `matrix` is added with; 0 for no neighbour."""
-        own = np.diag(self.inverse)[1:]
+        own = self.inverse.diagonal()[1:]
         return -np.divide(self.w[1:], own, out=np.zeros_like(own), where=own > 0)
 
     def move(self, j: int) -> bool:
@@ -76,7 +76,7 @@ class _Residuals:
     @property
     def steps(self) -> Floats:
         """What the column of each neighbour in `matrix` is added with."""
-        return self.target / np.diag(self.products)
+        return self.target / self.products.diagonal()
 
     def move(self, j: int) -> None:
         """Add column j to the subset."""
@@ -125,9 +125,8 @@ class GramTrials(Trials):
         one_hot = np.eye(2)[c.y] * (c.weight / c.class_weight[c.y])[:, None]
         return one_hot.T @ values
 
-    def _shifts(self, state: _Inverse | _Residuals) -> Floats:
+    def _shifts(self, state: _Inverse | _Residuals, steps: Floats) -> Floats:
         """How far the scores of each neighbour are from where the learner cuts."""
-        steps = state.steps
         if not self._shifted:
             return np.zeros(len(steps))
         means = self._means(state.scores)[:, None] + self._means(state.matrix) * steps
@@ -169,7 +168,8 @@ class GramTrials(Trials):
         columns: Iterable[Columns],
     ) -> tuple[int, float, float]:
         """The best neighbour, the column moved being one of `which`: worth and accuracy."""
-        truth, steps, shifts = self.truth, state.steps, self._shifts(state)
+        truth, steps = self.truth, state.steps
+        shifts = self._shifts(state, steps)
         total = truth.class_weight
         upper = kernel.count_above(
             state.matrix,
@@ -180,10 +180,13 @@ class GramTrials(Trials):
             truth.weight,
             truth.n_classes,
         )[:, which].T
-        lower = total - upper
+        counts = np.empty((len(which), 2, len(total)))
+        counts[:, 1] = upper
         # What rounding leaves of an empty cell would make an empty branch look used.
-        lower = np.where(lower > 1e-12 * total, lower, 0.0)
-        worth = self.worth(np.stack([lower, upper], axis=1), columns)
+        lower = total - upper
+        lower[lower <= 1e-12 * total] = 0.0
+        counts[:, 0] = lower
+        worth = self.worth(counts, columns)
         at = pick(worth)
         j = int(which[at])
         if truth is self.cases:

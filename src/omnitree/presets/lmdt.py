@@ -17,6 +17,7 @@ def lmdt(
     delta: float = 0.1,
     alpha: float = 0.01,
     tries: int = 5,
+    against: str = "best",
     **changes: Any,
 ) -> TreeClassifier:
     """LMDT (Utgoff & Brodley 1991).
@@ -25,7 +26,9 @@ def lmdt(
     branch a class at the node; for two classes, binary. Grouping of classes: none. Merit:
     accuracy. Direction: thermal training on rows drawn at random, cooled by ``a`` and ``b``;
     elimination of the variable with the least dispersed weights, within ``delta`` of the
-    best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse.
+    best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse than
+    the best one (``against="saved"``: than the one saved before it; half the variables, as
+    in the paper's table, and 1.3 points more error on 18 data sets).
     Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
     node's mean. Pruning: pessimistic (Quinlan 1987), on the training rows.
 
@@ -39,7 +42,7 @@ def lmdt(
     """
     learner = Multivariate(
         LMDTThermal(a=a, b=b, tries=tries),
-        LMDTElimination(delta, alpha),
+        LMDTElimination(delta, alpha, against),
         "misclassification",
     )
     return TreeClassifier(**({"learner": learner, "pruning": Pessimistic()} | changes))
