@@ -55,10 +55,10 @@ OMNITREE_INLINE double weight_above(const double* u, const double* p, double ste
 }
 
 // Weight above[class * (k + 1) + move] of the rows of each class above the cut of each move,
-// the last of which is none.
+// the last of which is none and only counted if asked for.
 template <bool WEIGHTED>
 OMNITREE_INLINE void count_all(const ExchangeTask& t, const double* u, const double* step,
-                               const double* cut, double* above) {
+                               const double* cut, bool with_none, double* above) {
   for (int y = 0; y < t.k; ++y)
     for (int64_t at = t.first[y]; at < t.first[y + 1]; at += COUNTED_ROWS) {
       const int64_t n = std::min(COUNTED_ROWS, t.first[y + 1] - at);
@@ -68,17 +68,17 @@ OMNITREE_INLINE void count_all(const ExchangeTask& t, const double* u, const dou
         if (cut[c] < std::numeric_limits<double>::infinity())
           to[c] += weight_above<WEIGHTED>(u + at, t.scores + c * t.n + at, step[c], cut[c],
                                           weight, n);
-      to[t.k] += weight_above<WEIGHTED>(u + at, u + at, 0.0, cut[t.k], weight, n);
+      if (with_none) to[t.k] += weight_above<WEIGHTED>(u + at, u + at, 0.0, cut[t.k], weight, n);
     }
 }
 
 OMNITREE_CLONES
 static void count_moves(const ExchangeTask& t, const double* u, const double* step,
-                        const double* cut, double* above) {
+                        const double* cut, bool with_none, double* above) {
   if (t.weight)
-    count_all<true>(t, u, step, cut, above);
+    count_all<true>(t, u, step, cut, with_none, above);
   else
-    count_all<false>(t, u, step, cut, above);
+    count_all<false>(t, u, step, cut, with_none, above);
 }
 
 OMNITREE_CLONES
@@ -107,19 +107,20 @@ class ExchangeSearch {
     u.assign(t.n, 0.0);
     for (int c = 0; c < t.k; ++c)
       if (left[c]) add_line(t.scores + c * t.n, t.size[c], t.n, u.data());
+    int last = -1;  // class that was moved last; to move it back is worse
     for (bool first = true;; first = false) {
       int members = 0;
       for (int c = 0; c < t.k; ++c) members += left[c];
       for (int c = 0; c < t.k; ++c) {
         left[c] ^= 1;
-        const bool allowed = left[c] ? members < t.k - 1 : members > 1;
+        const bool allowed = c != last && (left[c] ? members < t.k - 1 : members > 1);
         step[c] = left[c] ? t.size[c] : -t.size[c];
         cut[c] = allowed ? threshold(left) : std::numeric_limits<double>::infinity();
         left[c] ^= 1;
       }
       step[t.k] = 0;
       cut[t.k] = threshold(left);
-      count();
+      count(first);
       if (first) best = value(t.k);
       int top = -1;
       double top_value = -std::numeric_limits<double>::infinity();
@@ -130,6 +131,7 @@ class ExchangeSearch {
       if (top < 0 || !(top_value > best + 1e-12)) return;
       left[top] ^= 1;
       best = top_value;
+      last = top;
       add_line(t.scores + top * t.n, step[top], t.n, u.data());
     }
   }
@@ -164,9 +166,9 @@ class ExchangeSearch {
   }
 
  private:
-  void count() {
+  void count(bool with_none) {
     std::fill(above.begin(), above.end(), 0.0);
-    count_moves(t, u.data(), step.data(), cut.data(), above.data());
+    count_moves(t, u.data(), step.data(), cut.data(), with_none, above.data());
   }
 
   // Merit of a move; minus infinity where a side stays empty.

@@ -12,7 +12,7 @@
 
 namespace omnitree {
 
-constexpr int64_t NEAR_ROWS = 32;  // that stay in the first cache for all directions
+constexpr int64_t NEAR_ROWS = 64;  // that stay in the cache for all directions
 
 struct TrialTask {
   FisherTask rows;
