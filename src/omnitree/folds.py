@@ -97,15 +97,18 @@ def halve(
     y, key = y[order], key[order] >> np.uint64(8)
     if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
         return None
-    at = np.arange(len(y))
     first = np.flatnonzero(np.diff(y, prepend=-1))
-    place = at - np.repeat(first, np.diff(first, append=len(y)))
-    bits = np.zeros(len(y), dtype=np.int16)
+    place = np.arange(len(y)) - np.repeat(first, np.diff(first, append=len(y)))
+    # Of places and hashes only the last bits matter, one a repeat.
+    place, coin = (
+        v.astype(np.int16) for v in (place & 0x7FFF, key & np.uint64(0x7FFF))
+    )
+    bits, lower = np.zeros(len(y), dtype=np.int16), coin.copy()
     for r in range(repeats):
         upper = place >> r & 1
         # The hash of the pair's lower row decides; a row without a partner is alone.
-        coin = (key[at - (upper << r)] >> np.uint64(r)).astype(np.int64) & 1
-        bits |= ((upper ^ coin) << r).astype(np.int16)
+        lower[1 << r :] = coin[: -(1 << r)]
+        bits |= (upper ^ (np.where(upper, lower, coin) >> r & 1)) << r
     out = np.empty_like(bits)
     out[order] = bits
     return (out >> np.arange(repeats, dtype=np.int16)[:, None] & 1).astype(bool)
