@@ -100,12 +100,11 @@ def halve(
     first = np.flatnonzero(np.diff(y, prepend=-1))
     place = np.arange(len(y)) - np.repeat(first, np.diff(first, append=len(y)))
     # Of places and hashes only the last bits matter, one a repeat.
-    place, coin = (
-        v.astype(np.int16) for v in (place & 0x7FFF, key & np.uint64(0x7FFF))
-    )
+    place_bits = (place & 0x7FFF).astype(np.int16)
+    coin = (key & np.uint64(0x7FFF)).astype(np.int16)
     bits, lower = np.zeros(len(y), dtype=np.int16), coin.copy()
     for r in range(repeats):
-        upper = place >> r & 1
+        upper = place_bits >> r & 1
         # The hash of the pair's lower row decides; a row without a partner is alone.
         lower[1 << r :] = coin[: -(1 << r)]
         bits |= (upper ^ (np.where(upper, lower, coin) >> r & 1)) << r
