@@ -230,6 +230,14 @@ class Quadratic:
             return self.plain.only(j, gap_fill)
         raise ValueError(f"column {j} is a product; only plain columns stand alone")
 
+    @property
+    def needed_by(self) -> Floats:
+        """1 where the line's column is a product of the other column."""
+        out = np.zeros((self.n_columns, self.n_columns))
+        products = np.arange(self.n_plain, self.n_columns)
+        out[products, self.a] = out[products, self.b] = 1.0
+        return out
+
     @cached_property
     def _units(self) -> Floats:
         return np.where(self.plain.std > 0, self.plain.std, 1.0)

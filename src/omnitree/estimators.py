@@ -392,8 +392,9 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     A univariate tree as CART grows it (Gini, subsets of symbols, surrogates for gaps) is cut
     back by cross-validation. Then, from the root down, one test over all features, linear
     or quadratic, with a branch for each class, takes the place of every subtree that it
-    beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is the same).
-    Each such node remembers what its candidates were worth, and `describe` says it.
+    beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is the same). It
+    keeps only the weights that held-out rows miss, or ten a sum. Each such node remembers
+    what its candidates were worth, and `describe` says it.
 
     Parameters
     ----------

@@ -336,7 +336,7 @@ class MachineSplit(Split):
 
     @property
     def n_params(self) -> int:
-        return len(self.bias) * (len(self.columns) + 1)
+        return len(self.bias) + int(np.count_nonzero(self.weights))
 
     def _layout(self):
         rows = [
@@ -421,7 +421,7 @@ class QuadraticMachineSplit(Split):
 
     @property
     def n_params(self) -> int:
-        return len(self.bias) * (len(self.terms) + 1)
+        return len(self.bias) + int(np.count_nonzero(self.weights))
 
     def _layout(self):
         rows = [

@@ -99,6 +99,32 @@ def test_one_kind(format: str, kind: str, rng, tmp_path: Path):
 
 
 @pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("kind", ["linear", "machine", "quadratic_machine", "network"])
+def test_weights_of_zero_are_left_out(format: str, kind: str, rng, tmp_path: Path):
+    """Half of the weights 0, as in sparse machines: the same answers, from fewer terms."""
+    tree = random_tree(rng, (kind,), 6)
+    weight = tree.weight.copy()
+    inner = np.flatnonzero(tree.kind)
+    for node in inner:
+        test = tree.test_start[node]
+        own = weight[tree.weight_ptr[test] : tree.weight_ptr[test + 1]]
+        own[rng.random(len(own)) < 0.5] = 0.0
+    tree = tree.replace(weight=weight)
+    values = random_rows(rng, 60)
+    clf = fitted(tree)
+    check(clf, decoded(values, SCHEMA), Table(values, SCHEMA), format, tmp_path)
+    if format == "python" and kind != "network":
+        assert "+= 0.0 *" not in clf.export("python")
+    terms = [
+        term
+        for test in Model(tree.to_dict()).all_tests
+        for s in test.sums
+        for term in s.terms
+    ]
+    assert terms and all(w != 0 for w, *_ in terms)
+
+
+@pytest.mark.parametrize("format", RUN)
 def test_symbols_never_seen_are_gaps(format: str, rng, tmp_path: Path):
     tree = random_tree(rng, tuple(SPLITS), 12)
     values = random_rows(rng, 60)

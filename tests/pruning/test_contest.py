@@ -32,6 +32,72 @@ def test_a_line_takes_the_place_of_a_staircase():
     assert "linear softmax" in clf.describe()
 
 
+def noisy(k=2, n=400, seed=0):
+    """Five of forty columns tell the class."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 40))
+    truth = 2 * X[:, :5] @ np.random.default_rng(7).normal(size=(5, k))
+    return X, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_useless_weights_are_dropped(k):
+    X, y = noisy(k)
+    new, truth = noisy(k, 4000, seed=1)
+    full = presets.make("omni", random_state=0, pruning=Contest(sparse=None))
+    full.fit(X, y)
+    clf = presets.make("omni", random_state=0).fit(X, y)
+    split, lines = clf.tree_.split(0), 1 if k == 2 else k
+    assert clf.tree_.n_leaves == k
+    assert full.tree_.split(0).n_params == 41 * lines
+    assert split.n_params <= 21 * lines
+    weights = np.zeros((lines, 40))
+    weights[:, list(split.columns)] = split.weights
+    kept = np.abs(weights)
+    assert kept[:, :5].sum() > 3 * kept[:, 5:].sum()
+    assert clf.score(new, truth) > full.score(new, truth)
+    said = split.candidates
+    assert [c.chosen for c in said] == [False] * (len(said) - 1) + [True]
+    assert said[-1].learner == "sparse linear softmax"
+    assert said[-1].parameters == split.n_params
+    assert "why sparse linear softmax" in clf.describe()
+
+
+def test_sparse_is_checked_and_asked_for_in_time():
+    X, y = noisy()
+    with pytest.raises(ValueError, match="sparse"):
+        presets.make("omni", pruning=Contest(sparse=-1)).fit(X, y)
+    late = presets.make("omni", random_state=0, max_seconds=0.0).fit(X, y)
+    assert late.tree_.node_kinds()["linear"] == 0
+
+
+@pytest.mark.parametrize("expansion", ["linear", "quadratic"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_sparse_tests_under_weights_costs_and_order(expansion, k):
+    """Weights are repeats, and neither the order of rows nor equal costs matter."""
+    X, y = noisy(k, 300)
+    X = X[:, 2:16] if expansion == "linear" else X[:, :6]
+    y = y if expansion == "linear" else (X[:, 0] * X[:, 1] + y - 1 > 0) + (k == 3) * y
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 3, size=len(y))
+    again = rng.permutation(np.repeat(np.arange(len(y)), weight))
+    part = Contest((Softmax(expansion),), root_margin=-50.0, sparse=3.0)
+    fits = [
+        TreeClassifier(pruning=part, random_state=0, cost_matrix=costs).fit(*rows)
+        for rows, costs in (
+            ((X, y, weight), None),
+            ((X[again], y[again]), None),
+            ((X, y, weight), 1 - np.eye(len(np.unique(y)))),
+        )
+    ]
+    for clf in fits:
+        said = clf.tree_.split(0).candidates[-1]
+        assert said.learner == f"sparse {expansion} softmax" and said.chosen
+        assert clf.tree_.split(0).n_params == said.parameters
+        assert (clf.predict(X) == fits[0].predict(X)).mean() > 0.995
+    assert fits[0].tree_.split(0).columns == fits[1].tree_.split(0).columns
+
+
 def test_a_box_stays_univariate():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(400, 5))

@@ -33,14 +33,17 @@ class Whitened:
         The rows along the directions; the last column is 1.
     variance : float array (r,)
         Of the scores.
-    basis : float array (p, r)
-        Turns weights of the scores into weights of the columns.
+    directions : float array (p, r)
+        Of unit length, in columns of deviation 1.
+    unit : float array (p,)
+        1 / deviation of the columns; 0 where they do not vary.
     mean : float array (p,)
     """
 
     scores: Floats
     variance: Floats
-    basis: Floats
+    directions: Floats
+    unit: Floats
     mean: Floats
 
     @classmethod
@@ -65,7 +68,7 @@ class Whitened:
             v = shared.T @ (v / np.sqrt(e))
         scores = np.ones((len(z), len(e) + 1))
         np.matmul(z, v, out=scores[:, :-1])
-        return cls(scores, e, v * inverse[:, None], mean)
+        return cls(scores, e, v, inverse, mean)
 
     def fit(
         self,
@@ -82,48 +85,8 @@ class Whitened:
         Classes are 0 .. k-1, rows may weigh nothing. `start` holds weights to begin with.
         The few steps of the defaults are enough to compare penalties.
         """
-        x = self.scores
-        share = (weight / weight.sum(axis=0)).T[:, None, :]
-        two = k == 2  # one function, the difference of two, has all that matters
-        own = y == np.arange(k)[1 if two else 0 :, None]
-        shape = (len(share), len(own), x.shape[1])
         scale = np.append(1 / np.sqrt(0.25 * self.variance + penalty), 1.0)
-        price = np.append(penalty * scale[:-1] ** 2, 0.0)
-        if two:
-            price *= 0.5  # |W|^2 of w and -w, each half the difference
-        pull = ((share * own).reshape(-1, len(x)) @ x).reshape(shape) * scale
-        first = np.zeros(shape)
-        if start is not None:
-            first[:] = (start[:, 1:] - start[:, :1] if two else start) / scale
-
-        def loss(flat: Floats) -> tuple[float, Floats]:
-            w = flat.reshape(shape)
-            s = ((w * scale).reshape(-1, shape[-1]) @ x.T).reshape(*shape[:-1], -1)
-            if two:
-                e = np.exp(-np.abs(s))
-                logs = np.log1p(e) + np.maximum(s, 0.0)
-                p = np.where(s >= 0, share, share * e) / (1 + e)
-            else:
-                top = s.max(axis=1, keepdims=True)
-                p = np.exp(np.subtract(s, top, out=s), out=s)
-                total = p.sum(axis=1, keepdims=True)
-                logs = np.log(total) + top
-                p *= share / total
-            gradient = (p.reshape(-1, len(x)) @ x).reshape(shape) * scale - pull
-            paid = price * w
-            value = np.vdot(share, logs) + np.vdot(0.5 * paid - pull, w)
-            return float(value), (gradient + paid).ravel()
-
-        found = minimize(
-            loss,
-            first.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": most, "gtol": tolerance, "ftol": 1e-12},
-        )
-        w = found.x.reshape(shape) * scale
-        if two:
-            return np.concatenate([-w / 2, w / 2], axis=1)
+        w = regress(self.scores, y, weight, k, penalty, scale, start, tolerance, most)
         return w - w.mean(axis=1, keepdims=True)
 
     def sums(self, w: Floats) -> Floats:
@@ -132,5 +95,65 @@ class Whitened:
 
     def functions(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights (k, p) and biases (k,) of the columns for weights (k, r + 1)."""
-        weights = w[:, :-1] @ self.basis.T
+        weights = w[:, :-1] @ self.directions.T * self.unit
         return weights, w[:, -1] - weights @ self.mean
+
+
+def regress(
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    k: int,
+    penalty: float,
+    scale: Floats,
+    start: Floats | None = None,
+    tolerance: float = 2e-3,
+    most: int = 30,
+) -> Floats:
+    """Weights (m, k, r) of the columns of x, one fit for each column of `weight` (n, m).
+
+    The last column of x is 1 and has no penalty. Steps are taken in units of `scale`, one
+    for each column or each weight (m, k, r); of two classes, whose weights are opposite,
+    only those of the second (m, 1, r). What has the scale 0 stays 0.
+    """
+    share = (weight / weight.sum(axis=0)).T[:, None, :]
+    two = k == 2  # one function, the difference of two, has all that matters
+    own = y == np.arange(k)[1 if two else 0 :, None]
+    shape = (len(share), len(own), x.shape[1])
+    price = penalty * scale**2
+    price[..., -1] = 0.0
+    if two:
+        price *= 0.5  # |W|^2 of w and -w, each half the difference
+    pull = ((share * own).reshape(-1, len(x)) @ x).reshape(shape) * scale
+    first = np.zeros(shape)
+    if start is not None:
+        begin = start[:, 1:] - start[:, :1] if two else start
+        np.divide(begin, scale, out=first, where=scale > 0)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        w = flat.reshape(shape)
+        s = ((w * scale).reshape(-1, shape[-1]) @ x.T).reshape(*shape[:-1], -1)
+        if two:
+            e = np.exp(-np.abs(s))
+            logs = np.log1p(e) + np.maximum(s, 0.0)
+            p = np.where(s >= 0, share, share * e) / (1 + e)
+        else:
+            top = s.max(axis=1, keepdims=True)
+            p = np.exp(np.subtract(s, top, out=s), out=s)
+            total = p.sum(axis=1, keepdims=True)
+            logs = np.log(total) + top
+            p *= share / total
+        gradient = (p.reshape(-1, len(x)) @ x).reshape(shape) * scale - pull
+        paid = price * w
+        value = np.vdot(share, logs) + np.vdot(0.5 * paid - pull, w)
+        return float(value), (gradient + paid).ravel()
+
+    found = minimize(
+        loss,
+        first.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": most, "gtol": tolerance, "ftol": 1e-12},
+    )
+    w = found.x.reshape(shape) * scale
+    return np.concatenate([-w / 2, w / 2], axis=1) if two else w

@@ -35,25 +35,33 @@ class Validated:
         Mean of minus the logarithm of the held-out probability of the true class.
     held_out : HeldOut
         Errors in the folds that were fitted.
-    weights : float array (1, k, r + 1)
-        Mean over the folds.
+    weights : float array (m, k, r + 1)
+        Of each fold that was fitted.
+    held : float array (n, m)
+        Weight of each row in these folds.
     """
 
     penalty: float
     loss: float
     held_out: HeldOut
     weights: Floats
+    held: Floats
+
+    @property
+    def start(self) -> Floats:
+        """Weights to begin with on all rows: the mean over the folds."""
+        return self.weights.mean(axis=0, keepdims=True)
 
     @classmethod
     def of(
         cls, parts: Sequence[Folds], penalty: float, costs: Floats | None
     ) -> Validated:
-        tested = np.sum([part.held.sum(axis=1) for part in parts], axis=0)
+        held = np.hstack([part.held for part in parts])
+        tested = held.sum(axis=1)
         wrong = np.sum([part.wrong(penalty, costs) for part in parts], axis=0)
         weights = np.concatenate([part.weights[penalty] for part in parts])
         loss = sum(part.losses[penalty] for part in parts) / tested.sum()
-        mean = weights.mean(axis=0, keepdims=True)
-        return cls(penalty, loss, HeldOut(tested, wrong), mean)
+        return cls(penalty, loss, HeldOut(tested, wrong), weights, held)
 
 
 def validate(
@@ -71,8 +79,8 @@ def validate(
     `held` (n, m) has the weight of each row in each fold, `costs` those of the k classes,
     `against` the share of each row that something else misclassifies.
     """
-    kept = weight[:, None] - held > 1e-12
-    held = held[:, (held > 0).any(axis=0) & kept.any(axis=0)]
+    left = kept(weight[:, None], held)
+    held = held[:, (held > 0).any(axis=0) & left.any(axis=0)]
     ahead = int(against is not None and len(y) >= MANY)
     size = max(1, ROOM // (len(y) * k))
     starts = [*range(ahead), *range(ahead, held.shape[1], size)]
@@ -109,31 +117,64 @@ class Folds:
     weights: dict[float, Floats] = field(default_factory=dict)
     losses: dict[float, float] = field(default_factory=dict)
 
-    @property
-    def kept(self) -> Floats:
-        """Weight (n, m) of the rows that are not held out."""
-        kept = self.weight[:, None] - self.held
-        kept[kept < 1e-12] = 0.0
-        return kept
-
     def loss(self, penalty: float) -> float:
         """Of the held-out rows; fits where it has not been asked for before."""
         if penalty not in self.losses:
             start = next(reversed(self.weights.values()), None)
-            w = self.whitened.fit(self.y, self.kept, self.k, penalty, start)
-            s = self.whitened.sums(w)
-            lost = np.logaddexp.reduce(s, axis=1) - s[:, self.y, np.arange(len(self.y))]
+            left = kept(self.weight[:, None], self.held)
+            w = self.whitened.fit(self.y, left, self.k, penalty, start)
+            lost = surprise(w, self.whitened.scores, self.y, self.held)
             self.weights[penalty] = w
-            self.losses[penalty] = float(np.vdot(self.held.T, lost))
+            self.losses[penalty] = float(lost.sum())
         return self.losses[penalty]
 
     def wrong(self, penalty: float, costs: Floats | None) -> Floats:
         """Weight of each row while it was held out and misclassified, times the cost."""
-        said = self.whitened.sums(self.weights[penalty]).argmax(axis=1)
-        wrong = np.zeros(len(self.y))
-        for held, branch, kept in zip(self.held.T, said, self.kept.T, strict=True):
-            wrong += held * losses(branch, self.y, kept, costs)
-        return wrong
+        w, x = self.weights[penalty], self.whitened.scores
+        return misclassified(w, x, self.y, self.held, self.weight, costs)
+
+
+def surprise(w: Floats, x: Floats, y: NDArray[np.int32], held: Floats) -> Floats:
+    """Minus the logarithm of the probability of each row's class while it was held out.
+
+    `w` (m, k, r) has the weights of columns x that were fitted without each fold, `held`
+    (n, m) the weight of each row in each fold.
+    """
+    lost = np.zeros(len(y))
+    for own, fold in zip(w, held.T, strict=True):
+        rows = np.flatnonzero(fold)
+        s = x[rows] @ own.T
+        s -= s[np.arange(len(rows)), y[rows], None]
+        top = s.max(axis=1)
+        inside = np.log(np.exp(s - top[:, None]).sum(axis=1))
+        lost[rows] += fold[rows] * (top + inside)
+    return lost
+
+
+def misclassified(
+    w: Floats,
+    x: Floats,
+    y: NDArray[np.int32],
+    held: Floats,
+    weight: Floats,
+    costs: Floats | None,
+) -> Floats:
+    """Weight of each row while it was held out and misclassified, times the cost."""
+    wrong = np.zeros(len(y))
+    for own, fold in zip(w, held.T, strict=True):
+        # What a branch answers under costs depends on the rows that are not held out.
+        rows = np.flatnonzero(fold if costs is None else np.ones(len(y)))
+        branch = (x[rows] @ own.T).argmax(axis=1)
+        lost = losses(branch, y[rows], kept(weight[rows], fold[rows]), costs)
+        wrong[rows] += fold[rows] * lost
+    return wrong
+
+
+def kept(weight: Floats, held: Floats) -> Floats:
+    """Weight of the rows that are not held out."""
+    left = weight - held
+    left[left < 1e-12] = 0.0
+    return left
 
 
 def best_penalty(parts: Sequence[Folds], penalties: Sequence[float]) -> float:

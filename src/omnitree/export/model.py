@@ -73,7 +73,7 @@ class Test:
         """First sums of a test on several features.
 
         One for linear and quadratic tests, one a branch of a machine, one a hidden unit
-        of a network.
+        of a network. Terms with the weight 0 add nothing and are left out.
         """
         data = self.data
         if self.is_machine:
@@ -84,7 +84,12 @@ class Test:
             starts, rows = [0.0], [data["weights"]]
         terms = terms_of(data)
         return [
-            Sum(start, tuple((w, a, b) for w, (a, b) in zip(row, terms, strict=True)))
+            Sum(
+                start,
+                tuple(
+                    (w, a, b) for w, (a, b) in zip(row, terms, strict=True) if w != 0
+                ),
+            )
             for start, row in zip(starts, rows, strict=True)
         ]
 
@@ -287,7 +292,8 @@ class Model:
         if test.kind in UNIVARIATE:
             return [test.data["feature"]]
         # A column may be in no term.
-        places = {at for pair in terms_of(test.data) for at in pair if at >= 0}
+        pairs = [(a, b) for total in test.sums for _, a, b in total.terms]
+        places = {at for pair in pairs for at in pair if at >= 0}
         return sorted({self.columns[test.columns[at]].feature for at in places})
 
     @cached_property

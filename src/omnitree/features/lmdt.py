@@ -50,9 +50,8 @@ class LMDTElimination(Selection):
         delta = number("delta", self.delta, most=1)
         if self.against not in AGAINST:
             raise ValueError(unknown("against", self.against, list(AGAINST)))
-        n = float(trials.cases.weight.sum())
-        trial = saved = trials.of(trials.all_columns)
-        best = trial.accuracy
+        rows = float(trials.cases.weight.sum())
+        trial = saved = best = trials.of(trials.all_columns)
         while len(trial.columns) > 1:
             i = least_dispersed(trial)[0]
             kept = np.delete(np.arange(len(trial.columns)), i)
@@ -60,22 +59,28 @@ class LMDTElimination(Selection):
                 np.ascontiguousarray(trial.machine.weights[:, kept]), trial.machine.bias
             )
             trial = trials.of(trial.columns[kept], start)
-            if n <= 2 * len(trial.columns):  # too few rows to trust any accuracy
-                best = trial.accuracy
-            best = max(best, trial.accuracy)
-            if trial.accuracy < best - delta - 1e-9:
+            few = rows <= 2 * len(trial.columns)  # too few to trust any accuracy
+            if few or trial.accuracy >= best.accuracy - 1e-12:
+                best = saved = trial
+                continue
+            if trial.accuracy < best.accuracy - delta - 1e-9:
                 break
-            if not self._worse(trial.accuracy, best, saved.accuracy, n):
+            other = best if self.against == "best" else saved
+            if trial.accuracy >= other.accuracy - 1e-12 or not self.worse(
+                trial, other, trials
+            ):
                 saved = trial
         return saved if saved.discriminates else None
 
-    def _worse(self, accuracy: float, best: float, saved: float, n: float) -> bool:
-        """Whether an accuracy is significantly below that it is held against."""
+    def worse(self, trial: Trial, other: Trial, trials: Trials) -> bool:
+        """Whether the accuracy of a test is significantly below that of another."""
         alpha = number("alpha", self.alpha, least=1e-300, most=0.5)
-        known = self.against == "best"
-        other = best if known else saved
-        if accuracy >= min(best, other) - 1e-12 or n <= 1:
+        n = float(trials.cases.weight.sum())
+        if n <= 1:
             return False
-        spread = other * (1 - other) + (0.0 if known else accuracy * (1 - accuracy))
-        critical = stdtrit((n - 1) * (1 if known else 2), 1 - alpha)
-        return bool(other - accuracy > np.sqrt(spread / (n - 1)) * critical)
+        spread, degrees = other.accuracy * (1 - other.accuracy), n - 1
+        if self.against == "saved":
+            spread += trial.accuracy * (1 - trial.accuracy)
+            degrees *= 2
+        loss = np.sqrt(spread / (n - 1)) * stdtrit(degrees, 1 - alpha)
+        return bool(other.accuracy - trial.accuracy > loss)

@@ -48,8 +48,8 @@ class Boosted(TrialLearner):
     max_steps : int, default=100
     patience : int, default=20
         A fold stops so many steps after its fewest errors.
-    min_columns : int, default=1
-        Nodes with fewer columns, products included, get no test.
+    min_columns, max_columns : int, default=1 and None
+        Nodes with fewer or more columns, products included, get no test.
     max_cells : int, optional
         Nor do nodes with more rows times columns times classes.
 
@@ -71,6 +71,7 @@ class Boosted(TrialLearner):
         max_steps=100,
         patience=20,
         min_columns=1,
+        max_columns=None,
         max_cells=None,
     ):
         self.expansion = expansion
@@ -78,6 +79,7 @@ class Boosted(TrialLearner):
         self.max_steps = max_steps
         self.patience = patience
         self.min_columns = min_columns
+        self.max_columns = max_columns
         self.max_cells = max_cells
 
     def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
@@ -85,16 +87,12 @@ class Boosted(TrialLearner):
         self.check_expansion()
         for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
             number(name, getattr(self, name), least)
-        p = node.problem.source(self.expansion).n_columns
-        k = int((node.counts > 0).sum())
-        most = np.inf if self.max_cells is None else self.max_cells
-        many = len(node.rows) * p * k > number("max_cells", most, 1)
-        if k < 2 or p < number("min_columns", self.min_columns, 1) or many:
+        if not self.suits(node):
             return None
         rows = node.view(self.expansion)
         x = np.ascontiguousarray(rows.columns)
         f = Folds.of(node, rows, self.folds)
-        start = Model.start(k, x.shape[1])
+        start = Model.start(len(rows.present), x.shape[1])
         with one_thread():
             held_out, steps = self._validate(
                 start, x, f.y, rows.weight, f.held, f.costs

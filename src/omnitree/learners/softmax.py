@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from omnitree.coefficients.threads import one_thread
+from omnitree.column_source import Quadratic
 from omnitree.discriminants.softmax import Whitened
-from omnitree.discriminants.softmax_folds import Validated, validate
+from omnitree.discriminants.softmax_folds import Validated, kept, validate
+from omnitree.discriminants.softmax_sparse import Thinned, enough, fewest
 from omnitree.learners.trial import Folds, Trial, TrialLearner
 from omnitree.linear_rows import Floats
 from omnitree.node import Node
@@ -34,6 +36,7 @@ class SoftmaxTrial(Trial):
     whitened: Whitened
     y: np.ndarray
     validated: Validated
+    costs: Floats | None
 
     def functions(self) -> tuple[Floats, Floats]:
         k = len(self.rows.present)
@@ -43,11 +46,63 @@ class SoftmaxTrial(Trial):
                 self.rows.weight[:, None],
                 k,
                 self.validated.penalty,
-                self.validated.weights,
+                self.validated.start,
                 tolerance=1e-6,
-                most=int(np.clip(WORK / (self.whitened.scores.size * k), 50, 300)),
+                most=_most(self.whitened.scores.size * k),
             )
         return self.whitened.functions(w)
+
+    def sparser(self, margin: float) -> Trial | None:
+        source, weight, valid = self.rows.source, self.rows.weight, self.validated
+        held = valid.held[:, : enough(valid.held)]
+        start = Thinned.of(
+            self.whitened,
+            self.rows.columns,
+            self.y,
+            kept(weight[:, None], held),
+            valid.penalty,
+            valid.weights[: held.shape[1]],
+            source.needed_by if isinstance(source, Quadratic) else None,
+        )
+        with one_thread():
+            found = fewest(start, held, margin, self.costs)
+        if found is None:
+            return None
+        sizes, errors = found
+        name, start = f"sparse {self.name}", start.together(weight)
+        rows, expansion = self.rows, self.expansion
+        return SparseTrial(name, rows, expansion, errors, self.whitened, start, sizes)
+
+
+@dataclass(frozen=True)
+class SparseTrial(Trial):
+    """A softmax test of which only some weights are left, the last of `sizes`.
+
+    `start` has all weights, fitted to all rows or nearly so.
+    """
+
+    whitened: Whitened
+    start: Thinned
+    sizes: list[int]
+
+    @property
+    def n_parameters(self) -> int:
+        return self.sizes[-1] + self.start.alive.shape[1]
+
+    def functions(self) -> tuple[Floats, Floats]:
+        thin = self.start
+        with one_thread():
+            for size in self.sizes:
+                thin = thin.thinner(size)
+            work = thin.x.size * thin.w.shape[1]
+            (w,) = thin.fitted(1e-4, _most(work)).w
+        weights = w[:, :-1] * self.whitened.unit
+        return weights, w[:, -1] - weights @ self.whitened.mean
+
+
+def _most(work: int) -> int:
+    """Steps of a last fit that takes so many products a step."""
+    return int(np.clip(WORK / work, 50, 300))
 
 
 class Softmax(TrialLearner):
@@ -62,8 +117,10 @@ class Softmax(TrialLearner):
         largest, if that is at once.
     folds : int, default=5
         Of the cross-validation that chooses the penalty.
-    max_columns : int, optional
-        Nodes with more columns, products included, get no test.
+    min_columns, max_columns : int, default=1 and None
+        Nodes with fewer or more columns, products included, get no test.
+    max_cells : int, optional
+        Nor do nodes with more rows times columns times classes.
 
     Examples
     --------
@@ -77,22 +134,31 @@ class Softmax(TrialLearner):
     """
 
     def __init__(
-        self, expansion="linear", penalties=PENALTIES, folds=5, max_columns=None
+        self,
+        expansion="linear",
+        penalties=PENALTIES,
+        folds=5,
+        min_columns=1,
+        max_columns=None,
+        max_cells=None,
     ):
         self.expansion = expansion
         self.penalties = penalties
         self.folds = folds
+        self.min_columns = min_columns
         self.max_columns = max_columns
+        self.max_cells = max_cells
 
     def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
         """Cross-validate every penalty; `validate` says when it gives up."""
         self.check_expansion()
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
         number("penalties", penalties[-1], 1e-12)
+        if not self.suits(node):
+            return None
         rows = node.view(self.expansion)
         n, p, k = len(rows.rows), rows.n_columns, len(rows.present)
-        most = np.inf if self.max_columns is None else self.max_columns
-        if k < 2 or p > number("max_columns", most, 1) or min(n, p) > TOO_MANY:
+        if min(n, p) > TOO_MANY:
             return None
         with one_thread():
             whitened = Whitened.of(rows.columns, rows.weight)
@@ -103,5 +169,13 @@ class Softmax(TrialLearner):
                 whitened, f.y, k, rows.weight, f.held, penalties, f.costs, against
             )
         name = f"{self.expansion} softmax"
-        found = validated.held_out
-        return SoftmaxTrial(name, rows, self.expansion, found, whitened, f.y, validated)
+        return SoftmaxTrial(
+            name,
+            rows,
+            self.expansion,
+            validated.held_out,
+            whitened,
+            f.y,
+            validated,
+            f.costs,
+        )

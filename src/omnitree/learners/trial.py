@@ -22,7 +22,7 @@ from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS
 from omnitree.node import EXPANSIONS, Node
-from omnitree.parts import unknown
+from omnitree.parts import number, unknown
 from omnitree.splits import Split
 from omnitree.table import Table
 
@@ -67,6 +67,10 @@ class Trial:
     def functions(self) -> tuple[Floats, Floats]:
         """Weights (k, p) and biases (k,) of the columns, fitted to all rows."""
         raise AssertionError(f"{type(self).__name__} has no functions")
+
+    def sparser(self, margin: float) -> Trial | None:
+        """A test with fewer weights that is not worse by so many standard errors."""
+        return None
 
     def split(self) -> Split | None:
         """The test; None if all rows take one branch."""
@@ -123,6 +127,9 @@ class TrialLearner(SplitLearner):
     """A learner whose test is cross-validated before it is made."""
 
     expansion: str
+    min_columns: int
+    max_columns: int | None
+    max_cells: int | None
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The test for one node."""
@@ -133,6 +140,19 @@ class TrialLearner(SplitLearner):
         """Refuse an expansion that does not exist."""
         if self.expansion not in EXPANSIONS:
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
+
+    def suits(self, node: Node) -> bool:
+        """Whether the node has two classes, and a number of columns that is allowed."""
+        p = node.problem.source(self.expansion).n_columns
+        k = int((node.counts > 0).sum())
+        columns, cells = (
+            np.inf if most is None else most
+            for most in (self.max_columns, self.max_cells)
+        )
+        number("min_columns", self.min_columns, 1)
+        number("max_columns", columns, 1)
+        few = len(node.rows) * p * k <= number("max_cells", cells, 1)
+        return k >= 2 and self.min_columns <= p <= columns and few
 
     def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
         """Cross-validate; None where there is nothing to fit.

@@ -56,8 +56,8 @@ class Contest(Pruning):
     ----------
     rivals : sequence of Softmax and Boosted
         From the simplest to the richest; by default a linear and a quadratic softmax and,
-        where the latter has more than 500 terms, a sparse quadratic test. With none it is
-        cost-complexity pruning.
+        where the latter has more than 500 terms, a boosted quadratic test, which is sparse.
+        With none it is cost-complexity pruning.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
@@ -75,6 +75,10 @@ class Contest(Pruning):
     max_rows : int, default=20000
         In nodes with more rows, rivals see a stratified sample of this size. With more
         than ten times as many rows in all, one fold tests the tree instead of all.
+    sparse : float or None, default=0.5
+        A rival that has won loses its least weights as long as neither its held-out errors
+        nor its held-out likelihood are worse by more than this many standard errors. None
+        keeps all weights.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class Contest(Pruning):
         step=1.0,
         min_rows=30,
         max_rows=20_000,
+        sparse=0.5,
     ):
         self.rivals = rivals
         self.folds = folds
@@ -96,6 +101,7 @@ class Contest(Pruning):
         self.step = step
         self.min_rows = min_rows
         self.max_rows = max_rows
+        self.sparse = sparse
 
     @property
     def only_cuts(self) -> bool:
@@ -197,6 +203,12 @@ class Contest(Pruning):
                 needed = self.step if richer else 0.0
             if found.complete and found.gain(least) > needed + 1e-9:
                 best, least = len(trials) - 1, found.shares()
+        if best is None or self.sparse is None or problem.limits.expired():
+            return trials, best
+        sparse = trials[best].sparser(number("sparse", self.sparse, 0))
+        if sparse is not None:
+            best = len(trials)
+            trials.append(sparse)
         return trials, best
 
 
