@@ -53,6 +53,21 @@ def test_trials_are_those_of_each_part(learner, gaps, rng):
             np.testing.assert_allclose(ours, naive, atol=1e-9)
 
 
+@pytest.mark.parametrize("weight", ["one", "whole"])
+def test_errors_of_all_parts(weight, rng):
+    """Also where a side has no training rows: it has the class of all of them."""
+    for _ in range(60):
+        found = random_sample(rng, n=40, d=2, gaps=0.0, k=3, weight=weight)
+        divisions = Divisions.five_by_two(node_of(found), rng)
+        above = rng.random((10, 40)) < rng.choice([0.02, 0.5, 0.98])
+        counted = divisions.errors(above)
+        for d, side in enumerate(above):
+            trained, tested = (side[at].astype(int) for at in divisions.parts[d])
+            # A branch without training rows is as one that goes nowhere.
+            tested[~np.isin(tested, trained)] = -1
+            assert counted[d] == pytest.approx(divisions.error(d, trained, tested))
+
+
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])
 def test_moments_of_cells(expansion, rng):
     met = 0

@@ -51,6 +51,10 @@ class Source(Protocol):
     def has_gaps(self) -> bool:
         """Whether some cells are missing."""
 
+    @property
+    def matrix(self) -> Floats | None:
+        """All columns of the whole table, where these lie there without gaps."""
+
     def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         """Means of the columns with gaps over the present cells of some rows."""
 
@@ -64,6 +68,12 @@ class Source(Protocol):
         self, w: Floats, threshold: float, fill: Floats, merit: float
     ) -> Split | None:
         """The test `columns @ w <= threshold` in the table's own units."""
+
+
+def _side_by_side(rows: NDArray[np.int64]) -> bool:
+    """Whether rows follow each other without a hole."""
+    span = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
+    return bool(span and (np.diff(rows) == 1).all())
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,10 @@ class Standardised:
     def has_gaps(self) -> bool:
         return len(self.with_gaps) > 0
 
+    @property
+    def matrix(self) -> Floats | None:
+        return None if self.has_gaps else self.columns
+
     def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         fill = np.zeros(len(self.with_gaps))
         for i, j in enumerate(self.with_gaps):
@@ -116,8 +130,7 @@ class Standardised:
         return fill
 
     def take(self, rows: NDArray[np.int64], gap_fill: Floats) -> Floats:
-        if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and not self.has_gaps:
-            # The rows of a node ascend, so these lie side by side: no copy is needed.
+        if _side_by_side(rows) and not self.has_gaps:  # no copy is needed
             out = self.columns[rows[0] : rows[-1] + 1]
             out.flags.writeable = False
             return out
@@ -197,6 +210,10 @@ class Quadratic:
     @property
     def has_gaps(self) -> bool:
         return self.plain.has_gaps
+
+    @property
+    def matrix(self) -> Floats | None:
+        return None
 
     def gap_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         return self.plain.gap_means(rows, weight)

@@ -10,21 +10,20 @@ learners that have a fast way to be tried.
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core import discriminant as kernel
-from omnitree.folds import deal, mix
+from omnitree.folds import deal, halve, mix
 from omnitree.linear_rows import Floats, LinearRows, Moments
 from omnitree.node import Node
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
 ROOM = 2**28
-PIECE = 4096  # rows taken at a time
+PIECE = 2048  # rows taken at a time
 
 
 @dataclass(frozen=True)
@@ -34,30 +33,40 @@ class Divisions:
     Attributes
     ----------
     node : Node
-    held : float array (n, D)
-        Weight of each row in the test part of each division; the rest of its weight
-        is in the training part.
+    tested : bool or float array (D, n)
+        Rows in the test part of each division, all others are in the training part; or
+        what weight they have there, where the rest of it is in the training part.
     """
 
     node: Node
-    held: Floats
+    tested: NDArray[np.bool_] | Floats
 
     @classmethod
     def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
         """Five times two halves: ten divisions, each half tested by the other."""
         halves = halved(node, 5, rng)
         if halves is None:
-            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]))
-        sides = np.stack([~halves, halves], axis=1).reshape(10, -1)
-        return cls(node, (sides * node.weight).T)
+            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]).T)
+        return cls(node, np.stack([~halves, halves], axis=1).reshape(10, -1))
 
     @classmethod
     def folds(cls, node: Node, n_folds: int, rng: np.random.Generator) -> Divisions:
         """Each of several folds tested by the others."""
-        return cls(node, _dealt(node, n_folds, rng))
+        return cls(node, _dealt(node, n_folds, rng).T)
 
     def __len__(self) -> int:
-        return self.held.shape[1]
+        return len(self.tested)
+
+    @property
+    def whole(self) -> bool:
+        """Whether no division has a row in both parts."""
+        return self.tested.dtype == bool
+
+    @cached_property
+    def held(self) -> Floats:
+        """Weight of each row in the test part of each division, (n, D)."""
+        held = self.tested.astype(np.float64)
+        return (held * self.node.weight if self.whole else held).T
 
     @cached_property
     def kept(self) -> Floats:
@@ -66,12 +75,39 @@ class Divisions:
         return np.where(left > 1e-12, left, 0.0).T
 
     @cached_property
+    def trained(self) -> NDArray[np.bool_]:
+        """Whether each division trains on each row, (D, n)."""
+        return np.equal(self.tested, 0) if self.whole else self.kept.T > 0
+
+    @cached_property
+    def divided(self) -> NDArray[np.bool_]:
+        """Rows that some division has in both parts."""
+        if self.whole:
+            return np.zeros(self.tested.shape[1], dtype=bool)
+        return np.any(self.trained & (self.tested > 0), axis=0)
+
+    @cached_property
+    def cells(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The cell of each row, and the divisions that train on it, (C, D)."""
+        code: NDArray = np.zeros(self.tested.shape[1], dtype=np.int64)
+        for d, inside in enumerate(self.trained):
+            code |= inside.astype(np.int64) << d
+        if len(self) < 16:  # no need to sort
+            found = np.flatnonzero(np.bincount(code))
+            place = np.zeros(1 << len(self), dtype=np.int32)
+            place[found] = np.arange(len(found))
+            cell = place[code]
+        else:
+            found, cell = np.unique(code, return_inverse=True)
+        member = found[:, None] >> np.arange(len(self)) & 1
+        return cell.astype(np.int32), member.astype(bool)
+
+    @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Rows of the node, by position, that each division trains on and tests."""
-        trained, tested = self.kept.T > 0, self.held.T > 0
         return [
             (np.flatnonzero(a), np.flatnonzero(b))
-            for a, b in zip(trained, tested, strict=True)
+            for a, b in zip(self.trained, self.tested, strict=True)
         ]
 
     def training(self, d: int) -> NDArray[np.intp]:
@@ -90,7 +126,7 @@ class Divisions:
     def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
         """The rows of a training part as linear tests see them, with known moments."""
         at, node = self.training(d), self.node
-        return LinearRows.of(
+        rows = LinearRows.of(
             node.problem.source(expansion),
             node.rows[at],
             node.y[at],
@@ -98,6 +134,7 @@ class Divisions:
             node.problem.n_classes,
             lambda: moments,
         )
+        return replace(rows, within=(node.view(expansion), at))
 
     def moments(self, expansion: str) -> list[Moments] | None:
         """Moments of every training part; None where parts had better sum their own.
@@ -107,39 +144,39 @@ class Divisions:
         """
         view = self.node.view(expansion)
         p, k = view.n_columns, view.n_classes
-        few = len(view.rows) <= 4 * max(p, len(self))
-        # A row belongs to training parts as a whole or, where it was divided, in part.
-        trained = self.kept.T > 0
-        whole = ~(trained & (self.held.T > 0)).any(axis=0)
-        code = np.zeros(len(view.rows), dtype=np.int64)
-        for d, inside in enumerate(trained):
-            code += inside.astype(np.int64) << d
-        if len(self) < 15:
-            code = code.astype(np.int16)  # sorted by radix
-        order = np.flatnonzero(whole)[np.argsort(code[whole], kind="stable")]
-        first = np.flatnonzero(np.diff(code[order], prepend=-1))
-        cells = max(len(first), 1)
-        if view.source.has_gaps or few or 8 * (cells + len(self)) * p * p > ROOM:
+        if view.source.has_gaps or len(view.rows) <= 4 * max(p, len(self)):
             return None
-        sums, second = np.zeros((cells, k, p)), np.zeros((cells, p, p))
-        cell = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
-        _add(view, order, view.weight[order], cell, sums, second)
-        member = np.zeros((len(self), cells))
-        member[:, : len(first)] = trained[:, order[first]]
-        sums = np.tensordot(member, sums, axes=1)
-        second = np.tensordot(member, second, axes=1)
-        divided = np.flatnonzero(~whole)
+        # A row belongs to training parts as a whole or, where it was divided, in part.
+        whole, (cell, member) = np.flatnonzero(~self.divided), self.cells
+        cell = cell[whole]
+        used = np.flatnonzero(np.bincount(cell))
+        if 8 * (len(used) + len(self)) * p * p > ROOM:
+            return None
+        sums, second = (np.zeros((len(used), m, p)) for m in (k, p))
+        for i, c in enumerate(used):
+            at = whole[cell == c]
+            _add(view, at, view.weight[at], sums[i], second[i])
+        share = member[used].T.astype(np.float64)
+        sums, second = (np.tensordot(share, m, axes=1) for m in (sums, second))
+        divided = np.flatnonzero(self.divided)
         for d in range(len(self)) if len(divided) else []:
-            part = np.full(len(divided), d)
-            _add(view, divided, self.kept[divided, d], part, sums, second)
+            _add(view, divided, self.kept[divided, d], sums[d], second[d])
         return [Moments(*both) for both in zip(sums, second, strict=True)]
 
     def errors(self, above: NDArray[np.bool_]) -> Floats:
-        """Share of wrong rows in every test part, by the side (n, D) of each row."""
-        counts = np.zeros((len(self), 2, 2, self.node.problem.n_classes))
+        """Share of wrong rows in every test part, by the side (D, n) of each row."""
+        k, y = self.node.problem.n_classes, self.node.y
+        counts = np.zeros((len(self), 2, 3, k))
         sides = np.ascontiguousarray(above).view(np.uint8)
-        kept, held = (np.ascontiguousarray(w.T) for w in (self.kept, self.held))
-        kernel.count_parts(sides, self.node.y, kept, held, counts)
+        if self.whole:
+            tested = np.ascontiguousarray(self.tested).view(np.uint8)
+            kernel.count_parts(tested, sides, y, self.node.weight, counts)
+        else:
+            for d, side in enumerate(sides):
+                for part, weight in enumerate((self.kept[:, d], self.held[:, d])):
+                    flat = np.bincount(side * np.int64(k) + y, weight, 3 * k)
+                    counts[d, part] = flat.reshape(3, k)
+        counts[:, 0, 2] = counts[:, 0].sum(axis=1)  # for a side without training rows
         return np.array([wrong_share(*part) for part in counts])
 
     def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
@@ -172,11 +209,12 @@ def wrong_share(trained: Floats, tested: Floats) -> float:
     """Share of tested rows with a wrong class, by counts (branches, K) of both parts.
 
     A branch has the class of most of its training rows; one without any has that of the
-    last branch.
+    last line, which counts all of them.
 
     Examples
     --------
-    >>> wrong_share(np.array([[5, 1], [0, 3]]), np.array([[3, 1], [1, 3]]))
+    >>> trained = np.array([[5, 1], [0, 3], [5, 4]])
+    >>> wrong_share(trained, np.array([[3, 1], [1, 3], [0, 0]]))
     0.25
     """
     label = trained.argmax(axis=1)
@@ -186,31 +224,14 @@ def wrong_share(trained: Floats, tested: Floats) -> float:
     return float((total - right) / max(total, np.finfo(float).tiny))
 
 
-def halved(node: Node, repeats: int, rng: np.random.Generator) -> NDArray | None:
-    """Which half each row is in, (repeats, n); None where rows weigh more than one.
-
-    The rows of a class, in the order of their hashes, are paired, each time otherwise, and
-    the two of a pair part at random. One sort serves all repeats. Equal rows count as one
-    of weight two, which has to be divided (`folds.deal`).
-    """
-    n, seed = len(node.rows), np.uint64(rng.integers(2**62))
+def halved(
+    node: Node, repeats: int, rng: np.random.Generator
+) -> NDArray[np.bool_] | None:
+    """Which half each row is in, (repeats, n); None where rows weigh more than one."""
+    seed = np.uint64(rng.integers(2**62))
     if not (node.weight == 1).all() or node.problem.n_classes > 256:
         return None
-    key = mix(node.problem.row_hash[node.rows] ^ seed) >> np.uint64(8)
-    order = np.argsort(node.y.astype(np.uint64) << np.uint64(56) | key)
-    y, key = node.y[order], key[order]
-    first = np.flatnonzero(np.diff(y, prepend=-1))
-    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
-        return None
-    place = np.arange(n) - np.repeat(first, np.diff(first, append=n))
-    out = np.empty((repeats, n), dtype=bool)
-    for r in range(repeats):
-        upper = (place >> r & 1).astype(bool)
-        # The hash of the pair's lower row decides; a row without a partner is alone.
-        lower = np.arange(n) - np.where(upper, 1 << r, 0)
-        coin = key[lower] >> np.uint64(r) & np.uint64(1)
-        out[r, order] = upper ^ coin.astype(bool)
-    return out
+    return halve(mix(node.problem.row_hash[node.rows] ^ seed), node.y, repeats)
 
 
 def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
@@ -247,21 +268,14 @@ def _add(
     view: LinearRows,
     at: NDArray[np.intp],
     weight: Floats,
-    cell: NDArray[np.intp],
     sums: Floats,
     second: Floats,
 ) -> None:
-    """Add rows of a view, sorted by cell, to the moments (C, K, p), (C, p, p) of these."""
+    """Add rows of a view to class sums (K, p) and second moments (p, p)."""
     weight = np.ascontiguousarray(weight)
-    plain = bool((weight == 1).all())
-    by_class = sums.reshape(-1, sums.shape[2])
+    y, plain = view.y[at], bool((weight == 1).all())
     for start in range(0, len(at), PIECE):
         piece = slice(start, start + PIECE)
-        part, w, c = at[piece], weight[piece], cell[piece]
-        block = view.take(part)
-        own = (c * view.n_classes + view.y[part]).astype(np.int32)
-        kernel.add_class_sums(block, own, w, by_class)
-        weighted = block if plain else block * w[:, None]
-        edges = [0, *(np.flatnonzero(np.diff(c)) + 1), len(c)]
-        for a, b in itertools.pairwise(edges):
-            second[c[a]] += block[a:b].T @ weighted[a:b]
+        block, w = view.take(at[piece]), weight[piece]
+        kernel.add_class_sums(block, y[piece], w, sums)
+        second += block.T @ (block if plain else block * w[:, None])

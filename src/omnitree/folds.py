@@ -39,7 +39,7 @@ def deal(
     seed: int,
 ) -> NDArray[np.float64]:
     """The same for rows whose hash is known."""
-    order = np.lexsort((key, y))
+    order = by_class_and_key(y, key)
     new_class = np.concatenate([[True], np.diff(y[order]) != 0])
     new_block = new_class | np.concatenate([[True], np.diff(key[order]) != 0])
     block = np.cumsum(new_block) - 1
@@ -54,17 +54,27 @@ def deal(
     begin = begin - begin[new_class[new_block]][group] + start[group]
     # What is less than two rows is not divided: it falls where its middle lies.
     light = size < 2 - 1e-9
-    low = np.where(light, np.floor((begin + size / 2) % n_folds), begin)
-    high = np.where(light, low, begin + size)
     folds = np.arange(int(np.ceil(n_folds)))
-    share = np.where(
-        light[:, None],
-        folds == low[:, None],
-        (_dealt(high, folds, n_folds) - _dealt(low, folds, n_folds)) / size[:, None],
-    )
+    fold = np.floor((begin + size / 2) % n_folds)
+    share = (fold[:, None] == folds).astype(np.float64)
+    if not light.all():
+        low, size = begin[~light], size[~light]
+        parts = _dealt(low + size, folds, n_folds) - _dealt(low, folds, n_folds)
+        share[~light] = parts / size[:, None]
     out = np.empty((len(y), len(folds)))
     out[order] = share[block] * weight[order][:, None]
     return out
+
+
+def by_class_and_key(y: NDArray[np.int32], key: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Order of rows by class and then by key; equal ones stay as they stand."""
+    if len(y) and y.max() < 256:
+        # One sort of numbers, which is faster, if it leaves no ties.
+        both = y.astype(np.uint64) << np.uint64(56) | key >> np.uint64(8)
+        order = np.argsort(both)
+        if (np.diff(both[order]) > 0).all():
+            return order
+    return np.lexsort((key, y))
 
 
 def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
@@ -72,6 +82,35 @@ def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
     width = np.minimum(n_folds - folds, 1.0)
     rounds, rest = np.divmod(t[:, None], n_folds)
     return rounds * width + np.clip(rest - folds, 0.0, width)
+
+
+def halve(
+    key: NDArray[np.uint64], y: NDArray[np.int32], repeats: int
+) -> NDArray[np.bool_] | None:
+    """Which half each row is in, (repeats, n), at most 15 times, by hashes.
+
+    The rows of a class, in the order of their hashes, are paired, each time otherwise, and
+    the two of a pair part at random. One sort serves all repeats. None where rows are
+    equal: these count as one of weight two, which has to be divided (`deal`).
+    """
+    order = by_class_and_key(y, key)
+    y, key = y[order], key[order] >> np.uint64(8)
+    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
+        return None
+    first = np.flatnonzero(np.diff(y, prepend=-1))
+    place = np.arange(len(y)) - np.repeat(first, np.diff(first, append=len(y)))
+    # Of places and hashes only the last bits matter, one a repeat.
+    place_bits = (place & 0x7FFF).astype(np.int16)
+    coin = (key & np.uint64(0x7FFF)).astype(np.int16)
+    bits, lower = np.zeros(len(y), dtype=np.int16), coin.copy()
+    for r in range(repeats):
+        upper = place_bits >> r & 1
+        # The hash of the pair's lower row decides; a row without a partner is alone.
+        lower[1 << r :] = coin[: -(1 << r)]
+        bits |= (upper ^ (np.where(upper, lower, coin) >> r & 1)) << r
+    out = np.empty_like(bits)
+    out[order] = bits
+    return (out >> np.arange(repeats, dtype=np.int16)[:, None] & 1).astype(bool)
 
 
 def row_hash(table: Table, seed: int) -> NDArray[np.uint64]:

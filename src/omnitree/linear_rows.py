@@ -10,7 +10,7 @@ moments of the largest child are those of its parent less its siblings'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -52,6 +52,8 @@ class LinearRows:
         Means of the source's columns with gaps over the present cells here.
     remainder : callable, optional
         Moments of these rows as a difference, cheaper than their sum; None: sum them.
+    within : tuple, optional
+        Rows of which these are some, filled alike, and the positions of these there.
     """
 
     source: Source
@@ -61,6 +63,7 @@ class LinearRows:
     n_classes: int
     gap_fill: Floats
     remainder: Callable[[], Moments | None] | None = None
+    within: tuple[LinearRows, NDArray[np.intp]] | None = None
 
     @classmethod
     def of(
@@ -117,12 +120,13 @@ class LinearRows:
             y=self.y[here],
             weight=self.weight[here],
             remainder=None,
+            within=None,
         )
 
     def of_column(self, j: int) -> LinearRows:
         """Only one of the columns."""
         source, fill = self.source.only(j, self.gap_fill)
-        out = replace(self, source=source, gap_fill=fill, remainder=None)
+        out = replace(self, source=source, gap_fill=fill, remainder=None, within=None)
         out.__dict__["columns"] = self.columns[:, [j]]
         return out
 
@@ -137,6 +141,20 @@ class LinearRows:
     def class_weight(self) -> Floats:
         """Weight of each class."""
         return np.bincount(self.y, self.weight, self.n_classes).astype(np.float64)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every row counts one."""
+        return bool((self.weight == 1).all())
+
+    @cached_property
+    def by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions of the rows in the order of their classes, and where each that is
+        present begins."""
+        # Small numbers are sorted by radix.
+        y = self.y.astype(np.uint8 if self.n_classes <= 256 else np.uint16)
+        size = np.bincount(y, minlength=self.n_classes)[self.present]
+        return np.argsort(y, kind="stable"), np.cumsum(size) - size
 
     @cached_property
     def total(self) -> float:
@@ -157,10 +175,9 @@ class LinearRows:
             return known
         sums = np.zeros((self.n_classes, self.n_columns))
         second = np.zeros((self.n_columns, self.n_columns))
-        plain = bool((self.weight == 1).all())
         for part, block in self.blocks():
             kernel.add_class_sums(block, self.y[part], self.weight[part], sums)
-            if plain:
+            if self.plain:
                 second += block.T @ block
             else:
                 second += block.T @ (block * self.weight[part, None])
@@ -204,21 +221,45 @@ class LinearRows:
 
     def project(self, basis: Floats) -> Floats:
         """The rows around their mean along each column of `basis`, (n, k)."""
-        out = self.products(basis)
-        out -= self.mean @ basis
+        return self.lines(basis, self.mean).T
+
+    def lines(
+        self, basis: Floats, origin: Floats, at: NDArray[np.intp] | None = None
+    ) -> Floats:
+        """The rows, or some by position, less a point, along each column of `basis`.
+
+        A line for each column, (k, n).
+        """
+        at = np.arange(len(self.rows)) if at is None else at
+        out = np.empty((basis.shape[1], len(at)))
+        directions = np.ascontiguousarray(basis.T)
+        for part, matrix, ids in self._pieces(at):
+            kernel.project(matrix, ids, directions, origin, out[:, part])
         return out
 
-    def products(self, basis: Floats) -> Floats:
-        """The rows as they are along each column of `basis`, (n, k)."""
-        return self.products_each([basis])[0]
+    def matrix_lines(self) -> tuple[Floats, NDArray[np.int64]] | None:
+        """A matrix that holds the rows, and their lines there, if there is one."""
+        if "columns" in self.__dict__:
+            return self.columns, np.arange(len(self.rows))
+        if self.source.matrix is not None:
+            return self.source.matrix, self.rows
+        return None
 
-    def products_each(self, bases: Sequence[Floats]) -> list[Floats]:
-        """The same for several bases, in one pass over the rows."""
-        out = [np.empty((len(self.rows), basis.shape[1])) for basis in bases]
-        for part, block in self.blocks():
-            for basis, to in zip(bases, out, strict=True):
-                np.matmul(block, basis, out=to[part])
-        return out
+    def _pieces(
+        self, at: NDArray[np.intp]
+    ) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+        """Some rows, by position, as lines of matrices that lie there or are made."""
+        lies = self.matrix_lines()
+        if lies is not None:
+            yield slice(None), lies[0], lies[1][at]
+        elif self.within is not None:
+            whole, own = self.within
+            yield from whole._pieces(own[at])
+        else:
+            for start in range(0, len(at), BLOCK):
+                part = slice(start, start + BLOCK)
+                block = self.take(at[part])
+                yield part, block, np.arange(len(block))
 
     def split(self, w: Floats, threshold: float, merit: float) -> Split | None:
         """Test `columns @ w <= threshold` in the table's own units.

@@ -104,6 +104,53 @@ def test_moments_by_subtraction(seed):
         np.testing.assert_allclose(left.second, rest.moments.second, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", MANY)
+def test_project(seed):
+    rng = np.random.default_rng([4, int(seed)])
+    m, p, k = rng.integers(1, 30), rng.integers(0, 12), rng.integers(1, 20)
+    x, basis, origin = (rng.normal(size=s) for s in ((m, p), (k, p), (p,)))
+    rows = rng.integers(m, size=rng.integers(0, 40))
+    out = np.full((k, len(rows) + 3), np.nan)
+    kernel.project(x, rows, basis, origin, out[:, 1 : len(rows) + 1])
+    expected = basis @ (x[rows] - origin).T
+    np.testing.assert_allclose(out[:, 1 : len(rows) + 1], expected, atol=1e-12)
+    assert np.isnan(out[:, [0, -2, -1]]).all()
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_nearest_starts(seed):
+    """The two furthest classes, then the nearest to the mean of either group."""
+    rng = np.random.default_rng([5, int(seed)])
+    k, p = rng.integers(2, 8), rng.integers(1, 5)
+    means, size = rng.normal(size=(3, k, p)), rng.integers(1, 9, size=k).astype(float)
+    if int(seed) % 4 == 0:
+        means[:] = means[:, :1]  # all coincide
+    found = np.empty((3, k), dtype=np.uint8)
+    kernel.nearest_starts(means, size, found)
+    for own, left in zip(means, found, strict=True):
+        pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+        apart = [((own[a] - own[b]) ** 2).sum() for a, b in pairs]
+        groups = [[c] for c in pairs[int(np.argmax(apart))]]
+        while len(rest := sorted({*range(k)}.difference(*groups))):
+            centres = [np.average(own[g], axis=0, weights=size[g]) for g in groups]
+            near = [((own[c] - m) ** 2).sum() for c in rest for m in centres]
+            c, g = divmod(int(np.argmin(near)), 2)
+            groups[g].append(rest[c])
+        if int(seed) % 4:
+            assert np.flatnonzero(left).tolist() == sorted(groups[0])
+        else:
+            assert 0 < left.sum() < k
+
+
+def test_rows_in_any_order_are_taken_as_asked():
+    """Also where the first and the last are as far apart as if none were missing."""
+    source = Standardised.of(learn_table(np.arange(12.0).reshape(6, 2)), np.ones(6))
+    for rows in ([0, 2, 1, 3], [2, 3, 4], [5, 0], [1], []):
+        at = np.array(rows, dtype=np.int64)
+        taken = source.take(at, np.empty(0))
+        np.testing.assert_array_equal(taken, source.columns[at])
+
+
 @pytest.mark.parametrize("merit", ["gain", "gini", "gain_ratio", "twoing"])
 @pytest.mark.parametrize("seed", MANY)
 def test_exchange_equals_python(seed, merit, monkeypatch):
@@ -174,14 +221,13 @@ def test_quadratic_split_in_the_users_units(seed):
 def test_count_parts(seed):
     rng = np.random.default_rng([7, int(seed)])
     n, parts, k = (int(rng.integers(*of)) for of in ((0, 40), (1, 5), (2, 4)))
-    above = rng.random((n, parts)) < 0.5
+    above, tested = rng.random((2, parts, n)) < 0.5
     y = rng.integers(0, k, size=n).astype(np.int32)
-    kept, held = rng.integers(0, 3, size=(2, parts, n)).astype(float)
+    weight = rng.integers(0, 3, size=n).astype(float)
     counts = np.zeros((parts, 2, 2, k))
-    kernel.count_parts(above.view(np.uint8), y, kept, held, counts)
+    kernel.count_parts(tested.view(np.uint8), above.view(np.uint8), y, weight, counts)
     expected = np.zeros_like(counts)
     for d in range(parts):
         for i in range(n):
-            expected[d, 0, int(above[i, d]), y[i]] += kept[d, i]
-            expected[d, 1, int(above[i, d]), y[i]] += held[d, i]
+            expected[d, int(tested[d, i]), int(above[d, i]), y[i]] += weight[i]
     np.testing.assert_array_equal(counts, expected)

@@ -23,7 +23,7 @@ cdef extern from "standardise.hpp" namespace "omnitree" nogil:
 cdef extern from "exchange.hpp" namespace "omnitree" nogil:
     cdef struct ExchangeTask:
         const double* scores
-        const int32_t* y
+        const int64_t* first
         const double* weight
         int64_t n
         int k
@@ -35,6 +35,20 @@ cdef extern from "exchange.hpp" namespace "omnitree" nogil:
     cdef cppclass ExchangeSearch:
         ExchangeSearch(const ExchangeTask&) except +
         void run(uint8_t*)
+
+
+cdef extern from "nearest_start.hpp" namespace "omnitree" nogil:
+    void c_nearest_start "omnitree::nearest_start" (
+        const double*, const double*, int, int64_t, uint8_t*)
+
+
+cdef extern from "projection.hpp" namespace "omnitree" nogil:
+    cdef cppclass PackedBasis:
+        PackedBasis()
+        PackedBasis(const double*, const double*, int64_t, int64_t) except +
+
+    void c_project "omnitree::project_rows" (
+        const double*, const PackedBasis&, const int64_t*, int64_t, double*, int64_t)
 
 
 def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,
@@ -73,48 +87,54 @@ def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::
                 to[j] += w * row[j]
 
 
-def count_above(const double[:, ::1] scores, const double[:, ::1] mix, const double[::1] cuts,
-                const int32_t[::1] y, const double[::1] weight, double[:, ::1] counts):
-    """Class counts (C, K) of the rows whose score, a mix of several, is above the cut."""
-    cdef int64_t i, c, k, n = scores.shape[0], n_mix = mix.shape[0], m = mix.shape[1]
-    cdef const double* row
-    cdef double sum
-    if m == 0:
+def project(const double[:, ::1] x, const int64_t[::1] rows, const double[:, ::1] basis,
+            const double[::1] origin, double[:, :] out):
+    """Some rows less a point, along each line of `basis`, (k, p), as lines of `out`, (k, n)."""
+    cdef int64_t n = rows.shape[0], p = x.shape[1], k = basis.shape[0]
+    cdef PackedBasis packed
+    if n == 0 or k == 0:
         return
+    if p == 0:
+        out[:, :] = 0
+        return
+    packed = PackedBasis(&basis[0, 0], &origin[0], p, k)
     with nogil:
-        for i in range(n):
-            row = &scores[i, 0]
-            for c in range(n_mix):
-                sum = 0
-                for k in range(m):
-                    sum += row[k] * mix[c, k]
-                if sum > cuts[c]:
-                    counts[c, y[i]] += weight[i]
+        c_project(&x[0, 0], packed, &rows[0], n, &out[0, 0],
+                  out.strides[0] // <int64_t> sizeof(double))
 
 
-def count_parts(const uint8_t[:, ::1] above, const int32_t[::1] y,
-                const double[:, ::1] kept, const double[:, ::1] held,
+def count_parts(const uint8_t[:, ::1] tested, const uint8_t[:, ::1] above,
+                const int32_t[::1] y, const double[::1] weight,
                 double[:, :, :, ::1] counts):
-    """Class counts (D, 2, 2, K) of training and test rows below and above each of D cuts.
+    """Class counts (D, 2, B, K) of training and test rows below and above each of D cuts.
 
-    `above` is (n, D), the weights of the rows in either part are (D, n).
+    `tested` and `above` are (D, n).
     """
-    cdef int64_t i, d, n = above.shape[0], n_parts = above.shape[1]
+    cdef int64_t i, d, n = above.shape[1], n_parts = above.shape[0]
+    cdef int64_t n_sides = counts.shape[2], n_classes = counts.shape[3]
+    cdef double* to
     with nogil:
         for d in range(n_parts):
+            to = &counts[d, 0, 0, 0]
             for i in range(n):
-                counts[d, 0, above[i, d], y[i]] += kept[d, i]
-                counts[d, 1, above[i, d], y[i]] += held[d, i]
+                to[(tested[d, i] * n_sides + above[d, i]) * n_classes + y[i]] += weight[i]
 
 
-def exchange(const double[:, ::1] scores, const int32_t[::1] y, const double[::1] weight,
+def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double[::1] weight,
              const double[::1] size, const double[:, ::1] centres,
              const double[:, ::1] spread, int merit, uint8_t[::1] left):
-    """Improve the grouping `left` of the k classes present, move by move, in place."""
+    """Improve the grouping `left` of the k classes present, move by move, in place.
+
+    `scores` are (k, n), the rows in the order of their classes; `first` says where those of
+    each class begin. Without weights every row counts one.
+    """
     cdef ExchangeTask task
     cdef ExchangeSearch* search
-    task.scores, task.y, task.weight = &scores[0, 0], &y[0], &weight[0]
-    task.n, task.k = scores.shape[0], <int> scores.shape[1]
+    task.scores, task.first = &scores[0, 0], &first[0]
+    task.weight = NULL
+    if weight is not None:
+        task.weight = &weight[0]
+    task.n, task.k = scores.shape[1], <int> scores.shape[0]
     task.size, task.centres, task.spread = &size[0], &centres[0, 0], &spread[0, 0]
     task.merit = merit
     search = new ExchangeSearch(task)
@@ -123,3 +143,13 @@ def exchange(const double[:, ::1] scores, const int32_t[::1] y, const double[::1
             search.run(&left[0])
     finally:
         del search
+
+
+def nearest_starts(const double[:, :, ::1] means, const double[::1] size,
+                   uint8_t[:, ::1] left):
+    """Where exchanges begin, (B, k), for each problem with class means (B, k, p)."""
+    cdef int64_t b, n = means.shape[0], p = means.shape[2]
+    cdef int k = <int> means.shape[1]
+    with nogil:
+        for b in range(n):
+            c_nearest_start(&means[b, 0, 0] if p else NULL, &size[0], k, p, &left[b, 0])

@@ -3,9 +3,11 @@
 // Along Fisher's direction of a grouping L | R a row's score is, up to a positive factor,
 // u = sum over k in L of n_k P_k, with P the row along the direction of class k; so a move of
 // class j adds or subtracts n_j P_j. Means and variance of the groups follow from K x K
-// numbers. One pass over the rows counts the classes above the cuts of all K moves.
+// numbers. One pass over the rows counts the classes above the cuts of all K moves: rows are in
+// the order of their classes, so that what is counted together lies side by side.
 // `omnitree.grouping.Exchange` is the same search in Python, for any direction and threshold.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,9 +19,9 @@
 namespace omnitree {
 
 struct ExchangeTask {
-  const double* scores;   // (n, k), C-ordered
-  const int32_t* y;       // place of each row's class among the k present
-  const double* weight;   // (n,)
+  const double* scores;   // (k, n), the rows in the order of their classes
+  const int64_t* first;   // (k + 1,) where the rows of each class begin
+  const double* weight;   // (n,), null: every row counts one
   int64_t n;
   int k;
   const double* size;     // (k,) weight of each class
@@ -28,24 +30,66 @@ struct ExchangeTask {
   int merit;
 };
 
-// Adds the weight of each row above the cuts of all moves, and of none, to those of its class.
+constexpr int64_t COUNTED_ROWS = 1024;  // whose sums stay in the cache for all moves
+
+// Weight of the rows with u + step * p above the cut.
+template <bool WEIGHTED>
+OMNITREE_INLINE double weight_above(const double* u, const double* p, double step, double cut,
+                                    const double* weight, int64_t n) {
+  const Four limit = {cut, cut, cut, cut};
+  Four sum = {};
+  FourInts hits[2] = {};
+  int64_t i = 0;
+  for (; WEIGHTED && i + 4 <= n; i += 4) {
+    const FourInts above = load(u + i) + step * load(p + i) > limit;
+    sum += reinterpret_cast<Four>(above & reinterpret_cast<FourInts>(load(weight + i)));
+  }
+  for (; i + 8 <= n; i += 8)
+    for (int h = 0; h < 2; ++h)
+      hits[h] -= load(u + i + 4 * h) + step * load(p + i + 4 * h) > limit;
+  double total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  hits[0] += hits[1];
+  total += static_cast<double>(hits[0][0] + hits[0][1] + hits[0][2] + hits[0][3]);
+  for (; i < n; ++i) total += u[i] + step * p[i] > cut ? (WEIGHTED ? weight[i] : 1.0) : 0.0;
+  return total;
+}
+
+// Weight above[class * (k + 1) + move] of the rows of each class above the cut of each move,
+// the last of which is none and only counted if asked for.
+template <bool WEIGHTED>
+OMNITREE_INLINE void count_all(const ExchangeTask& t, const double* u, const double* step,
+                               const double* cut, bool with_none, double* above) {
+  for (int y = 0; y < t.k; ++y)
+    for (int64_t at = t.first[y]; at < t.first[y + 1]; at += COUNTED_ROWS) {
+      const int64_t n = std::min(COUNTED_ROWS, t.first[y + 1] - at);
+      const double* weight = WEIGHTED ? t.weight + at : nullptr;
+      double* to = above + static_cast<int64_t>(y) * (t.k + 1);
+      for (int c = 0; c < t.k; ++c)
+        if (cut[c] < std::numeric_limits<double>::infinity())
+          to[c] += weight_above<WEIGHTED>(u + at, t.scores + c * t.n + at, step[c], cut[c],
+                                          weight, n);
+      if (with_none) to[t.k] += weight_above<WEIGHTED>(u + at, u + at, 0.0, cut[t.k], weight, n);
+    }
+}
+
 OMNITREE_CLONES
 static void count_moves(const ExchangeTask& t, const double* u, const double* step,
-                        const double* cut, double* above) {
-  const int k = t.k;
-  for (int64_t i = 0; i < t.n; ++i) {
-    const double* p = t.scores + i * k;
-    double* to = above + static_cast<int64_t>(t.y[i]) * (k + 1);
-    const double w = t.weight[i], base = u[i];
-    for (int c = 0; c < k; ++c) to[c] += base + step[c] * p[c] > cut[c] ? w : 0.0;
-    to[k] += base > cut[k] ? w : 0.0;
-  }
+                        const double* cut, bool with_none, double* above) {
+  if (t.weight)
+    count_all<true>(t, u, step, cut, with_none, above);
+  else
+    count_all<false>(t, u, step, cut, with_none, above);
+}
+
+OMNITREE_CLONES
+static void add_line(const double* line, double step, int64_t n, double* u) {
+  for (int64_t i = 0; i < n; ++i) u[i] += step * line[i];
 }
 
 class ExchangeSearch {
  public:
   explicit ExchangeSearch(const ExchangeTask& task)
-      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, u(task.n), cut(task.k + 1),
+      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, cut(task.k + 1),
         step(task.k + 1), above(static_cast<size_t>(task.k) * (task.k + 1)),
         table(2 * static_cast<size_t>(task.k)) {
     total = 0;
@@ -60,25 +104,23 @@ class ExchangeSearch {
 
   // Moves classes as long as a move helps; `left` is the start and the result.
   void run(uint8_t* left) {
-    for (int c = 0; c < t.k; ++c) step[c] = left[c] ? t.size[c] : 0.0;
-    for (int64_t i = 0; i < t.n; ++i) {
-      double sum = 0;
-      for (int c = 0; c < t.k; ++c) sum += step[c] * t.scores[i * t.k + c];
-      u[i] = sum;
-    }
+    u.assign(t.n, 0.0);
+    for (int c = 0; c < t.k; ++c)
+      if (left[c]) add_line(t.scores + c * t.n, t.size[c], t.n, u.data());
+    int last = -1;  // class that was moved last; to move it back is worse
     for (bool first = true;; first = false) {
       int members = 0;
       for (int c = 0; c < t.k; ++c) members += left[c];
       for (int c = 0; c < t.k; ++c) {
         left[c] ^= 1;
-        const bool allowed = left[c] ? members < t.k - 1 : members > 1;
+        const bool allowed = c != last && (left[c] ? members < t.k - 1 : members > 1);
         step[c] = left[c] ? t.size[c] : -t.size[c];
         cut[c] = allowed ? threshold(left) : std::numeric_limits<double>::infinity();
         left[c] ^= 1;
       }
       step[t.k] = 0;
       cut[t.k] = threshold(left);
-      count();
+      count(first);
       if (first) best = value(t.k);
       int top = -1;
       double top_value = -std::numeric_limits<double>::infinity();
@@ -89,11 +131,11 @@ class ExchangeSearch {
       if (top < 0 || !(top_value > best + 1e-12)) return;
       left[top] ^= 1;
       best = top_value;
-      for (int64_t i = 0; i < t.n; ++i) u[i] += step[top] * t.scores[i * t.k + top];
+      last = top;
+      add_line(t.scores + top * t.n, step[top], t.n, u.data());
     }
   }
 
- private:
   // Bayes' cut of u for two Gaussians with a common variance.
   double threshold(const uint8_t* left) const {
     double n_left = 0, sum_left = 0, sum_right = 0, scatter = 0;
@@ -123,9 +165,10 @@ class ExchangeSearch {
     return (m_left + m_right) / 2 - (std::isfinite(shift) ? shift : 0.0);
   }
 
-  void count() {
+ private:
+  void count(bool with_none) {
     std::fill(above.begin(), above.end(), 0.0);
-    count_moves(t, u.data(), step.data(), cut.data(), above.data());
+    count_moves(t, u.data(), step.data(), cut.data(), with_none, above.data());
   }
 
   // Merit of a move; minus infinity where a side stays empty.
@@ -134,7 +177,9 @@ class ExchangeSearch {
     for (int y = 0; y < t.k; ++y) {
       const double a = above[static_cast<size_t>(y) * (t.k + 1) + c];
       table[t.k + y] = a;
-      table[y] = t.size[y] - a;
+      // Weights were added up in another order: what is rounding only is nothing.
+      const double rest = t.size[y] - a;
+      table[y] = rest > 1e-12 * t.size[y] ? rest : 0.0;
       high += a;
       low += table[y];
     }

@@ -78,7 +78,7 @@ class Fisher {
         const double root = std::sqrt(t.weight[ids[at + i]]);
         for (int64_t j = 0; j < p; ++j) rows[i * width + j] *= root;
       }
-      add_products(rows.data(), size, width, products.data());
+      add_products(rows.data(), size, p, products.data());
     }
     for (int64_t a = 0; a < p && second; ++a)
       for (int64_t b = a; b < p; ++b) m.second[a * p + b] = products[b * width + a];
@@ -101,6 +101,7 @@ class Fisher {
         around[static_cast<size_t>(c) * t.p + j] =
             m.sums[static_cast<size_t>(present[c]) * t.p + j] / count[present[c]] - mean[j];
     basis = around;
+    packed = {};
     if (n > t.p)
       solve_by_scatter(m.second, total, k);
     else
@@ -108,16 +109,11 @@ class Fisher {
     return basis;
   }
 
-  // Rows around their mean along the directions, (n, k); to be called after `directions`.
-  void project(const int64_t* ids, int64_t n, int k, double* out) {
-    const int64_t width = (k + 3) / 4 * 4;
-    Doubles origin(width), lines(static_cast<size_t>(t.p) * width);
-    for (int c = 0; c < k; ++c) {
-      const double* direction = &basis[static_cast<size_t>(c) * t.p];
-      origin[c] = dot(mean.data(), direction);
-      for (int j = 0; j < t.p; ++j) lines[j * width + c] = direction[j];
-    }
-    project_rows(t.z, t.p, ids, n, lines.data(), width, origin.data(), k, out);
+  // Rows around the mean along the k directions, as lines of `out` that lie `stride` numbers
+  // apart; to be called after `directions`.
+  void project(const int64_t* ids, int64_t n, int k, double* out, int64_t stride) {
+    if (packed.empty()) packed = PackedBasis(basis.data(), mean.data(), t.p, k);
+    project_rows(t.z, packed, ids, n, out, stride);
   }
 
   // Mean of the scores of each class along the directions, (k, k).
@@ -284,6 +280,7 @@ class Fisher {
 
   const FisherTask t;
   Doubles basis, factor;
+  PackedBasis packed;  // made of the basis when rows are projected
 };
 
 }  // namespace omnitree

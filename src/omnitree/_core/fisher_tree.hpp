@@ -2,7 +2,7 @@
 //
 // What `omnitree.learners.Linear` does node by node (and is tested to do alike): group the
 // classes by exchange, project on Fisher's direction, cut between the groups. The rows of a
-// node are a range of ids, divided stably; second moments of the larger child are those of the
+// node are a range of ids in the order of their classes, divided stably; second moments of the larger child are those of the
 // parent less those of the smaller one. A row's branch follows from the scores the search has
 // at hand; only rows closer to the cut than rounding ask the test itself. Depth first, the
 // smaller child next, so that few matrices are kept.
@@ -11,8 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "exchange.hpp"
-#include "fisher.hpp"
+#include "fisher_test.hpp"
 #include "route.hpp"
 #include "tick.hpp"
 
@@ -40,19 +39,21 @@ struct FisherTree {  // nodes, parents before children; tests as route.hpp lays 
 class FisherGrower {
  public:
   FisherGrower(const FisherTreeTask& task, FisherTree& tree, const Tick& tick)
-      : t(task), out(tree), clock(tick), fisher(task.rows), ids(task.rows.n),
-        next(task.rows.n), place(task.rows.n),
+      : t(task), out(tree), clock(tick), test(task.rows, task.merit),
+        fisher(test.fisher), ids(task.rows.n), next(task.rows.n),
         scores(new double[static_cast<size_t>(task.rows.n) * task.rows.k]) {
     double least = std::numeric_limits<double>::infinity();
+    std::vector<int64_t> at(t.rows.k + 1);
+    for (int64_t i = 0; i < t.rows.n; ++i) ++at[t.rows.y[i] + 1];
+    for (int c = 0; c < t.rows.k; ++c) at[c + 1] += at[c];
     for (int64_t i = 0; i < t.rows.n; ++i) {
-      ids[i] = i;
+      ids[at[t.rows.y[i]]++] = i;
       const double w = t.rows.weight ? t.rows.weight[i] : 1.0;
       total += w;
       least = std::min(least, w);
     }
     // Squares of a standardised column average one, so no cell can be beyond this.
     reach = std::sqrt(total / least);
-    if (!t.rows.weight) ones.assign(t.rows.n, 1.0);
   }
 
   void run() {
@@ -114,32 +115,20 @@ class FisherGrower {
     const Doubles count(&out.value[static_cast<size_t>(node.node) * t.rows.k],
                         &out.value[static_cast<size_t>(node.node) * t.rows.k] + t.rows.k);
     if (!node.known) node.moments = fisher.moments(own, n, needs_second(n));
-    std::vector<int> present;
-    for (int c = 0; c < t.rows.k; ++c)
-      if (count[c] > 0) present.push_back(c);
-    const int k = static_cast<int>(present.size());
-    const Doubles& basis = fisher.directions(own, n, node.moments, count.data(), present);
-    fisher.project(own, n, k, scores.get());
-
-    std::vector<int32_t> place_of(t.rows.k, -1);
-    Doubles size(k), centres(static_cast<size_t>(k) * k), spread(centres.size());
-    for (int c = 0; c < k; ++c) place_of[present[c]] = c, size[c] = count[present[c]];
-    for (int64_t i = 0; i < n; ++i) place[i] = place_of[t.rows.y[own[i]]];
-    const double* weight = ones.data();
+    test.prepare(own, n, node.moments, count.data());
+    fisher.project(own, n, test.n_present(), scores.get(), n);
+    std::vector<int64_t> first{0};
+    for (int c : test.present) {
+      const auto earlier = [&](int64_t id) { return t.rows.y[id] <= c; };
+      first.push_back(std::partition_point(own, own + n, earlier) - own);
+    }
     if (t.rows.weight) {
       weights.resize(n);
       for (int64_t i = 0; i < n; ++i) weights[i] = t.rows.weight[own[i]];
-      weight = weights.data();
     }
-    fisher.centres(k, centres.data());
-    for (int a = 0; a < k; ++a)
-      for (int b = 0; b < k; ++b)
-        spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
-    std::vector<uint8_t> left = start(k, size);
-    ExchangeSearch search({scores.get(), place.data(), weight, n, k, size.data(),
-                           centres.data(), spread.data(), t.merit});
-    search.run(left.data());
-    if (!std::isfinite(search.best_merit()) || !add_test(search, left, size, basis)) {
+    const double* weight = t.rows.weight ? weights.data() : nullptr;
+    const ExchangeSearch search = test.search(scores.get(), first.data(), weight, n);
+    if (!std::isfinite(search.best_merit()) || !add_test(search)) {
       done += weight_at(node.node);
       return;
     }
@@ -193,61 +182,11 @@ class FisherGrower {
     }
   }
 
-  // LDT05's start: the two furthest class means, then the nearest class to either group.
-  std::vector<uint8_t> start(int k, const Doubles& size) const {
-    const int p = t.rows.p;
-    std::vector<uint8_t> left(k, 0), placed(k, 0);
-    const auto apart = [&](const double* a, const double* b) {
-      double sum = 0;
-      for (int j = 0; j < p; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
-      return sum;
-    };
-    const auto mean = [&](int c) { return &fisher.around[static_cast<size_t>(c) * p]; };
-    int first[2] = {0, 1};
-    double furthest = 0;
-    for (int a = 0; a < k && k > 2; ++a)
-      for (int b = a + 1; b < k; ++b) {
-        const double d = apart(mean(a), mean(b));
-        if (d > furthest) furthest = d, first[0] = a, first[1] = b;
-      }
-    Doubles centre[2];
-    double held[2];
-    for (int g = 0; g < 2; ++g) {
-      placed[first[g]] = 1;
-      centre[g].assign(mean(first[g]), mean(first[g]) + p);
-      held[g] = size[first[g]];
-    }
-    left[first[0]] = 1;
-    for (int step = 2; step < k; ++step) {
-      int best = -1, group = 0;
-      double nearest = std::numeric_limits<double>::infinity();
-      for (int c = 0; c < k; ++c)
-        for (int g = 0; g < 2 && !placed[c]; ++g) {
-          const double d = apart(mean(c), centre[g].data());
-          if (best < 0 || d < nearest) nearest = d, best = c, group = g;
-        }
-      placed[best] = 1;
-      left[best] = group == 0;
-      const double share = size[best] / (held[group] + size[best]);
-      for (int j = 0; j < p; ++j) centre[group][j] += share * (mean(best)[j] - centre[group][j]);
-      held[group] += size[best];
-    }
-    return left;
-  }
-
   // Packs the test in the table's own units, its direction of length one in standardised
   // ones; false if it has no weights. `band` becomes how far rounding can carry a score.
-  bool add_test(const ExchangeSearch& search, const std::vector<uint8_t>& left,
-                const Doubles& size, const Doubles& basis) {
-    const int p = t.rows.p, k = static_cast<int>(size.size());
-    Doubles w(p);
-    double sums = 0;
-    for (int c = 0; c < k; ++c)
-      for (int j = 0; j < p; ++j) {
-        const double v = size[c] * basis[static_cast<size_t>(c) * p + j];
-        if (left[c]) w[j] += v;
-        sums += std::fabs(v);
-      }
+  bool add_test(const ExchangeSearch& search) {
+    const int p = t.rows.p, k = test.n_present();
+    const Doubles w = test.weights();
     double squares = 0;
     for (int j = 0; j < p; ++j)
       if (t.std[j] > 0) squares += w[j] * w[j];
@@ -272,7 +211,7 @@ class FisherGrower {
     out.index_ptr.push_back(static_cast<int64_t>(out.index.size()));
     out.weight_ptr.push_back(static_cast<int64_t>(out.weight.size()));
     band = 8 * (p + k) * std::numeric_limits<double>::epsilon() *
-           (reach * sums + length * in_own);
+           (reach * test.sum_of_weights() + length * in_own);
     return true;
   }
 
@@ -309,11 +248,11 @@ class FisherGrower {
   const FisherTreeTask t;
   FisherTree& out;
   Tick clock;
-  Fisher fisher;
+  FisherTest test;
+  Fisher& fisher;
   std::vector<int64_t> ids, next;
-  std::vector<int32_t> place;
   std::unique_ptr<double[]> scores;  // not set to 0 first
-  Doubles ones, weights;
+  Doubles weights;
   double total = 0, done = 0, reach = 0, band = 0;
 };
 

@@ -1,10 +1,10 @@
 # distutils: language = c++
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Whole trees of Fisher's discriminants: thin wrapper of fisher_tree.hpp.
+"""Fisher's discriminants: thin wrapper of fisher_tree.hpp and fisher_trials.hpp.
 
-Used by `learners.linear` where no cell is missing.
+Used by `learners.fisher_tree` and `learners.fisher_trial` where no cell is missing.
 """
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyevd
@@ -54,9 +54,72 @@ cdef extern from "fisher_tree.hpp" namespace "omnitree" nogil:
                                         const Tick&) except +
 
 
+cdef extern from "fisher_trials.hpp" namespace "omnitree" nogil:
+    cdef cppclass TrialTask:
+        FisherTask rows
+        const int64_t* line
+        const int32_t* cell
+        const uint8_t* member
+        const double* kept
+        const double* sums
+        const double* second
+        int64_t n
+        int cells, parts, merit
+        double* room
+
+    void c_train "omnitree::train_parts"(const TrialTask&, double*, double*) except +
+
+
+cdef void set_rows(FisherTask& task, const double[:, ::1] z, const int32_t[::1] y,
+                   const double[::1] weight, int n_classes, int pca,
+                   double epsilon) except *:
+    if z.shape[0] == 0 or z.shape[1] == 0:
+        raise ValueError("rows and columns are needed")
+    task.z, task.y = &z[0, 0], &y[0]
+    task.weight = NULL
+    if weight is not None:
+        task.weight = &weight[0]
+    task.n, task.p, task.k = z.shape[0], <int> z.shape[1], n_classes
+    task.pca, task.epsilon = pca, epsilon
+    task.blas.gemm = dgemm
+    task.blas.potrf, task.blas.potrs = dpotrf, dpotrs
+    task.blas.syevd = dsyevd
+
+
+def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1] line,
+                const int32_t[::1] cell, const uint8_t[:, ::1] member,
+                const double[:, ::1] kept, int n_classes, int pca, double epsilon, int merit,
+                const double[:, :, ::1] sums, const double[:, :, ::1] second,
+                double[::1] room, double[:, ::1] weights, double[::1] cuts):
+    """Fisher's tests for parts of some rows; arguments as fisher_trials.hpp says.
+
+    Parameters
+    ----------
+    z, y : float64 [m, p] and int32 [m], standardised columns without gaps, and classes
+    line : int64 [n], the rows
+    cell, member : int32 [n] and uint8 [cells, parts], what parts train on a row
+    kept : None (every row counts one) or float64 [parts, n]
+    sums, second : None or float64 [parts, classes, p], [parts, p, p], moments of the parts
+    room : float64, as many as rows in all parts times classes, for the scores
+    weights, cuts : float64 [parts, p] and [parts], filled
+    """
+    cdef TrialTask task
+    set_rows(task.rows, z, y, None, n_classes, pca, epsilon)
+    task.line, task.cell, task.member = &line[0], &cell[0], &member[0, 0]
+    task.kept = task.sums = task.second = NULL
+    if kept is not None:
+        task.kept = &kept[0, 0]
+    if sums is not None:
+        task.sums, task.second = &sums[0, 0, 0], &second[0, 0, 0]
+    task.n, task.cells, task.parts = line.shape[0], <int> member.shape[0], <int> member.shape[1]
+    task.merit, task.room = merit, &room[0]
+    with nogil:
+        c_train(task, &weights[0, 0], &cuts[0])
+
+
 def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
          const double[:, :] values, const int32_t[::1] feature, const int32_t[::1] symbol,
-         const int32_t[::1] y, weight, int n_classes, int pca, double epsilon, int merit,
+         const int32_t[::1] y, const double[::1] weight, int n_classes, int pca, double epsilon, int merit,
          double min_rows, int max_depth, tick):
     """Grow a tree; arguments as the fields of fisher_tree.hpp say.
 
@@ -78,21 +141,9 @@ def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
     """
     cdef FisherTreeTask task
     cdef FisherTree tree
-    cdef const double[::1] w
     cdef list box = [tick]
     cdef Tick clock = make_tick(box)
-    if z.shape[0] == 0 or z.shape[1] == 0:
-        raise ValueError("rows and columns are needed")
-    task.rows.z, task.rows.y = &z[0, 0], &y[0]
-    task.rows.weight = NULL
-    if weight is not None:
-        w = weight
-        task.rows.weight = &w[0]
-    task.rows.n, task.rows.p, task.rows.k = z.shape[0], <int> z.shape[1], n_classes
-    task.rows.pca, task.rows.epsilon = pca, epsilon
-    task.rows.blas.gemm = dgemm
-    task.rows.blas.potrf, task.rows.blas.potrs = dpotrf, dpotrs
-    task.rows.blas.syevd = dsyevd
+    set_rows(task.rows, z, y, weight, n_classes, pca, epsilon)
     task.mean, task.std = &mean[0], &std[0]
     task.x, task.columns = view_values(values), view_columns(feature, symbol)
     task.merit, task.min_rows, task.max_depth = merit, min_rows, max_depth

@@ -63,6 +63,18 @@ OMNITREE_INLINE Four load(const double* from) {
   return *reinterpret_cast<const FourUnaligned*>(from);
 }
 
+// Four lines of four numbers become those of the transposed square.
+OMNITREE_INLINE void transpose(Four* line) {
+  const FourInts evens = {0, 4, 2, 6}, odds = {1, 5, 3, 7};
+  const FourInts firsts = {0, 1, 4, 5}, lasts = {2, 3, 6, 7};
+  const Four even0 = pick(line[0], line[1], evens), odd0 = pick(line[0], line[1], odds);
+  const Four even1 = pick(line[2], line[3], evens), odd1 = pick(line[2], line[3], odds);
+  line[0] = pick(even0, even1, firsts);
+  line[1] = pick(odd0, odd1, firsts);
+  line[2] = pick(even0, even1, lasts);
+  line[3] = pick(odd0, odd1, lasts);
+}
+
 template <bool GAPS>
 OMNITREE_INLINE Four add_column(Four total, Four column, double weight, double fill) {
   if (!GAPS) return total + weight * column;
@@ -74,16 +86,11 @@ OMNITREE_INLINE Four add_column(Four total, Four column, double weight, double f
 template <bool GAPS>
 OMNITREE_INLINE Four add_four(Four total, const double* const* row, int64_t j,
                               const double* weight, const double* fill) {
-  const Four a = load(row[0] + j), b = load(row[1] + j);
-  const Four c = load(row[2] + j), d = load(row[3] + j);
-  const FourInts evens = {0, 4, 2, 6}, odds = {1, 5, 3, 7};
-  const FourInts firsts = {0, 1, 4, 5}, lasts = {2, 3, 6, 7};
-  const Four even0 = pick(a, b, evens), odd0 = pick(a, b, odds);
-  const Four even1 = pick(c, d, evens), odd1 = pick(c, d, odds);
-  total = add_column<GAPS>(total, pick(even0, even1, firsts), weight[j], fill[j]);
-  total = add_column<GAPS>(total, pick(odd0, odd1, firsts), weight[j + 1], fill[j + 1]);
-  total = add_column<GAPS>(total, pick(even0, even1, lasts), weight[j + 2], fill[j + 2]);
-  return add_column<GAPS>(total, pick(odd0, odd1, lasts), weight[j + 3], fill[j + 3]);
+  Four column[4] = {load(row[0] + j), load(row[1] + j), load(row[2] + j), load(row[3] + j)};
+  transpose(column);
+  for (int i = 0; i < 4; ++i)
+    total = add_column<GAPS>(total, column[i], weight[j + i], fill[j + i]);
+  return total;
 }
 
 // Add weight[j] * row[r][j] to the sums of 4 QUADS rows for m columns side by side; with

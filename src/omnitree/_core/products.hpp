@@ -30,11 +30,12 @@ OMNITREE_INLINE void product_tile(const double* rows, int n, int64_t width, int6
     }
 }
 
-// Adds the products of n <= PRODUCT_ROWS rows to g, (width, width); only what is on or below
-// its diagonal counts.
+// Adds the products of n <= PRODUCT_ROWS rows of p columns to g, (width, width); only what is
+// on or below its diagonal counts.
 OMNITREE_CLONES
-static void add_products(const double* rows, int n, int64_t width, double* g) {
-  for (int64_t a = 0; a < width; a += 4)
+static void add_products(const double* rows, int n, int64_t p, double* g) {
+  const int64_t width = product_width(p);
+  for (int64_t a = 0; a < p; a += 4)
     for (int64_t c = 0; c <= a + 3; c += 8) product_tile(rows, n, width, a, c, g);
 }
 

@@ -36,9 +36,17 @@ class Projections:
     rank: int  # dimensions of the columns that were kept
 
     @cached_property
+    def by_class(self) -> Floats:
+        """The rows in the order of their classes along the columns of the basis, (k, n)."""
+        rows = self.rows
+        return rows.lines(self.basis, rows.mean, rows.by_class[0])
+
+    @cached_property
     def scores(self) -> Floats:
-        """The rows along each column of the basis, (n, k)."""
-        return self.rows.project(self.basis)
+        """The rows, in their own order, along each column of the basis, (n, k)."""
+        out = np.empty((len(self.rows.rows), self.basis.shape[1]))
+        out[self.rows.by_class[0]] = self.by_class.T
+        return out
 
     @cached_property
     def centres(self) -> Floats:
@@ -69,11 +77,12 @@ class Projections:
     def exchange(self, left: NDArray[np.bool_], merit: int) -> NDArray[np.bool_]:
         """The exchange search with analytic cuts for equal variances, from a start."""
         rows, present = self.rows, self.rows.present
+        order, first = rows.by_class
         sides = left[present].astype(np.uint8)
         kernel.exchange(
-            self.scores,
-            np.searchsorted(present, rows.y).astype(np.int32),
-            rows.weight,
+            self.by_class,
+            np.append(first, len(order)),
+            None if rows.plain else rows.weight[order],
             rows.class_weight[present],
             self.centres,
             self.spread,
@@ -113,10 +122,17 @@ class MixedProjection(Projected):
         return weight, mean, np.maximum(total - between, 0.0)
 
     def counts(self, cuts: Floats) -> Floats:
+        order, first = self.rows.by_class
+        side = self.mix @ self.of.by_class > cuts[:, None]
+        weight = side if self.rows.plain else side * self.rows.weight[order]
         above = np.zeros((len(cuts), self.rows.n_classes))
-        y, weight = self.rows.y, self.rows.weight
-        kernel.count_above(self.of.scores, self.mix, cuts, y, weight, above)
-        return np.stack([self.rows.class_weight - above, above], axis=1)
+        above[:, self.rows.present] = np.add.reduceat(
+            weight, first, axis=1, dtype=np.float64
+        )
+        # Weights were added up in another order: what is rounding only is nothing.
+        below = self.rows.class_weight - above
+        below[below <= 1e-12 * self.rows.class_weight] = 0.0
+        return np.stack([below, above], axis=1)
 
 
 class Fisher(Part):

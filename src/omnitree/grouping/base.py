@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core import discriminant as kernel
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.parts import Part
 
@@ -123,13 +124,10 @@ def nearest_starts(problems: Problems) -> Groups:
 
     The distance to a group is that to its mean.
     """
-    present, each = present_classes(problems), np.arange(len(problems.means))
-    groups = np.zeros((len(each), 2, len(problems.class_weight)), dtype=bool)
-    for g, first in enumerate(furthest_pairs(problems)):
-        groups[each, g, first] = True
-    for _ in range(len(present) - 2):
-        apart = group_distances(problems, groups)[:, present]
-        apart[(groups[:, 0] | groups[:, 1])[:, present]] = np.inf
-        i, g = np.divmod(apart.reshape(len(each), -1).argmin(axis=1), 2)
-        groups[each, g, present[i]] = True
-    return groups[:, 0]
+    present = present_classes(problems)
+    means = np.ascontiguousarray(problems.means[:, present])
+    groups = np.zeros((len(means), len(problems.class_weight)), dtype=bool)
+    left = np.empty((len(means), len(present)), dtype=np.uint8)
+    kernel.nearest_starts(means, problems.class_weight[present], left)
+    groups[:, present] = left
+    return groups

@@ -26,11 +26,10 @@ from omnitree.threshold import EqualVariance, Threshold
 from omnitree.tree import LEAF, Tree
 
 
-def can_grow(
-    node: Node, grouping: Grouping, direction: Any, threshold: Threshold, merit: Merit
+def is_known(
+    grouping: Grouping, direction: Any, threshold: Threshold, merit: Merit
 ) -> bool:
-    """Whether compiled code knows these parts, and the table suits it."""
-    problem = node.problem
+    """Whether compiled code knows these parts."""
     return (
         type(grouping) is Exchange
         and type(direction) is Fisher
@@ -38,6 +37,16 @@ def can_grow(
         and type(threshold) is EqualVariance
         and not threshold.between
         and merit.code != CUSTOM
+    )
+
+
+def can_grow(
+    node: Node, grouping: Grouping, direction: Any, threshold: Threshold, merit: Merit
+) -> bool:
+    """Whether compiled code knows these parts, and the table suits it."""
+    problem = node.problem
+    return (
+        is_known(grouping, direction, threshold, merit)
         and problem.criterion is None
         and problem.standardised.n_columns > 0
         and not problem.standardised.has_gaps

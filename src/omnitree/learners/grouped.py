@@ -232,14 +232,13 @@ class Grouped(SplitLearner):
             for d, part in enumerate(moments)
         ]
         rows = divisions.node.linear
-        scores = rows.products_each([one.weights for one in asked])
-        above = np.zeros((len(rows.rows), len(asked)), dtype=bool)
-        for d, (one, own) in enumerate(zip(asked, scores, strict=True)):
-            own += one.bias
+        above = np.zeros((len(asked), len(rows.rows)), dtype=bool)
+        for d, one in enumerate(asked):
+            own = rows.lines(one.weights, np.zeros(rows.n_columns)).T + one.bias
             one.scores = own[divisions.training(d)]
             if len(one.rows.present) > 1:
                 left = grouping.find(one)[one.rows.present]
-                above[:, d] = own @ np.where(left, -1.0, 1.0) > 0
+                above[d] = own @ np.where(left, -1.0, 1.0) > 0
         return divisions.errors(above)
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:

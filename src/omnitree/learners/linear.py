@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from omnitree.direction import DIRECTIONS, Fisher
 from omnitree.direction.fisher import Projections
-from omnitree.divisions import Divisions
+from omnitree.divisions import ROOM, Divisions
 from omnitree.grouping import GROUPINGS
 from omnitree.learners.base import SplitLearner, Tick
-from omnitree.learners.fisher_tree import can_grow, grow_fisher
+from omnitree.learners.fisher_tree import can_grow, grow_fisher, is_known
+from omnitree.learners.fisher_trial import train_parts
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS, Merit
 from omnitree.merit.base import CUSTOM
@@ -159,48 +160,43 @@ class Linear(SplitLearner):
     def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Error on the test part of every division.
 
-        Fisher's directions for all parts come from one pass over the rows, and the rows
-        are projected on all of them in one product.
+        Fisher's directions for all parts come from one pass over the rows. A cut beyond all
+        rows leaves one branch empty: to test it is to test a leaf.
         """
         direction = DIRECTIONS.resolve(self.direction)
-        plain = isinstance(direction, Fisher) and direction.shrinkage is None
-        moments = None
-        if plain and self.max_features_per_test is None:
-            moments = divisions.moments(self._expansion())
-        if moments is None:
+        expansion = self._expansion()
+        rows, most = divisions.node.view(expansion), self.max_features_per_test
+        if (
+            rows.source.has_gaps  # each part fills them with its own means
+            or most is not None
+            or not isinstance(direction, Fisher)
+            or direction.shrinkage is not None
+        ):
             return super().trial_errors(divisions, rng)
-        asked = [
-            self._discriminant(divisions.view(d, self._expansion(), part))
-            for d, part in enumerate(moments)
-        ]
-        rows = divisions.node.view(self._expansion())
-        analytic = isinstance(asked[0].threshold, EqualVariance) and not self.fallback
-        if analytic and all(len(one.rows.present) == 2 for one in asked):
-            # Groups and cuts follow from the moments: no row is looked at but to test.
-            tests = [self._of_two_classes(one) for one in asked]
-            weights = np.stack([w for w, _ in tests], axis=1)
-            return divisions.errors(rows.products(weights) > [cut for _, cut in tests])
-        scores = rows.products_each([one.projections.basis for one in asked])
-        above = np.zeros((len(rows.rows), len(asked)), dtype=bool)
-        for d, (one, own) in enumerate(zip(asked, scores, strict=True)):
-            origin = one.rows.mean @ one.projections.basis
-            one.projections.__dict__["scores"] = own[divisions.training(d)] - origin
-            found = self._find(one)
-            if found is not None:
-                mix = one.projections.mix(found.left[None])[0]
-                above[:, d] = own @ mix > found.cut + origin @ mix
-        return divisions.errors(above)
+        if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
+            rows.columns  # noqa: B018 - made once for all parts
+        merit, found = MERITS.resolve(self.merit), None
+        grouping = GROUPINGS.resolve(self.grouping)
+        threshold = THRESHOLDS.resolve(self.threshold)
+        if is_known(grouping, direction, threshold, merit) and not self.fallback:
+            found = train_parts(divisions, expansion, direction, merit)
+        if found is None:
+            moments = divisions.moments(expansion)
+            if moments is None:
+                return super().trial_errors(divisions, rng)
+            parts = [divisions.view(d, expansion, m) for d, m in enumerate(moments)]
+            tests = [self._trained(self._discriminant(part)) for part in parts]
+            found = np.stack([t[0] for t in tests]), np.array([t[1] for t in tests])
+        weights, cuts = found
+        sums = rows.lines(weights.T, np.zeros(rows.n_columns))
+        return divisions.errors(sums > cuts[:, None])
 
-    def _of_two_classes(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
-        """Weights and cut where there is nothing to group and no row needs to be counted.
-
-        A cut beyond all rows leaves one branch empty: to test it is to test a leaf.
-        """
-        left = GROUPINGS.resolve(self.grouping).find(asked)
-        projected = asked.projections.project(left[None])
-        cut = asked.threshold.find(projected, asked.merit)[0]
-        weights = asked.projections.weights(left)
-        return weights, float(cut + asked.rows.mean @ weights)
+    def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
+        """Weights and cut of a part; all rows are below the cut where there is no test."""
+        found = self._find(asked)
+        if found is None:
+            return np.zeros(asked.rows.n_columns), 0.0
+        return found.weights, float(found.cut + asked.rows.mean @ found.weights)
 
     def _expansion(self) -> str:
         if self.expansion not in EXPANSIONS:

@@ -1,0 +1,68 @@
+"""Fisher's discriminants trained on all parts of some divisions, in compiled code.
+
+What `Linear.fit` finds on each training part, with groups by exchange and cuts for equal
+variances (`_core/fisher_trials.hpp`). Used by `Linear.trial_errors`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnitree._core import fisher_tree as kernel
+from omnitree.coefficients.threads import one_thread
+from omnitree.direction import Fisher
+from omnitree.direction.fisher import PCA
+from omnitree.divisions import Divisions
+from omnitree.linear_rows import Floats
+from omnitree.merit import Merit
+
+# With more columns moments had better be summed by BLAS.
+NARROW = 100
+
+
+def train_parts(
+    divisions: Divisions, expansion: str, direction: Fisher, merit: Merit
+) -> tuple[Floats, Floats] | None:
+    """Weights (D, p) and cuts (D,) of the tests; None where compiled code does not serve.
+
+    A part without a test has weights of 0 only.
+    """
+    direction.checked()
+    node, view = divisions.node, divisions.node.view(expansion)
+    lies, p = view.matrix_lines(), view.n_columns
+    if lies is None or not p or not len(view.rows):
+        return None
+    plain = view.plain and divisions.whole
+    sums = second = None
+    if p > NARROW or not plain:
+        moments = divisions.moments(expansion)
+        if moments is not None:
+            sums = np.stack([part.sums for part in moments])
+            second = np.stack([part.second for part in moments])
+        elif p > NARROW:
+            return None
+    matrix, lines = lies
+    y = np.empty(len(matrix), dtype=np.int32)
+    y[lines] = node.y
+    cell, member = divisions.cells
+    weights, cuts = np.empty((len(divisions), p)), np.empty(len(divisions))
+    with one_thread():
+        kernel.train_parts(
+            matrix,
+            y,
+            lines,
+            cell,
+            member.view(np.uint8),
+            None if plain else np.ascontiguousarray(divisions.kept.T),
+            view.n_classes,
+            PCA.index(direction.pca),
+            direction.epsilon,
+            merit.code,
+            sums,
+            second,
+            # NumPy's large arrays lie in large pages, which are much faster to fill.
+            np.empty(np.count_nonzero(divisions.trained) * view.n_classes + 1),
+            weights,
+            cuts,
+        )
+    return weights, cuts
