@@ -171,6 +171,18 @@ def test_fit_with_each_preset(play: Path, tmp_path: Path, name: str):
     assert run("predict", model, play).exit_code == 0
 
 
+def test_options_of_a_preset(iris: Path, tmp_path: Path):
+    fit = ["fit", iris, "--target", "species", "--folds", 3]
+    model = tmp_path / "model.json"
+    spec = "bu95:coefficients=thermal:selection=sbe:pruning=null:max_depth=1"
+    assert run(*fit, "--preset", spec, "-o", model).exit_code == 0
+    assert load(model).tree_.depth == 1
+    assert "one of: best, saved" in refused(*fit, "--preset", "lmdt:against=x")
+    assert "unknown option" in refused(*fit, "--preset", "lmdt:colour=red")
+    number = ["fit", iris, "--target", "petal length (cm)", "--task", "regression"]
+    assert "is for classes" in refused(*number, "--preset", "cart:se=1.0")
+
+
 def test_folds_of_the_estimate(play: Path, iris: Path, tmp_path: Path, monkeypatch):
     fit = ["fit", iris, "--target", "species", "--preset", "c4.5"]
     assert "4-fold stratified" in run(*fit, "--folds", 4).stdout

@@ -118,7 +118,11 @@ def fit(
         str, typer.Option(help="Column with the class, or the number, of each row.")
     ],
     preset: Annotated[
-        str, typer.Option(help="A published system; see `omnitree presets`.")
+        str,
+        typer.Option(
+            help="A published system; see `omnitree presets`. Options as "
+            "bu95:coefficients=thermal:selection=sbe."
+        ),
     ] = FRONT_DOOR,
     task: Annotated[
         str | None,
@@ -150,13 +154,14 @@ def fit(
       omnitree fit DATA.csv --target price --task regression
     """
     from omnitree import save
+    from omnitree.experiments.methods import parse
     from omnitree.parts import unknown
 
     if folds is not None and (folds < 0 or folds == 1):
         raise InputError(f"--folds must be 0 or at least 2, not {folds}")
     if task not in (None, *TASKS):
         raise InputError(unknown("task", task, TASKS))
-    _check_preset(preset)
+    parse(preset)  # complains before a file is read
     _check_output(output, data)
     X, y, left_out = read_table(data).features_and_target(target)
     if left_out:
@@ -375,9 +380,9 @@ def _check_preset(name: str) -> None:
 
 def _estimator(preset: str, seed: int, numeric: bool = False) -> Any:
     """An unfitted estimator: the front door, or a preset."""
-    from omnitree import OmniTreeClassifier, OmniTreeRegressor, presets
+    from omnitree import OmniTreeClassifier, OmniTreeRegressor
+    from omnitree.experiments.methods import parse
 
-    _check_preset(preset)
     if numeric:
         if preset != FRONT_DOOR:
             raise InputError(
@@ -387,7 +392,7 @@ def _estimator(preset: str, seed: int, numeric: bool = False) -> Any:
         return OmniTreeRegressor(random_state=seed)
     if preset == FRONT_DOOR:
         return OmniTreeClassifier(random_state=seed)
-    return presets.make(preset, random_state=seed)
+    return parse(preset).make(seed)
 
 
 def _load(path: Path) -> Any:
