@@ -74,7 +74,7 @@ def _checks():
             yield pytest.param(estimator, check, title, id=label)
 
 
-@pytest.mark.parametrize(("estimator", "check", "title"), _checks())
+@pytest.mark.parametrize(("estimator", "check", "title"), list(_checks()))
 @pytest.mark.filterwarnings("ignore")
 def test_sklearn_check(estimator, check, title):
     try:
