@@ -47,13 +47,16 @@ class RandomDirections(SplitLearner):
         directions = rng.normal(size=(rows.n_columns, n))
         # The learner puts no classes into groups: all are on one side.
         everything = np.ones((n, rows.n_classes), dtype=bool)
-        projected = Projected(rows, rows.products(directions), everything)
+        projected = Projected(rows, rows.project(directions), everything)
         cuts = Exhaustive().find(projected, merit)
         if np.isnan(cuts).all():
             return None
         scores = np.where(np.isnan(cuts), -np.inf, merit(projected.counts(cuts)))
         best = int(scores.argmax())
-        return rows.split(directions[:, best], float(cuts[best]), float(scores[best]))
+        weights = directions[:, best]
+        # The projection is that of the rows around their mean.
+        threshold = float(cuts[best] + rows.mean @ weights)
+        return rows.split(weights, threshold, float(scores[best]))
 
 
 # %%
