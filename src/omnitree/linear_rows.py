@@ -92,9 +92,19 @@ class LinearRows:
 
     def take(self, at: NDArray[np.intp]) -> Floats:
         """The columns of some of the rows, by position."""
-        if "columns" in self.__dict__:
+        if self.remembered:
             return self.columns[at]
         return self.source.take(self.rows[at], self.gap_fill)
+
+    @property
+    def remembered(self) -> bool:
+        """Whether `columns` lie in memory."""
+        return "columns" in self.__dict__
+
+    def remember(self) -> LinearRows:
+        """Make `columns` now, so that whoever takes some of the rows finds them there."""
+        self.columns  # noqa: B018
+        return self
 
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
@@ -103,7 +113,7 @@ class LinearRows:
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """The columns of consecutive rows, in pieces that fit into the cache."""
         n = len(self.rows)
-        whole = n <= BLOCK or "columns" in self.__dict__
+        whole = n <= BLOCK or self.remembered
         for start in range(0, n, BLOCK):
             part = slice(start, min(start + BLOCK, n))
             if whole:
@@ -239,7 +249,7 @@ class LinearRows:
 
     def matrix_lines(self) -> tuple[Floats, NDArray[np.int64]] | None:
         """A matrix that holds the rows, and their lines there, if there is one."""
-        if "columns" in self.__dict__:
+        if self.remembered:
             return self.columns, np.arange(len(self.rows))
         if self.source.matrix is not None:
             return self.source.matrix, self.rows

@@ -113,7 +113,7 @@ def test_products_of_columns():
         learner = Linear(direction=Fisher(), expansion="quadratic")
         divisions = Divisions.five_by_two(node, rng)
         assert train_parts(divisions, "quadratic", Fisher(), MERITS["gain"]()) is None
-        node.view("quadratic").columns  # noqa: B018 - now they lie there
+        node.view("quadratic").remember()
         assert_like_fits(node, divisions, learner, "quadratic")
 
 

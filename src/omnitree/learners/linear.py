@@ -174,7 +174,7 @@ class Linear(SplitLearner):
         ):
             return super().trial_errors(divisions, rng)
         if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
-            rows.columns  # noqa: B018 - made once for all parts
+            rows.remember()  # once for all parts
         merit, found = MERITS.resolve(self.merit), None
         grouping = GROUPINGS.resolve(self.grouping)
         threshold = THRESHOLDS.resolve(self.threshold)
