@@ -119,9 +119,7 @@ class Search:
     def chance(self, against, best, held, right):
         """The p value of a loss of accuracy."""
         if against == "saved":
-            one, two = ([x.mean(), x.std(ddof=1), len(x)] for x in (held, right))
-            test = stats.ttest_ind_from_stats(*one, *two, alternative="greater")
-            return test.pvalue
+            return stats.ttest_rel(held, right, alternative="greater").pvalue
         n = len(right)  # one sample: the best machine's answers vary, the loss does not
         spread = max(np.sqrt(best * (1 - best) / (n - 1)), 1e-300)
         return stats.t.sf((best - right.mean()) / spread, n - 1)

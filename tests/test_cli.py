@@ -177,7 +177,7 @@ def test_options_of_a_preset(iris: Path, tmp_path: Path):
     spec = "bu95:coefficients=thermal:selection=sbe:pruning=null:max_depth=1"
     assert run(*fit, "--preset", spec, "-o", model).exit_code == 0
     assert load(model).tree_.depth == 1
-    assert "one of: best, saved" in refused(*fit, "--preset", "lmdt:against=x")
+    assert "one of: saved, best" in refused(*fit, "--preset", "lmdt:against=x")
     assert "unknown option" in refused(*fit, "--preset", "lmdt:colour=red")
     number = ["fit", iris, "--target", "petal length (cm)", "--task", "regression"]
     assert "is for classes" in refused(*number, "--preset", "cart:se=1.0")

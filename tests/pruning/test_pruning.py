@@ -118,7 +118,8 @@ def test_pruning_a_separable_tree_keeps_it():
         assert clf.tree_.n_leaves == 2, name
 
 
-def test_pessimistic_by_its_formula(rng):
+@pytest.mark.parametrize("allowed", [1, 0, 0.5])
+def test_pessimistic_by_its_formula(allowed, rng):
     for _ in range(30):
         sample = random_sample(rng, n=50, d=4, gaps=0.1)
         clf = TreeClassifier(missing="fractional")
@@ -136,9 +137,9 @@ def test_pessimistic_by_its_formula(rng):
             if node["kind"] != "leaf":
                 n, e = sum(node["value"]), corrected(node["id"])
                 se = (max(e * (n - e), 0) / n) ** 0.5
-                if n - max(node["value"]) + 0.5 <= e + se + 1e-9:
+                if n - max(node["value"]) + 0.5 <= e + allowed * se + 1e-9:
                     cut.add(node["id"])
-        clf.set_params(pruning=Pessimistic())
+        clf.set_params(pruning=Pessimistic(allowed))
         clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
         ours = clf.tree_.collapse(np.zeros(clf.tree_.n_nodes, bool)).to_dict()["nodes"]
         naive.assert_same_nodes(ours, naive.cut_nodes(nodes, frozenset(cut)))

@@ -17,7 +17,7 @@ def lmdt(
     delta: float = 0.1,
     alpha: float = 0.01,
     tries: int = 5,
-    against: str = "best",
+    against: str = "saved",
     **changes: Any,
 ) -> TreeClassifier:
     """LMDT (Utgoff & Brodley 1991).
@@ -27,13 +27,15 @@ def lmdt(
     accuracy. Direction: thermal training on rows drawn at random, cooled by ``a`` and ``b``;
     elimination of the variable with the least dispersed weights, within ``delta`` of the
     best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse than
-    the best one (``against="saved"``: than the one saved before it; half the variables, as
-    in the paper's table, and 1.5 points more error on 18 data sets).
+    the one saved before it (``against="best"``: than the best one, with twice the variables).
     Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
-    node's mean. Pruning: pessimistic (Quinlan 1987), on the training rows.
+    node's mean. Pruning: pessimistic, on the training rows.
 
     Assumptions: how the probability that a machine is right on all rows is estimated
-    (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). Ours: a machine that is
+    (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). Pessimistic pruning
+    (Quinlan 1987) is read as its correction of half an error a leaf alone: with the standard
+    error besides (``pruning="pessimistic"``) trees have fewer machines than the paper's and
+    more error, on its tasks and on others. Ours: a machine that is
     not right on all rows is trained up to five times (``tries``) and the best one kept,
     which the paper does not say: with one training its DNF task fails for one seed in
     eight, and LED loses a point. As in the paper, a node
@@ -45,4 +47,4 @@ def lmdt(
         LMDTElimination(delta, alpha, against),
         "misclassification",
     )
-    return TreeClassifier(**({"learner": learner, "pruning": Pessimistic()} | changes))
+    return TreeClassifier(**({"learner": learner, "pruning": Pessimistic(se=0)} | changes))

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from omnitree.parts import number
 from omnitree.pruning.base import Evidence, Pruning, subtree_sums, training_errors
 from omnitree.tree import LEAF, Tree
 
 
 class Pessimistic(Pruning):
-    """Cut a subtree if a leaf's corrected errors are within one SE of the subtree's.
+    """Cut a subtree if a leaf's corrected errors are about as few as the subtree's.
 
     Every leaf is charged half an error. A subtree with N rows, E corrected errors goes if
-    e + 1/2 <= E + sqrt(E (N - E) / N), e being the errors of the leaf that would replace
-    it. Top-down, on the training rows.
+    e + 1/2 <= E + se * sqrt(E (N - E) / N), e being the errors of the leaf that would
+    replace it. Top-down, on the training rows.
+
+    Parameters
+    ----------
+    se : float, default=1
+        Standard errors of the subtree's corrected errors that a leaf may have more; 1 is
+        Quinlan's rule, 0 its correction alone, which cuts less.
     """
+
+    def __init__(self, se=1.0):
+        self.se = se
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         n = tree.value.sum(axis=1)
@@ -22,4 +32,5 @@ class Pessimistic(Pruning):
         as_tree = subtree_sums(tree, as_leaf)
         room = np.maximum(as_tree * (n - as_tree), 0.0)
         error = np.sqrt(np.divide(room, n, out=np.zeros_like(n), where=n > 0))
-        return (tree.kind != LEAF) & (as_leaf <= as_tree + error + 1e-9)
+        allowed = as_tree + number("se", self.se) * error
+        return (tree.kind != LEAF) & (as_leaf <= allowed + 1e-9)
