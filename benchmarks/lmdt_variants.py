@@ -1,12 +1,12 @@
 """Readings of LMDT's elimination (Utgoff & Brodley 1991, table 3), on its tasks and others.
 
 The paper keeps the smallest machine that "a t-test" does not call worse than "the best
-linear machine saved". Variants of that test: against the machine saved before or against the
-best one (`against`), paired by rows (the preset's way with the saved one), as one sample (its
-way with the best), or as two; and of what surrounds it: how often a machine is trained
-(`tries`), and pruning with Quinlan's standard error, without it (the preset), and none. Two
-tables: the tasks of the paper, with seeds that `omnitree reproduce lmdt91` does not use, and
-random halves of 18 data sets.
+linear machine saved". Variants of that test: against the machine saved before or against
+the best one (`against`), paired by rows (the preset's way with the saved one), as one
+sample (its way with the best), or as two; and of what surrounds it: how often a machine
+is trained (`tries`), and pruning with Quinlan's standard error, without it (the preset),
+and none. Two tables: the tasks of the paper, with seeds that `omnitree reproduce lmdt91`
+does not use, and random halves of 18 data sets.
 
     python benchmarks/lmdt_variants.py --shared FOLDER \
         -o benchmarks/results/lmdt_variants.md

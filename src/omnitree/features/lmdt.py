@@ -21,11 +21,12 @@ class LMDTElimination(Selection):
     """Drop the least dispersed column while accuracy stays within `delta` of the best.
 
     The smaller machine is saved if it is at least as accurate as the best so far, or not
-    significantly worse by a one-sided t-test. Of that the paper says no more than "a t-test"
-    of "the difference in the mean classification accuracies" against "the best linear
-    machine saved", which can be read in several ways (`against`). A machine that is more than
-    `delta` below the best is not saved, whatever the test says: on the paper's DNF task such
-    machines cannot express the concept, and the tree it prints has none of them.
+    significantly worse by a one-sided t-test. Of that the paper says no more than "a
+    t-test" of "the difference in the mean classification accuracies" against "the best
+    linear machine saved", which can be read in several ways (`against`). A machine that
+    is more than `delta` below the best is not saved, whatever the test says: on the
+    paper's DNF task such machines cannot express the concept, and the tree it prints
+    has none of them.
 
     Parameters
     ----------

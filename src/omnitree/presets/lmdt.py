@@ -23,28 +23,31 @@ def lmdt(
     """LMDT (Utgoff & Brodley 1991).
 
     Node: linear machine over the variables that are left after elimination. Branching: a
-    branch a class at the node; for two classes, binary. Grouping of classes: none. Merit:
-    accuracy. Direction: thermal training on rows drawn at random, cooled by ``a`` and ``b``;
-    elimination of the variable with the least dispersed weights, within ``delta`` of the
-    best accuracy, the smallest machine that a t-test at ``alpha`` does not call worse than
-    the one saved before it (``against="best"``: than the best one, with twice the variables).
-    Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
-    node's mean. Pruning: pessimistic, on the training rows.
+    branch a class at the node; for two classes, binary. Grouping of classes: none.
+    Merit: accuracy. Direction: thermal training on rows drawn at random, cooled by
+    ``a`` and ``b``; elimination of the variable with the least dispersed weights,
+    within ``delta`` of the best accuracy, the smallest machine that a t-test at
+    ``alpha`` does not call worse than the one saved before it (``against="best"``: than
+    the best one, with twice the variables). Threshold: learned with the weights.
+    Columns are standardised at each node. Gaps: the node's mean. Pruning: pessimistic,
+    on the training rows.
 
     Assumptions: how the probability that a machine is right on all rows is estimated
     (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). Pessimistic pruning
-    (Quinlan 1987) is read as its correction of half an error a leaf alone: with the standard
-    error besides (``pruning="pessimistic"``) trees have fewer machines than the paper's and
-    more error, on its tasks and on others. Ours: a machine that is
-    not right on all rows is trained up to five times (``tries``) and the best one kept,
+    (Quinlan 1987) is read as its correction of half an error a leaf alone: with the
+    standard error besides (``pruning="pessimistic"``) trees have fewer machines than
+    the paper's and more error, on its tasks and on others. Ours: a machine that is not
+    right on all rows is trained up to five times (``tries``) and the best one kept,
     which the paper does not say: with one training its DNF task fails for one seed in
-    eight, and LED loses a point. As in the paper, a node
-    whose machine sends all rows one way is a leaf. Differs: two classes are separated by one
-    threshold unit, the same test with half the weights, and ties go to the first class.
+    eight, and LED loses a point. As in the paper, a node whose machine sends all rows
+    one way is a leaf. Differs: two classes are separated by one threshold unit, the
+    same test with half the weights, and ties go to the first class.
     """
     learner = Multivariate(
         LMDTThermal(a=a, b=b, tries=tries),
         LMDTElimination(delta, alpha, against),
         "misclassification",
     )
-    return TreeClassifier(**({"learner": learner, "pruning": Pessimistic(se=0)} | changes))
+    return TreeClassifier(
+        **({"learner": learner, "pruning": Pessimistic(se=0)} | changes)
+    )

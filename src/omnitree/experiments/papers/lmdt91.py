@@ -1,14 +1,15 @@
 """Utgoff & Brodley (1991), Linear machine decision trees: table 4, LMDT on five tasks.
 
 Means of twenty runs with other seeds, a hundred of soybean, where they differ most
-(published: means of five). The paper does not say how rows were divided; here: all 32 rows of
-the DNF; all rows of chess (36 features here, 39 there); LED with 300 rows for growing and
-5,000 for testing (of 200, 300, 500 and 1,000 the number whose training accuracy is nearest to
-the published one); soybean with 15 classes and the repository's own division; segment with
-the repository's 210 rows for growing and 2,100 for testing, and with random halves. The
-t-test of the elimination is read in two ways, against the machine saved before (the preset's
-default) and against the best one. Variables are input variables, not columns. No deviations
-are published; ours counts for both sides. With --quick: three runs, without chess.
+(published: means of five). The paper does not say how rows were divided; here: all 32
+rows of the DNF; all rows of chess (36 features here, 39 there); LED with 300 rows for
+growing and 5,000 for testing (of 200, 300, 500 and 1,000 the number whose training
+accuracy is nearest to the published one); soybean with 15 classes and the repository's
+own division; segment with the repository's 210 rows for growing and 2,100 for testing,
+and with random halves. The t-test of the elimination is read in two ways, against the
+machine saved before (the preset's default) and against the best one. Variables are input
+variables, not columns. No deviations are published; ours counts for both sides. With
+--quick: three runs, without chess.
 """
 
 from __future__ import annotations
