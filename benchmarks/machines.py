@@ -129,7 +129,7 @@ def bench_speed() -> tuple[list[str], list[str]]:
 
 
 def unit_error(
-    X: pd.DataFrame, y: pd.Series, coefficients: str | Coefficients
+    X: pd.DataFrame, y: pd.Series, coefficients: str | Coefficients, seed: int = 0
 ) -> pd.Series:
     """Error of one unit on each of the 5x2 folds, in percent."""
     errors = {}
@@ -137,7 +137,9 @@ def unit_error(
         folds = StratifiedKFold(2, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(folds.split(X, y)):
             clf = TreeClassifier(
-                learner=Grouped(coefficients), max_depth=1, random_state=repeat
+                learner=Grouped(coefficients),
+                max_depth=1,
+                random_state=5 * seed + repeat,
             ).fit(X.iloc[train], y.iloc[train])
             errors[repeat, fold] = 100 * (1 - clf.score(X.iloc[test], y.iloc[test]))
     return pd.Series(errors)

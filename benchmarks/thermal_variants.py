@@ -94,30 +94,37 @@ VARIANTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shared", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
     folds = pd.read_csv(args.shared / "references" / "originals_folds.csv")
     theirs = folds[folds.method == UNITS["thermal"]]
-    rows = {}
+    original, ours = {}, {}
     for name, part in theirs.groupby("dataset"):
         X, y = read(args.shared / "data", str(name))
-        rows[name] = {
-            "original": part.error_pct.mean(),
-            **{title: unit_error(X, y, c).mean() for title, c in VARIANTS.items()},
-        }
-        print(name, rows[name], flush=True)
-    table = pd.DataFrame(rows).T
+        original[name] = part.error_pct.mean()
+        for title, learner in VARIANTS.items():
+            for seed in range(args.seeds):
+                ours[name, title, seed] = unit_error(X, y, learner, seed).mean()
+        print(name, flush=True)
+    table = pd.Series(ours).groupby(level=[0, 1]).mean().unstack()[list(VARIANTS)]
+    table.insert(0, "original", pd.Series(original))
+    of_seeds = pd.Series(ours).groupby(level=[1, 2]).mean().groupby(level=0)
     table.loc["**mean**"] = table.mean()
+    table.loc["sd of seeds"] = of_seeds.std(ddof=1)
+    table.loc["smallest"] = of_seeds.min()
     head = [
         "# Thermal units, variants",
         f"\n`python benchmarks/thermal_variants.py --shared FOLDER`, omnitree "
         f"{omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}. Error in percent, mean of 5x2 folds.\n",
+        f"{platform.python_version()}. Error in percent, mean of 5x2 folds and "
+        f"{args.seeds} seeds; then how far the means of single seeds go. The original was "
+        "run once.\n",
         f"| data set | {' | '.join(table.columns)} |",
         "|---" * (len(table.columns) + 1) + "|",
     ]
     body = [
-        f"| {name} | {' | '.join(f'{v:.2f}' for v in row)} |"
+        f"| {name} | {' | '.join('' if np.isnan(v) else f'{v:.2f}' for v in row)} |"
         for name, row in zip(table.index, table.to_numpy(), strict=True)
     ]
     text = "\n".join([*head, *body])

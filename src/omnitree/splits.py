@@ -262,6 +262,23 @@ class LinearSplit(Split):
     threshold: float
     kind = "linear"
 
+    @classmethod
+    def in_units(
+        cls,
+        columns: tuple[int, ...],
+        weights: tuple[float, ...],
+        fill: tuple[float, ...],
+        threshold: float,
+        **rest: Any,
+    ) -> LinearSplit:
+        """The test; of one column, with the weight 1 or -1, so that the threshold is in
+        that column's unit."""
+        if len(weights) == 1 and np.isfinite(
+            threshold / (size := abs(weights[0]) or 1)
+        ):
+            weights, threshold = (weights[0] / size,), threshold / size
+        return cls(columns, weights, fill, threshold, **rest)
+
     @property
     def n_params(self) -> int:
         return len(self.columns) + 1

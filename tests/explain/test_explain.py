@@ -143,6 +143,18 @@ def test_nearest_under_a_linear_test():
     assert found.counterfactual.cost == pytest.approx(2.0, abs=0.01)
 
 
+def test_one_term_is_told_by_its_cell():
+    schema = Schema((Feature("a", "numeric"),), named=True)
+    split = LinearSplit((0,), (-1.0,), (3.0,), -8.0)
+    leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
+    root = NodeRecord(-1, [1.0, 1.0], split, [1, 2])
+    clf = fitted(tree_from_nodes(schema, ("high", "low"), [root, *leaves]))
+    text = str(clf.explain({"a": 9.5}))
+    assert "a >= 8\n      value 9.5, 1.5 from the other side" in text
+    text = str(clf.explain({"a": None}))
+    assert "a < 8\n      value 3 (fills a gap), 5 from the other side" in text
+
+
 def test_gaps_are_told():
     x = np.arange(1.0, 21.0)
     # Surrogates are learned where training has gaps; x stays the better feature.

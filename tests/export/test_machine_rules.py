@@ -43,9 +43,9 @@ def test_three_strips():
     split = machine([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [0.0, -1.0, -3.0])
     rules = machine_rules(node_of(split), numbers(2).to_dict())
     assert [list(map(str, rule)) for rule in rules] == [
-        ["-1 x0 >= -1"],
-        ["1 x0 > 1", "-1 x0 >= -2"],
-        ["1 x0 > 2"],
+        ["x0 <= 1"],
+        ["x0 > 1", "x0 <= 2"],
+        ["x0 > 2"],
     ]
 
 

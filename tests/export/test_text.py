@@ -91,9 +91,42 @@ def test_terms_are_measured_by_what_they_do(standardised):
     products = QuadraticSplit((0, 1, 2), (0.0,) * 3, ((1, 2), (0, 0)), (5.0, 1.0), 0.0)
     schema = SCHEMA.to_dict()
     one = branch_text("quadratic", products.to_dict(), 0, schema, (), deviations, 1)
-    assert one == "1 x0^2 + ... (1 smaller term) <= 0"
+    assert one == "x0^2 + ... (1 smaller term) <= 0"
     other = branch_text("quadratic", products.to_dict(), 0, schema, most=1)
     assert other == "5 x1*x2 + ... (1 smaller term) <= 0"
+
+
+@pytest.mark.parametrize(
+    "weights, threshold, shown",
+    [
+        ((4.0,), 6.0, ["x0 <= 1.5", "x0 > 1.5"]),
+        ((-4.0,), 6.0, ["x0 >= -1.5", "x0 < -1.5"]),
+        ((-4.0,), 0.0, ["x0 >= 0", "x0 < 0"]),
+        ((1e-320,), 1.0, ["1e-320 x0 <= 1", "1e-320 x0 > 1"]),
+        ((2.0, 3.0), 6.0, ["2 x0 + 3 x1 <= 6", "2 x0 + 3 x1 > 6"]),
+        ((-2.0, -3.0), 6.0, ["2 x0 + 3 x1 >= -6", "2 x0 + 3 x1 < -6"]),
+        ((-2.0, 3.0), 6.0, ["-2 x0 + 3 x1 <= 6", "-2 x0 + 3 x1 > 6"]),
+        ((1.0, 0.0), 6.0, ["x0 <= 6", "x0 > 6"]),
+    ],
+)
+def test_sums_are_told_simply(weights, threshold, shown):
+    """One column in its own unit, and no sum of minus signs alone."""
+    columns = tuple(range(len(weights)))
+    split = LinearSplit.in_units(columns, weights, (0.0,) * len(weights), threshold)
+    tests = [
+        branch_text("linear", split.to_dict(), b, SCHEMA.to_dict()) for b in (0, 1)
+    ]
+    assert tests == shown
+    assert [
+        line.split(":")[0] for line in describe(tree_of(split)).splitlines()[1:]
+    ] == shown
+
+
+def test_a_name_may_begin_with_a_minus():
+    schema = Schema((Feature("-x", "numeric"),), named=True).to_dict()
+    for weight, shown in ((3.0, "[-x] <= 2"), (-3.0, "[-x] >= -2")):
+        split = LinearSplit.in_units((0,), (weight,), (0.0,), 6.0)
+        assert branch_text("linear", split.to_dict(), 0, schema) == shown
 
 
 def test_short_sums_are_whole(rng):
@@ -121,8 +154,8 @@ def test_a_quadratic_machine_of_few_terms_is_a_rule():
     labels = np.array(["out", "in"])
     clf._set_fitted(tree_from_nodes(SCHEMA, tuple(labels.tolist()), records), labels)
     assert clf.describe().splitlines()[1:] == [
-        "1 x0^2 >= 1: out (2 rows)",
-        "1 x0^2 < 1: in (3 rows)",
+        "x0^2 >= 1: out (2 rows)",
+        "x0^2 < 1: in (3 rows)",
     ]
 
 

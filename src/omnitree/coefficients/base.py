@@ -134,7 +134,7 @@ class Cases:
         fill = tuple(self.mean.tolist())
         if len(bias) == 1:
             w = tuple(weights[0].tolist())
-            return LinearSplit(columns, w, fill, float(-bias[0]), merit=merit)
+            return LinearSplit.in_units(columns, w, fill, float(-bias[0]), merit=merit)
         used = np.unique(machine.branches(self.z))
         return MachineSplit(
             columns,

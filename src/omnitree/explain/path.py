@@ -154,18 +154,18 @@ def _details(step: Step) -> list[str]:
     lines = []
     against = step.kind in (*MACHINES, "model")  # the largest sum less the next
     if step.margin is not None and step.value is not None:
+        # The sum of one term, which its condition may show with the sign turned: its cell.
+        one = len(step.contributions) == 1 and step.kind == "linear"
+        value = _cell(step.contributions[0]) if one else f"{step.value:.6g}"
         lines.append(
             f"ahead by {step.margin:.4g}"
             if against
-            else f"value {step.value:.6g}, {step.margin:.4g} from the other side"
+            else f"value {value}, {step.margin:.4g} from the other side"
         )
     if len(step.contributions) > 1:
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
         for c in order[:MOST_PARTS]:
-            value = f"{c.value:.6g}" if isinstance(c.value, float) else c.value
-            filled = " (fills a gap)" if c.filled else ""
-            what = "missing" if value is None else f"{value}{filled}"
-            lines.append(f"{c.amount:+.4g}  {c.name} = {what}")
+            lines.append(f"{c.amount:+.4g}  {c.name} = {_cell(c)}")
         if rest := order[MOST_PARTS:]:
             amount = sum(c.amount or 0.0 for c in rest)
             lines.append(f"{amount:+.4g}  {len(rest)} others")
@@ -173,6 +173,13 @@ def _details(step: Step) -> list[str]:
             bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
             lines.append(f"{bias:+.4g}  constant")
     return [*lines, step.gap] if step.gap else lines
+
+
+def _cell(c: Contribution) -> str:
+    """What a row has in a feature, or what stands in for it."""
+    value = f"{c.value:.6g}" if isinstance(c.value, float) else c.value
+    filled = " (fills a gap)" if c.filled else ""
+    return "missing" if value is None else f"{value}{filled}"
 
 
 def explain(

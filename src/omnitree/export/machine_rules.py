@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from omnitree.export.model import MACHINES, terms_of
-from omnitree.export.words import column_name, number, sum_text, term_names
+from omnitree.export.words import column_name, comparison, sum_terms, term_names
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,8 @@ class Inequality:
     threshold: float
 
     def __str__(self) -> str:
-        sign = ">" if self.strict else ">="
-        return (
-            f"{sum_text(self.weights, self.names)} {sign} {number(self.threshold, 6)}"
-        )
+        terms = sum_terms(self.weights, self.names)
+        return comparison(terms, ">" if self.strict else ">=", self.threshold)
 
 
 def machine_rules(
@@ -72,12 +70,14 @@ def machine_rules(
         rule = []
         for at in kept:
             used = np.flatnonzero(left[at])
+            # One column alone is told in its own unit.
+            unit = abs(left[at, used[0]]) if len(used) == 1 else 1.0
             rule.append(
                 Inequality(
                     tuple(names[c] for c in used),
-                    tuple(left[at, used].tolist()),
+                    tuple((left[at, used] / unit).tolist()),
                     others[at] < i,
-                    float(right[at]),
+                    float(right[at] / unit),
                 )
             )
         rules.append(rule)

@@ -125,7 +125,7 @@ def _conditions(model: Model, test: Test, b: int) -> list[str]:
     if is_told_by_sums(model, test):
         found = sums_of(test.kind, test.data, schema)
         if isinstance(found, Sides):
-            return [f"{sum_name(test.node)} {found.sides[b]}"]
+            return [found.conditions(sum_name(test.node))[b]]
         return [f"{largest(b, test.names)} of the sums of node {test.node}"]
     if test.is_machine and test.n_branches > 2:
         # Imported here: few trees need the linear programmes.

@@ -138,13 +138,14 @@ class _Writer:
             return [], [branch_text(kind, test, b, schema) for b in branches]
         found = sums_of(kind, test, schema, **self.options)
         if isinstance(found, Sides):
-            text = " ".join(found.terms)
-            inside = [f"{text} {side}" for side in found.sides]
-            if len(text) <= SHORT_SUM and self._fit(inside, node["children"], pad):
+            inside = found.conditions()
+            if len(" ".join(found.terms)) <= SHORT_SUM and self._fit(
+                inside, node["children"], pad
+            ):
                 return [], inside
             name = sum_name(node["id"])
             lines = broken(f"{name} = ", found.terms, pad)
-            return lines, [f"{name} {side}" for side in found.sides]
+            return lines, found.conditions(name)
         names = branch_names([self.labels[c] for c in node["children"]], self.classes)
         return (
             [

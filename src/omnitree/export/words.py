@@ -14,6 +14,8 @@ from omnitree.export.model import MACHINES, terms_of
 
 # Terms of a sum that a short description shows.
 MOST_TERMS = 8
+# A comparison with both sides negated.
+MIRRORED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -113,6 +115,9 @@ def sum_terms(
     signed = [(weights[i], f"{number(abs(weights[i]))} {names[i]}") for i in shown]
     if start is not None:
         signed.insert(0, (start, number(abs(start))))
+    elif len(shown) == 1 and abs(weights[shown[0]]) == 1:
+        name = names[shown[0]]
+        signed = [(weights[shown[0]], f"[{name}]" if name.startswith("-") else name)]
     terms = [f"{'-' if w < 0 else '+'} {text}" for w, text in signed]
     if terms:
         sign, text = terms[0].split(" ", 1)
@@ -122,17 +127,31 @@ def sum_terms(
     return terms or ["0"]
 
 
-def sum_text(*args: Any, **options: Any) -> str:
-    """The terms of `sum_terms` on one line."""
-    return " ".join(sum_terms(*args, **options))
+def comparison(terms: Sequence[str], sign: str, cut: float) -> str:
+    """A sum beside a number, "-2 x - 3 y <= -2" as "2 x + 3 y >= 2".
+
+    >>> comparison(["2 x", "- 3 y"], ">", 1.5), comparison(["-2 x", "- 3 y"], "<=", -2.0)
+    ('2 x - 3 y > 1.5', '2 x + 3 y >= 2')
+    """
+    text = " ".join(terms)
+    if all(term.startswith("-") for term in terms):
+        text = " + ".join(term[1:].lstrip() for term in terms)
+        sign, cut = MIRRORED[sign], 0.0 - cut
+    return f"{text} {sign} {number(cut, 6)}"
 
 
 @dataclass(frozen=True)
 class Sides:
-    """A test of one sum: its terms, and what it is compared with on each branch."""
+    """A test of one sum: its terms, and how it compares with a cut on each branch."""
 
     terms: list[str]
-    sides: tuple[str, str]
+    signs: tuple[str, str]
+    cut: float
+
+    def conditions(self, name: str = "") -> list[str]:
+        """The condition of each branch, of the sum itself or of what it is called."""
+        terms = [name] if name else self.terms
+        return [comparison(terms, sign, self.cut) for sign in self.signs]
 
 
 @dataclass(frozen=True)
@@ -160,7 +179,7 @@ def sums_of(
         *listed, last = [*columns[:most], *tail]
         listed = [*(f"{name}," for name in listed), f"{last})"]
         listed[0] = f"network({listed[0]}"
-        return Sides(listed, ("<= 0", "> 0"))
+        return Sides(listed, ("<=", ">"), 0.0)
     names = term_names(test, columns)
     spread = [deviations[c] if deviations else 1.0 for c in test["columns"]]
     scale = [spread[i] * (spread[j] if j >= 0 else 1.0) for i, j in terms_of(test)]
@@ -171,12 +190,11 @@ def sums_of(
         return sum_terms(shown, names, sizes, most, start)
 
     if kind not in MACHINES:
-        cut = number(test["threshold"], 6)
-        return Sides(terms(test["weights"]), (f"<= {cut}", f"> {cut}"))
+        return Sides(terms(test["weights"]), ("<=", ">"), test["threshold"])
     if len(test["bias"]) == 2:  # the first wins if the difference is not below 0
         pairs = zip(*test["weights"], strict=True)
-        cut = number(test["bias"][1] - test["bias"][0], 6)
-        return Sides(terms([w - v for w, v in pairs]), (f">= {cut}", f"< {cut}"))
+        cut = test["bias"][1] - test["bias"][0]
+        return Sides(terms([w - v for w, v in pairs]), (">=", "<"), cut)
     return Sums(
         [terms(w, b) for w, b in zip(test["weights"], test["bias"], strict=True)]
     )
@@ -200,7 +218,7 @@ def branch_text(
         return _of_one_feature(kind, test, b, schema["features"])
     found = sums_of(kind, test, schema, deviations, most=most)
     if isinstance(found, Sides):
-        return f"{' '.join(found.terms)} {found.sides[b]}"
+        return found.conditions()[b]
     return f"{largest(b, names)}: {' '.join(found.terms[b])}"
 
 

@@ -133,7 +133,7 @@ class Complete:
         """A combination of the kept columns in the table's own units."""
         weights = w[:-1] / np.linalg.norm(w[:-1]) / self.scale[kept]
         bias = w[-1] / np.linalg.norm(w[:-1]) - weights @ self.median[kept]
-        return LinearSplit(
+        return LinearSplit.in_units(
             tuple(int(j) for j in self.columns[kept]),
             tuple(weights.tolist()),
             tuple(self.median[kept].tolist()),

@@ -70,7 +70,9 @@ function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS) {
 
 // "0.8 petal length + 1.2 petal width − 3": weights times names, then a constant.
 function sumText(weights, names, constant = 0, digits = 4) {
-  const signed = weights.map((w, j) => [w, `${num(Math.abs(w), digits)} ${names[j]}`]);
+  const alone = weights.length === 1 && !constant && Math.abs(weights[0]) === 1;
+  const term = (w, name) => (alone ? name : `${num(Math.abs(w), digits)} ${name}`);
+  const signed = weights.map((w, j) => [w, term(w, names[j])]);
   if (constant) signed.push([constant, num(Math.abs(constant), digits)]);
   return signed
     .map(([w, text], j) => (j ? (w < 0 ? " − " : " + ") : w < 0 ? "−" : "") + text)
@@ -139,6 +141,10 @@ function symbolsOf(test, branch) {
 // The whole condition of a branch.
 function conditionText(kind, test, branch) {
   const side = sideText(kind, test, branch);
+  if (kind === "linear" && test.weights.length === 1 && test.weights[0] < 0) {
+    const mirrored = termsText(test, [-test.weights[0]]);
+    return `${mirrored} ${branch === 0 ? "≥" : "<"} ${num(-cutOf(test))}`;
+  }
   if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
   return `${side}: ${termsText(test, test.weights[branch], test.bias[branch])}`;
 }
