@@ -218,6 +218,19 @@ def test_rules(iris, open_page):
     assert "setosa" in page.inner_text("#node h2")
 
 
+def test_rules_turn_a_sum_of_one_negative_term(open_page, rng):
+    X = pd.DataFrame({"width": rng.normal(size=200), "other": rng.normal(size=200)})
+    y = np.where(X["width"] > 0.5, "a", "b")  # a unit's sum is low for its first class
+    clf = presets.make("lmdt", random_state=0).fit(X, y)
+    assert clf.tree_.split(0).weights == (-1.0,)
+    cut = f"{-clf.tree_.split(0).threshold:.6g}"
+    page = open_page(clf, X, y)
+    page.click("#tab-rules")
+    text = page.inner_text("#rules")
+    assert f"width ≥ {cut}" in text and f"width < {cut}" in text
+    assert f"width >= {cut}" in clf.export("rules")
+
+
 def test_themes(iris, open_page):
     page = open_page(*iris, color_scheme="dark")
     colour = "getComputedStyle(document.body).backgroundColor"
