@@ -104,13 +104,13 @@ def test_terms_are_measured_by_what_they_do(standardised):
         ((-4.0,), 0.0, ["x0 >= 0", "x0 < 0"]),
         ((1e-320,), 1.0, ["1e-320 x0 <= 1", "1e-320 x0 > 1"]),
         ((2.0, 3.0), 6.0, ["2 x0 + 3 x1 <= 6", "2 x0 + 3 x1 > 6"]),
-        ((-2.0, -3.0), 6.0, ["2 x0 + 3 x1 >= -6", "2 x0 + 3 x1 < -6"]),
+        ((-2.0, -3.0), 6.0, ["-2 x0 - 3 x1 <= 6", "-2 x0 - 3 x1 > 6"]),
         ((-2.0, 3.0), 6.0, ["-2 x0 + 3 x1 <= 6", "-2 x0 + 3 x1 > 6"]),
         ((1.0, 0.0), 6.0, ["x0 <= 6", "x0 > 6"]),
     ],
 )
 def test_sums_are_told_simply(weights, threshold, shown):
-    """One column in its own unit, and no sum of minus signs alone."""
+    """One column in its own unit, without a minus."""
     columns = tuple(range(len(weights)))
     split = LinearSplit.in_units(columns, weights, (0.0,) * len(weights), threshold)
     tests = [

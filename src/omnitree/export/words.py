@@ -127,14 +127,14 @@ def sum_terms(
     return terms or ["0"]
 
 
-def comparison(terms: Sequence[str], sign: str, cut: float) -> str:
-    """A sum beside a number, "-2 x - 3 y <= -2" as "2 x + 3 y >= 2".
+def comparison(terms: Sequence[str], sign: str, cut: float, turn: bool = True) -> str:
+    """A sum beside a number; unless `turn` is False, a sum of negative terms is turned.
 
     >>> comparison(["2 x", "- 3 y"], ">", 1.5), comparison(["-2 x", "- 3 y"], "<=", -2.0)
     ('2 x - 3 y > 1.5', '2 x + 3 y >= 2')
     """
     text = " ".join(terms)
-    if all(term.startswith("-") for term in terms):
+    if turn and all(term.startswith("-") for term in terms):
         text = " + ".join(term[1:].lstrip() for term in terms)
         sign, cut = MIRRORED[sign], 0.0 - cut
     return f"{text} {sign} {number(cut, 6)}"
@@ -149,9 +149,14 @@ class Sides:
     cut: float
 
     def conditions(self, name: str = "") -> list[str]:
-        """The condition of each branch, of the sum itself or of what it is called."""
+        """The condition of each branch, of the sum itself or of what it is called.
+
+        One term is turned to be positive; what explanations say of longer sums, their
+        value and what adds to it, has the signs of the test.
+        """
         terms = [name] if name else self.terms
-        return [comparison(terms, sign, self.cut) for sign in self.signs]
+        turn = len(terms) == 1
+        return [comparison(terms, sign, self.cut, turn) for sign in self.signs]
 
 
 @dataclass(frozen=True)
