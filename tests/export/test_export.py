@@ -22,7 +22,13 @@ from omnitree.export import FORMATS
 from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
 from omnitree.schema import Feature, Schema
-from omnitree.splits import SPLITS, AxisSplit, MachineSplit, NetworkSplit
+from omnitree.splits import (
+    SPLITS,
+    AxisSplit,
+    MachineSplit,
+    MultiwaySplit,
+    NetworkSplit,
+)
 from omnitree.table import Table
 from omnitree.tree import NodeRecord, Tree, tree_from_nodes
 
@@ -438,3 +444,19 @@ def test_data_sets(name: str, preset: str, format: str, tmp_path: Path):
     labels, proba = run(format, clf, cells(X), tmp_path)
     assert labels == clf.predict(X).tolist()
     np.testing.assert_allclose(proba, clf.predict_proba(X), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 12])
+def test_shares_are_the_trees_to_the_last_bit(n_classes, rng):
+    """However Python adds up floats, and in whatever order NumPy does."""
+    schema = Schema((Feature("s", "categorical", tuple("abcdefghij")),), named=True)
+    for _ in range(50):
+        values = rng.random((11, n_classes))
+        split = MultiwaySplit(0, tuple(range(10)), missing=-1)
+        records = [NodeRecord(-1, values[0], split, range(1, 11))]
+        records += [NodeRecord(0, v) for v in values[1:]]
+        labels = tuple(f"c{k}" for k in range(n_classes))
+        tree = tree_from_nodes(schema, labels, records)
+        model = Model(tree.to_dict())
+        assert model.shares == tree.shares.tolist()
+        assert model.outputs == tree.class_shares.tolist()
