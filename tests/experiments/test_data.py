@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -194,8 +195,8 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     base = f"http://127.0.0.1:{http.server_address[1]}/"
     served.update(answers(ARFF, base))
     for name in ("_SEARCH_NAME", "_DATA_INFO", "_DATA_FEATURES", "_DATA_QUALITIES"):
-        url = getattr(_openml, name)
-        monkeypatch.setattr(_openml, name, url.replace("https://www.openml.org/", base))
+        url = re.sub(r"https://\w+\.openml\.org/", base, getattr(_openml, name))
+        monkeypatch.setattr(_openml, name, url)
     monkeypatch.setenv(openml.VARIABLE, str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir()
     yield http, served, asked

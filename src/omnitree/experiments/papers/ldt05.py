@@ -124,7 +124,8 @@ def _hybrid(study: Study) -> pd.DataFrame:
 
 def _nodes(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:
     """Table 19: mean number of nodes a tree, by data set and kind."""
-    print_ = base.published(file).set_index(["dataset", "variant"])
+    frame = base.published(file)
+    print_ = frame[frame["dataset"] != "ALL"].set_index(["dataset", "variant"])
     cells = []
     for variant in ("univariate", "multivariate"):
         kind = nodes[nodes["multivariate"] == (variant == "multivariate")]
