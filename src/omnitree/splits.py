@@ -273,9 +273,8 @@ class LinearSplit(Split):
     ) -> LinearSplit:
         """The test; of one column, with the weight 1 or -1, so that the threshold is in
         that column's unit."""
-        if len(weights) == 1 and np.isfinite(
-            threshold / (size := abs(weights[0]) or 1)
-        ):
+        size = abs(weights[0]) if len(weights) == 1 else 0.0
+        if size > 0 and np.isfinite(threshold / size):
             weights, threshold = (weights[0] / size,), threshold / size
         return cls(columns, weights, fill, threshold, **rest)
 

@@ -38,10 +38,10 @@ def lmdt(
     standard error besides (``pruning="pessimistic"``) trees have fewer machines than
     the paper's and more error, on its tasks and on others. Ours: a machine that is not
     right on all rows is trained up to five times (``tries``) and the best one kept,
-    which the paper does not say: with one training its DNF task fails for one seed in
-    eight, and LED loses a point. As in the paper, a node whose machine sends all rows
-    one way is a leaf. Differs: two classes are separated by one threshold unit, the
-    same test with half the weights, and ties go to the first class.
+    which the paper does not say: with one training its DNF task fails for some seeds.
+    As in the paper, a node whose machine sends all rows one way is a leaf. Differs: two
+    classes are separated by one threshold unit, the same test with half the weights,
+    and ties go to the first class.
     """
     learner = Multivariate(
         LMDTThermal(a=a, b=b, tries=tries),
