@@ -248,8 +248,17 @@ def errors_at(
     criterion: Any = None,
 ) -> np.ndarray:
     """Errors on `rows` of the tree pruned at each of the ascending `alphas`."""
-    errors = errors_as_leaves(tree, rows, criterion)
-    now = subtree_sums(tree, errors)
+    return sums_at(tree, links, alphas, errors_as_leaves(tree, rows, criterion))
+
+
+def sums_at(
+    tree: Tree, links: np.ndarray, alphas: np.ndarray, as_leaf: np.ndarray
+) -> np.ndarray:
+    """Sum over the leaves of the tree pruned at each of the ascending `alphas`.
+
+    `as_leaf` has what every node adds if it is a leaf.
+    """
+    now = subtree_sums(tree, as_leaf)
     inner = np.flatnonzero(tree.kind != LEAF)
     # Parents last among equal links: a parent's cut then overrides its children's.
     order = inner[np.lexsort((-inner, links[inner]))]
@@ -258,7 +267,7 @@ def errors_at(
     for i, alpha in enumerate(alphas):
         while at < len(order) and links[order[at]] <= alpha * (1 + 1e-12):
             node = int(order[at])
-            change = errors[node] - now[node]
+            change = as_leaf[node] - now[node]
             while node >= 0 and change:
                 now[node] += change
                 node = int(tree.parent[node])
