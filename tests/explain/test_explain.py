@@ -15,6 +15,7 @@ from tests.trees import SCHEMA, random_rows, random_tree
 from omnitree import TreeClassifier, presets
 from omnitree.explain.counterfactual import scales
 from omnitree.export.model import MACHINES, Model
+from omnitree.export.plain import plain_test
 from omnitree.schema import Feature, Schema
 from omnitree.splits import SPLITS, LinearSplit
 from omnitree.table import Table
@@ -67,10 +68,11 @@ def check_steps(found, tree: Tree):
             assert total == pytest.approx(step.value)
             assert (step.value <= step.threshold) == (step.branch == 0)
         if step.kind in MACHINES:
-            split = tree.split(step.node)
-            others = [b for k, b in enumerate(split.bias) if k != step.branch]
+            test = tree.split(step.node).to_dict()
+            told = plain_test(test, tree.schema.to_dict()["features"])["bias"]
+            others = [b for k, b in enumerate(told) if k != step.branch]
             total = sum(c.amount for c in step.contributions)
-            bias = [split.bias[step.branch] - b for b in others]
+            bias = [told[step.branch] - b for b in others]
             assert any(step.value == pytest.approx(total + b) for b in bias)
         if step.value is not None:
             assert step.margin == pytest.approx(abs(step.value - step.threshold))

@@ -9,6 +9,7 @@ from tests.tables import random_sample
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
+from omnitree.export.plain import plain_test
 from omnitree.leaves import LogisticLeaves
 from omnitree.table import Table
 
@@ -30,8 +31,10 @@ def test_probabilities_and_contributions(seed):
         for step in answers:
             model = clf.tree_.model(step.node)
             parts = sum(c.amount for c in step.contributions)
-            rest = step.value - parts  # the difference of two biases
-            differences = np.subtract.outer(model.bias, model.bias)
+            rest = step.value - parts  # the difference of two constants
+            features = clf.tree_.schema.to_dict()["features"]
+            bias = plain_test(model.to_dict(), features)["bias"]
+            differences = np.subtract.outer(bias, bias)
             assert np.abs(differences - rest).min() < 1e-6
             assert step.branch is None and step.margin == step.value >= 0
         if found.counterfactual is not None:
@@ -57,13 +60,13 @@ def test_words():
     lines = clf.describe().splitlines()
     assert lines[:2] == [
         "1 leaf, 3 classes",
-        "always: by its linear model, the largest sum decides (150 rows)",
+        "always: by its linear model, the largest score decides (150 rows)",
     ]
     sums = "\n".join(lines[2:]).split("|   ")
     starts = [line[4:8] for line in lines[2:] if " = " in line]
     assert starts == ["0 = ", "1 = ", "2 = "]
     assert "".join(sums).count("petal width (cm)") == 3
-    assert "THEN the class with the largest sum" in clf.export("rules")
+    assert "THEN the class with the largest score" in clf.export("rules")
     assert "petal width (cm)" in clf.export("dot")
     assert "model of leaf 0: 0 before 1" in str(clf.explain(X.iloc[0]))
 
@@ -73,7 +76,7 @@ def test_long_models_are_cut_short(rng):
     y = (X.sum(axis=1) + rng.normal(size=200) > 0).astype(int)
     clf = TreeClassifier(leaves=LogisticLeaves(steps=40), max_depth=0).fit(X, y)
     assert len(clf.tree_.model(0).columns) == 9
-    assert clf.describe().count("+ ... (4 smaller terms)") == 2
+    assert clf.describe().count("+ ... (4 smaller terms, 0 for an average row)") == 2
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -100,9 +100,9 @@ def test_symbols_bound_the_programme():
         [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [3.0, 3.0, 0.0]], [0.0, -1.0, -1.0]
     )
     rules = machine_rules(node_of(split), schema.to_dict())
-    assert list(map(str, rules[0])) == ["1 [s = a] + 1 [s = b] >= -1"]
+    assert list(map(str, rules[0])) == ["2 [s = a] + 2 [s = b] >= 1"]
     # g2 = 3 (a + b) - 1 never beats g0 = a + b, since a + b <= 0: then nothing leads there.
-    assert str(rules[2][0]).startswith("2 [s = a]")
+    assert str(rules[2][0]).startswith("4 [s = a]")
 
 
 def test_small_machines_make_rules_of_inequalities():

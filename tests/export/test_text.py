@@ -66,7 +66,7 @@ def test_long_sums_are_cut(rng):
             continue
         n = len(getattr(split, "terms", split.columns))
         weights = np.atleast_2d(split.weights)
-        assert short.count(f"+ ... ({n - MOST_TERMS} smaller terms)") == len(weights)
+        assert short.count(f"+ ... ({n - MOST_TERMS} smaller terms, ") == len(weights)
         assert "smaller" not in full
         sums = re.split(
             r"\S+ = ", short.split("\nsum #0 <=")[0].split("\na largest")[0]
@@ -91,9 +91,9 @@ def test_terms_are_measured_by_what_they_do(standardised):
     products = QuadraticSplit((0, 1, 2), (0.0,) * 3, ((1, 2), (0, 0)), (5.0, 1.0), 0.0)
     schema = SCHEMA.to_dict()
     one = branch_text("quadratic", products.to_dict(), 0, schema, (), deviations, 1)
-    assert one == "x0^2 + ... (1 smaller term) <= 0"
+    assert one == "x0^2 + ... (1 smaller term, 0 for an average row) <= 0"
     other = branch_text("quadratic", products.to_dict(), 0, schema, most=1)
-    assert other == "5 x1*x2 + ... (1 smaller term) <= 0"
+    assert other == "5 x1*x2 + ... (1 smaller term, 0 for an average row) <= 0"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_short_sums_are_whole(rng):
 def test_describe_of_an_estimator(rng):
     X = pd.DataFrame(rng.normal(size=(300, 12)))
     clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 0)
-    assert "(4 smaller terms)" in clf.describe()
+    assert "(4 smaller terms, 0 for an average row)" in clf.describe()
     assert "smaller" not in clf.describe(full=True)
     assert "smaller" in clf.export("dot")
     assert "smaller" not in clf.export("rules")
@@ -168,7 +168,7 @@ def test_names_that_are_no_words_are_set_off():
 def test_symbols_in_sums_are_explained(rng):
     X = pd.DataFrame({"a": rng.choice(["p", "q"], 200), "b": rng.normal(size=200)})
     y = np.where(X["a"] == "p", 1.0, -1.0) + X["b"] > 0
-    note = "[x = y]: 1 where x is y, -1 elsewhere"
+    note = "[x = y]: 1 if x is y, else 0"
     assert note in presets.make("ldt").fit(X, y).describe()
     assert note not in presets.make("cart").fit(X, y).describe()
     leafy = presets.make("lmt", random_state=0).fit(X, y).describe()
@@ -180,12 +180,13 @@ def test_symbols_in_sums_are_explained(rng):
     [
         (
             (0.1, 0.2),
-            "why univariate (u): error on held-out rows 10.0 %; linear (v) 20.0 %",
+            "univariate (u): chosen because its held-out error is 10.0 % "
+            "(linear (v) 20.0 %)",
         ),
         (
             (0.2, 0.1),
-            "why univariate (u): error on held-out rows 20.0 %; "
-            "linear (v) 10.0 % (no clear gain)",
+            "univariate (u): chosen because its held-out error is 20.0 %\n"
+            "    (linear (v) 10.0 %, no clear gain)",
         ),
         ((0.2, None), None),
     ],
@@ -204,7 +205,7 @@ def test_why_a_node_has_its_kind(scores, said):
         for name, kind, score in zip("uv", ("axis", "linear"), scores, strict=True)
     ]
     lines = describe(tree).splitlines()
-    assert lines[1:-2] == ([said] if said else [])
+    assert lines[1:-2] == (said.splitlines() if said else [])
     assert [line.split(":")[0] for line in lines[-2:]] == ["x0 <= 1.5", "x0 > 1.5"]
 
 

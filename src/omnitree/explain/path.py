@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from omnitree.explain.counterfactual import (
@@ -18,6 +18,7 @@ from omnitree.explain.counterfactual import (
 )
 from omnitree.explain.goals import Goal, usual_goals
 from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line, terms_of
+from omnitree.export.plain import plain_test
 from omnitree.export.words import branch_text, column_name, largest, term_names
 
 # What is printed of long tests; the explanation itself holds all of it.
@@ -163,15 +164,15 @@ def _details(step: Step) -> list[str]:
             else f"value {value}, {step.margin:.4g} from the other side"
         )
     if len(step.contributions) > 1:
+        if against and step.margin is not None and step.value is not None:
+            bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
+            lines.append(f"{bias:+.4g}  constant")
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
         for c in order[:MOST_PARTS]:
             lines.append(f"{c.amount:+.4g}  {c.name} = {_cell(c)}")
         if rest := order[MOST_PARTS:]:
             amount = sum(c.amount or 0.0 for c in rest)
             lines.append(f"{amount:+.4g}  {len(rest)} others")
-        if against and step.margin is not None and step.value is not None:
-            bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
-            lines.append(f"{bias:+.4g}  constant")
     return [*lines, step.gap] if step.gap else lines
 
 
@@ -347,20 +348,26 @@ def _ask(
             without = [f if at in own else c for at, (f, c) in enumerate(pairs)]
             amounts[feature] = value - _output(test, without)
         return int(value > 0), value, 0.0, _by_feature(model, test, row, amounts)
+    # Told as `describe` writes it: a category counts 1 or 0.
+    plain = replace(test, data=plain_test(test.data, model.features))
+    told = [
+        (value + 1) / 2 if model.columns[c].symbol >= 0 else value
+        for c, value in zip(test.columns, columns, strict=True)
+    ]
     if test.is_machine:
         sums = [_add(s, columns) for s in test.sums]
         best, next_ = _leading(sums)
-        rows = test.data["weights"][best], test.data["weights"][next_]
+        rows = plain.data["weights"][best], plain.data["weights"][next_]
         weights = [w - v for w, v in zip(*rows, strict=True)]
         value, cut, branch = sums[best] - sums[next_], 0.0, best
     else:
-        value, cut = _add(test.sums[0], columns), test.data["threshold"]
-        branch = int(value > cut)
-        weights = test.data["weights"]
+        branch = int(_add(test.sums[0], columns) > test.data["threshold"])
+        value, cut = _add(plain.sums[0], told), plain.data["threshold"]
+        weights = plain.data["weights"]
     if "terms" in test.data:
-        return branch, value, cut, _terms(model, test, row, columns, weights)
+        return branch, value, cut, _terms(model, plain, row, told, weights)
     amounts = {
-        feature: sum(weights[at] * columns[at] for at in _places(model, test, feature))
+        feature: sum(weights[at] * told[at] for at in _places(model, test, feature))
         for feature in model.features_of(test)
     }
     return branch, value, cut, _by_feature(model, test, row, amounts)

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from omnitree.export.lines import model_lines
 from omnitree.export.model import Model, one_line
-from omnitree.export.words import MOST_TERMS, branch_text, rows_text
+from omnitree.export.words import (
+    MOST_TERMS,
+    branch_text,
+    counted,
+    rows_text,
+    weight_text,
+)
 
 # Light colours that black text can be read on, dealt to the classes in turn.
 COLOURS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#cccccc")
@@ -23,8 +29,8 @@ def to_dot(model: Model) -> str:
     ]
     for node, _ in model.walk():
         record, best = model.nodes[node], model.labels[node]
-        counts = ", ".join(f"{v:.6g}" for v in record["value"])
-        rows = f"{sum(record['value']):.6g} rows [{counts}]"
+        counts = ", ".join(weight_text(v) for v in record["value"])
+        rows = f"{counted(sum(record['value']))} [{counts}]"
         answer = "" if model.numeric else str(model.classes[best])
         if model.numeric:
             rows = rows_text(record)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from omnitree.export.model import Model
-from omnitree.export.words import Sides, column_name, sum_name, sum_terms, sums_of
+from omnitree.export.plain import plain_test
+from omnitree.export.words import Sides, SumWriter, sum_name, sums_of
 
 # Lines are broken between terms; where a name is long, or a tree deep, they are longer.
 WIDTH = 88
@@ -19,13 +20,13 @@ MODEL_TERMS = 5
 
 
 def symbol_note(tree: dict[str, Any]) -> list[str]:
-    """What symbols count in sums, if some sum has any."""
+    """What categories count in sums, if some sum has any."""
     columns = Model(tree).columns
     tests = [n.get("test", n.get("model", {})) for n in tree["nodes"]]
     used = {c for test in tests for c in test.get("columns", ())}
     if not any(columns[c].symbol >= 0 for c in used):
         return []
-    return ["[x = y]: 1 where x is y, -1 elsewhere"]
+    return ["[x = y]: 1 if x is y, else 0"]
 
 
 def model_lines(
@@ -44,15 +45,9 @@ def model_lines(
     if model is None:
         return []
     features = tree["schema"]["features"]
-    names = [column_name(c, features) for c in model["columns"]]
-    size = [deviations[c] if deviations else 1.0 for c in model["columns"]]
-    if scale:
-        names = [f"z({name})" for name in names]
-    terms = []
-    for bias, weights in zip(model["bias"], model["weights"], strict=True):
-        sizes = [w * s for w, s in zip(weights, size, strict=True)]
-        shown = sizes if scale else weights
-        terms.append(sum_terms(shown, names, sizes, most, bias))
+    plain = plain_test(model, features)
+    writer = SumWriter(plain, features, deviations, bool(scale), most)
+    terms = [text for _, text in writer.write(plain["weights"], plain["bias"])]
     labels = [str(c) for c in tree.get("classes", [])]
     return named(labels, terms, pad) if labels else broken("", terms[0], pad, 2)
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from omnitree.export.model import MACHINES, terms_of
+from omnitree.export.plain import plain_test
 from omnitree.export.words import column_name, comparison, sum_terms, term_names
 
 
@@ -59,25 +60,28 @@ def machine_rules(
         raise ValueError(f"a node of kind {node['kind']!r} is no machine")
     test, features = node["test"], schema["features"]
     weights, bias = np.array(test["weights"]), np.array(test["bias"])
-    names = term_names(test, [column_name(c, features) for c in test["columns"]])
     alone = [test["columns"][a] if b < 0 else None for a, b in terms_of(test)]
     bounds, extra, extra_right = _symbols(alone, schema)
+    plain = plain_test(test, features)
+    names = term_names(plain, [column_name(c, features) for c in plain["columns"]])
+    shown, starts = np.array(plain["weights"]), np.array(plain["bias"])
     rules = []
     for i in range(len(bias)):
         others = [j for j in range(len(bias)) if j != i]
         left, right = weights[i] - weights[others], bias[others] - bias[i]
         kept = _needed(left, right, bounds, extra, extra_right)
         rule = []
-        for at in kept:
-            used = np.flatnonzero(left[at])
+        for other in (others[at] for at in kept):
+            difference = shown[i] - shown[other]
+            used = np.flatnonzero(difference)
             # One column alone is told in its own unit.
-            unit = abs(left[at, used[0]]) if len(used) == 1 else 1.0
+            unit = abs(difference[used[0]]) if len(used) == 1 else 1.0
             rule.append(
                 Inequality(
                     tuple(names[c] for c in used),
-                    tuple((left[at, used] / unit).tolist()),
-                    others[at] < i,
-                    float(right[at] / unit),
+                    tuple((difference[used] / unit).tolist()),
+                    other < i,
+                    float((starts[other] - starts[i]) / unit),
                 )
             )
         rules.append(rule)

@@ -109,6 +109,20 @@ def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
     return [(at, -1) for at in range(len(test["columns"]))]
 
 
+def encoded_columns(features: Sequence[dict[str, Any]]) -> list[Column]:
+    """Columns that tests on several features see: one for two categories, else one each."""
+    columns = []
+    for j, feature in enumerate(features):
+        m = len(feature["categories"] or ())
+        if feature["kind"] in ("numeric", "ordered"):
+            columns.append(Column(j, -1))
+        elif m == 2:
+            columns.append(Column(j, 1))
+        elif m > 2:
+            columns.extend(Column(j, s) for s in range(m))
+    return columns
+
+
 class Model:
     """A tree of the public format, read for exporting.
 
@@ -264,16 +278,7 @@ class Model:
     @cached_property
     def columns(self) -> list[Column]:
         """Encoded columns, in order."""
-        columns = []
-        for j, feature in enumerate(self.features):
-            m = len(feature["categories"] or ())
-            if not self.is_symbolic(j):
-                columns.append(Column(j, -1))
-            elif m == 2:
-                columns.append(Column(j, 1))
-            elif m > 2:
-                columns.extend(Column(j, s) for s in range(m))
-        return columns
+        return encoded_columns(self.features)
 
     def is_symbolic(self, feature: int) -> bool:
         """Whether a feature is tested as symbols, without an order."""

@@ -12,6 +12,7 @@ from typing import Any
 from omnitree.export.lines import model_lines, sum_lines, symbol_note
 from omnitree.export.model import Model, one_line
 from omnitree.export.region import is_told_by_sums, region_of, region_text
+from omnitree.export.words import weight_text
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def to_rules(model: Model) -> str:
     total = sum(model.nodes[0]["value"])
     found = rules(model)
     lines = [
-        f"{len(found)} rule{'s' * (len(found) > 1)} from {total:.6g} training rows"
+        f"{len(found)} rule{'s' * (len(found) > 1)} from {weight_text(total)} training rows"
     ]
     lines += symbol_note(model.tree)
     if any(len(model.tests(i)) > 1 for i in _inner(model)):
@@ -92,13 +93,13 @@ def to_rules(model: Model) -> str:
         ]
         sums = model_lines(model.nodes[rule.leaf], model.tree, "  ")
         part = rule.support / total if total else 0.0
-        support = f"support {rule.support:.6g} = {part:.1%}"
+        support = f"support {weight_text(rule.support)} = {part:.1%}"
         if model.numeric:
             answer = "the sum" if sums else f"{rule.label:.6g}"
             lines += [f"THEN {answer}  ({support}, loss {rule.confidence:.4g})", *sums]
             continue
         if sums:
-            lines += [f"THEN the class with the largest sum  ({support})", *sums]
+            lines += [f"THEN the class with the largest score  ({support})", *sums]
             continue
         lines.append(
             f"THEN {one_line(rule.label)}  ({support}, confidence {rule.confidence:.1%})"

@@ -29,6 +29,7 @@ from omnitree.export.words import (
     rows_text,
     sum_name,
     sums_of,
+    weight_text,
 )
 
 # A sum up to this length is repeated in both branches, if their lines have room.
@@ -147,14 +148,23 @@ class _Writer:
             lines = broken(f"{name} = ", found.terms, pad)
             return lines, found.conditions(name)
         names = branch_names([self.labels[c] for c in node["children"]], self.classes)
+        rule = self._machine(node)
         return (
-            [
-                f"{pad}the largest of {len(names)} sums decides "
-                f"({'linear' if kind == 'machine' else 'quadratic'} machine):",
-                *named(names, found.terms, pad + "  "),
-            ],
+            [pad + rule, *named(names, found.terms, pad + "  ")],
             [largest(b, names) for b in branches],
         )
+
+    def _machine(self, node: dict[str, Any]) -> str:
+        """What a machine does with its scores."""
+        kind = "linear" if node["kind"] == "machine" else "quadratic"
+        below = node["children"]
+        answers = {self.labels[c] for c in below} if self.classes else set()
+        decides = len(answers) == len(below) and all(
+            self.nodes[c]["kind"] == "leaf" and "model" not in self.nodes[c]
+            for c in below
+        )
+        what = "predict the class" if decides else "follow the branch"
+        return f"{kind} machine: {what} with the largest score"
 
     def _fit(self, conditions: list[str], children: list[int], pad: str) -> bool:
         """Whether the lines of branches are short enough."""
@@ -173,7 +183,7 @@ class _Writer:
             own = self.nodes[at]
             return f"{model or number(node['constant'], 6)} ({rows_text(own)})"
         if model:
-            return f"{model}, the largest sum decides ({counted(total)})"
+            return f"{model}, the largest score decides ({counted(total)})"
         counts, answer = node["value"], self.classes[self.labels[at]]
         if self.shares:
             parts = [
@@ -183,7 +193,7 @@ class _Writer:
             ]
             return f"{answer} ({counted(total)}: {', '.join(parts)})"
         wrong = total - counts[self.labels[at]] if total else 0.0
-        tail = f", {number(wrong, 6)} wrong" if wrong > 1e-9 else ""
+        tail = f", {weight_text(wrong)} wrong" if wrong > 1e-6 else ""
         return f"{answer} ({counted(total)}{tail})"
 
 
@@ -205,11 +215,12 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
         if not other["chosen"]:
             less = other["score"] < own["score"]
             parts.append(
-                f"{_candidate(other)} {score(other)}{' (no clear gain)' * less},"
+                f"{_candidate(other)} {score(other)}{', no clear gain' * less},"
             )
-    parts[-1] = parts[-1][:-1]
-    name = "error on held-out rows" if is_share else own["criterion"]
-    head = f"why {_candidate(own)}: {name} {score(own)};"
+    parts[0] = f"({parts[0]}"
+    parts[-1] = f"{parts[-1][:-1]})"
+    name = "held-out error" if is_share else own["criterion"]
+    head = f"{_candidate(own)}: chosen because its {name} is {score(own)}"
     return broken("", [head, *parts], pad, 4)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from omnitree.export.model import MACHINES, terms_of
+from omnitree.export.model import MACHINES, encoded_columns, terms_of
+from omnitree.export.plain import centre_of, plain_test, spreads
 
 # Terms of a sum that a short description shows.
 MOST_TERMS = 8
@@ -29,21 +30,12 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def column_name(column: int, features: list[dict[str, Any]]) -> str:
-    """Name of an encoded column: numbers have one, symbols one each (two share one)."""
-    at = 0
-    for feature in features:
-        symbols = feature["categories"] or []
-        if feature["kind"] in ("numeric", "ordered"):
-            width, labels = 1, [feature["name"]]
-        elif len(symbols) == 2:
-            width, labels = 1, [f"[{feature['name']} = {symbols[1]}]"]
-        else:
-            width = len(symbols) if len(symbols) > 2 else 0
-            labels = [f"[{feature['name']} = {s}]" for s in symbols]
-        if column < at + width:
-            return labels[column - at]
-        at += width
-    raise ValueError(f"no encoded column {column}")
+    """Name of an encoded column: a number's own, or "[feature = category]"."""
+    found = encoded_columns(features)[column]
+    feature = features[found.feature]
+    if found.symbol < 0:
+        return feature["name"]
+    return f"[{feature['name']} = {feature['categories'][found.symbol]}]"
 
 
 def term_names(test: dict[str, Any], columns: Sequence[str]) -> list[str]:
@@ -82,17 +74,29 @@ def rows_text(node: dict[str, Any]) -> str:
     return f"{counted(total)}, loss {number(loss)}"
 
 
+def weight_text(rows: float) -> str:
+    """A weight of rows without decimals that say nothing: at most one, of small weights.
+
+    >>> weight_text(49.99999), weight_text(2.5), weight_text(0.02), weight_text(8123.4)
+    ('50', '2.5', '<0.1', '8123')
+    """
+    if 0 < rows < 0.05:
+        return "<0.1"
+    return f"{rows:.0f}" if rows >= 1000 else f"{rows:.1f}".removesuffix(".0")
+
+
 def counted(rows: float) -> str:
-    """A weight of rows: "1 row", "2.5 rows"."""
-    return f"{number(rows, 6)} row{'s' * (rows != 1)}"
+    """A weight of rows in words.
+
+    >>> counted(1.0), counted(2.5)
+    ('1 row', '2.5 rows')
+    """
+    text = weight_text(rows)
+    return f"{text} row{'s' * (text != '1')}"
 
 
 def sum_terms(
-    weights: Sequence[float],
-    names: Sequence[str],
-    sizes: Sequence[float] = (),
-    most: int | None = None,
-    start: float | None = None,
+    weights: Sequence[float], names: Sequence[str], start: float | None = None
 ) -> list[str]:
     """A sum as a list of signed terms, so that it can be broken between them.
 
@@ -100,30 +104,20 @@ def sum_terms(
     ----------
     weights, names : sequences
         Of the terms; those of weight 0 say nothing and are left out.
-    sizes : sequence of float, optional
-        What the terms amount to; the largest of them come first where not all are shown.
-    most : int, optional
-        How many to show; all if not given.
     start : float, optional
         A constant to begin with.
     """
-    shown = [i for i, w in enumerate(weights) if w]
-    rest = 0
-    if most is not None and len(shown) > most:
-        rest = len(shown) - most
-        shown = sorted(shown, key=lambda i: -abs(sizes[i]))[:most]
-    signed = [(weights[i], f"{number(abs(weights[i]))} {names[i]}") for i in shown]
+    used = [(w, name) for w, name in zip(weights, names, strict=True) if w]
+    signed = [(w, f"{number(abs(w))} {name}") for w, name in used]
     if start is not None:
         signed.insert(0, (start, number(abs(start))))
-    elif len(shown) == 1 and abs(weights[shown[0]]) == 1:
-        name = names[shown[0]]
-        signed = [(weights[shown[0]], f"[{name}]" if name.startswith("-") else name)]
+    elif len(used) == 1 and abs(used[0][0]) == 1:
+        weight, name = used[0]
+        signed = [(weight, f"[{name}]" if name.startswith("-") else name)]
     terms = [f"{'-' if w < 0 else '+'} {text}" for w, text in signed]
     if terms:
         sign, text = terms[0].split(" ", 1)
         terms[0] = ("-" if sign == "-" else "") + text
-    if rest:
-        terms.append(f"+ ... ({rest} smaller term{'s' * (rest > 1)})")
     return terms or ["0"]
 
 
@@ -142,11 +136,15 @@ def comparison(terms: Sequence[str], sign: str, cut: float, turn: bool = True) -
 
 @dataclass(frozen=True)
 class Sides:
-    """A test of one sum: its terms, and how it compares with a cut on each branch."""
+    """A test of one sum: its terms, and how it compares with a cut on each branch.
+
+    The value of the test is `start` more than the terms; `cut` is for the terms.
+    """
 
     terms: list[str]
     signs: tuple[str, str]
     cut: float
+    start: float = 0.0
 
     def conditions(self, name: str = "") -> list[str]:
         """The condition of each branch, of the sum itself or of what it is called.
@@ -158,10 +156,18 @@ class Sides:
         turn = len(terms) == 1
         return [comparison(terms, sign, self.cut, turn) for sign in self.signs]
 
+    def whole(self) -> str:
+        """The value of the test, constant first."""
+        if not self.start:
+            return " ".join(self.terms)
+        first = self.terms[0]
+        first = f"- {first[1:]}" if first.startswith("-") else f"+ {first}"
+        return " ".join([number(self.start), first, *self.terms[1:]])
+
 
 @dataclass(frozen=True)
 class Sums:
-    """A machine: the terms of one sum a branch; the largest wins."""
+    """A machine: the terms of one sum a branch, constant first; the largest wins."""
 
     terms: list[list[str]]
 
@@ -175,34 +181,131 @@ def sums_of(
     most: int | None = None,
 ) -> Sides | Sums:
     """A test on several features in terms; a machine of two branches compares one sum."""
-    columns = [column_name(c, schema["features"]) for c in test["columns"]]
-    if standardised:
-        columns = [f"z({name})" for name in columns]
+    features = schema["features"]
     if kind == "network":
+        columns = [column_name(c, features) for c in test["columns"]]
+        if standardised:
+            columns = [f"z({name})" for name in columns]
         rest = 0 if most is None else max(len(columns) - most, 0)
         tail = [f"... {rest} more"] if rest else []
         *listed, last = [*columns[:most], *tail]
         listed = [*(f"{name}," for name in listed), f"{last})"]
         listed[0] = f"network({listed[0]}"
         return Sides(listed, ("<=", ">"), 0.0)
-    names = term_names(test, columns)
-    spread = [deviations[c] if deviations else 1.0 for c in test["columns"]]
-    scale = [spread[i] * (spread[j] if j >= 0 else 1.0) for i, j in terms_of(test)]
-
-    def terms(weights: Sequence[float], start: float | None = None) -> list[str]:
-        sizes = [w * s for w, s in zip(weights, scale, strict=True)]
-        shown = sizes if standardised else weights
-        return sum_terms(shown, names, sizes, most, start)
-
+    test = plain_test(test, features)
+    writer = SumWriter(test, features, deviations, standardised, most)
     if kind not in MACHINES:
-        return Sides(terms(test["weights"]), ("<=", ">"), test["threshold"])
+        ((start, terms),) = writer.write([test["weights"]])
+        return Sides(terms, ("<=", ">"), test["threshold"] - start, start)
     if len(test["bias"]) == 2:  # the first wins if the difference is not below 0
         pairs = zip(*test["weights"], strict=True)
         cut = test["bias"][1] - test["bias"][0]
-        return Sides(terms([w - v for w, v in pairs]), (">=", "<"), cut)
-    return Sums(
-        [terms(w, b) for w, b in zip(test["weights"], test["bias"], strict=True)]
-    )
+        ((start, terms),) = writer.write([[w - v for w, v in pairs]])
+        return Sides(terms, (">=", "<"), cut - start, start)
+    return Sums([terms for _, terms in writer.write(test["weights"], test["bias"])])
+
+
+class SumWriter:
+    """Writes the sums of a plain test, or of a leaf's model, all in the same way.
+
+    Parameters
+    ----------
+    test : dict
+        From `plain_test`: `columns`, `fill` and, with products, `terms`.
+    features : list of dict
+        Of the schema.
+    deviations : sequence of float, optional
+        Standard deviations of the encoded columns.
+    standardised : bool
+        Show weights for columns in units of their deviations.
+    most : int, optional
+        Show only so many terms of a sum, the largest by weight times deviations. The
+        sums are then centred: numbers are shown as differences from their means, and
+        terms that are left out are 0 for an average row.
+    """
+
+    def __init__(
+        self,
+        test: dict[str, Any],
+        features: list[dict[str, Any]],
+        deviations: Sequence[float] | None = None,
+        standardised: bool = False,
+        most: int | None = None,
+    ):
+        self.most, self.standardised = most, standardised
+        self.names = [column_name(c, features) for c in test["columns"]]
+        self.pairs = [(a, b) for a, b in terms_of(test)]
+        self.fill, self.test = test["fill"], test
+        self.spread = spreads(test, features, deviations)
+        self.known = bool(deviations)
+        self.scale = [self._product(self.spread, pair) for pair in self.pairs]
+        every = encoded_columns(features)
+        self.counts = [every[c].symbol >= 0 for c in test["columns"]]  # 1 or 0
+
+    @staticmethod
+    def _product(values: Sequence[float], pair: tuple[int, int]) -> float:
+        a, b = pair
+        return values[a] * (values[b] if b >= 0 else 1.0)
+
+    def write(
+        self, rows: Sequence[Sequence[float]], starts: Sequence[float] | None = None
+    ) -> list[tuple[float, list[str]]]:
+        """Constant and signed terms of sums; the constant is among them if it is given."""
+        used = [[at for at, w in enumerate(row) if w] for row in rows]
+        centred = self.most is not None and max(map(len, used)) > self.most
+        centres = [self._centre(pair) if centred else 0.0 for pair in self.pairs]
+        names = self._names(centres)
+        out = []
+        for i, row in enumerate(rows):
+            sizes = [w * s for w, s in zip(row, self.scale, strict=True)]
+            shown = used[i]
+            if centred and len(shown) > (self.most or 0):
+                shown = sorted(shown, key=lambda at: -abs(sizes[at]))[: self.most]
+            hidden = set(used[i]) - set(shown)
+            start = 0.0 if starts is None else starts[i]
+            start += sum(row[at] * centres[at] for at in shown)
+            start += sum(
+                row[at] * self._product(self.fill, self.pairs[at]) for at in hidden
+            )
+            weights = sizes if self.standardised else row
+            terms = sum_terms(
+                [weights[at] for at in shown],
+                [names[at] for at in shown],
+                None if starts is None else start,
+            )
+            if hidden:
+                n = len(hidden)
+                text = f"{n} smaller term{'s' * (n > 1)}, 0 for an average row"
+                terms.append(f"+ ... ({text})")
+            out.append((start, terms))
+        return out
+
+    def _centre(self, pair: tuple[int, int]) -> float:
+        """From where a term is measured; indicators keep their 1 and 0."""
+        a, b = pair
+        if self.counts[a] or (b >= 0 and self.counts[b]):
+            return 0.0
+        spread = self.spread[a] if self.known and b < 0 else None
+        return centre_of(self._product(self.fill, pair), spread)
+
+    def _names(self, centres: Sequence[float]) -> list[str]:
+        columns = self.names
+        if self.standardised:  # those of single terms get their z below
+            columns = [f"z({name})" for name in columns]
+        names = []
+        for name, pair, centre in zip(
+            term_names(self.test, columns), self.pairs, centres, strict=True
+        ):
+            if not centre:
+                names.append(name)
+                continue
+            alone = self.standardised and pair[1] < 0
+            inside = self.names[pair[0]] if alone else name
+            unit = self._product(self.spread, pair) if self.standardised else 1.0
+            shift = centre if alone else centre / (unit or 1.0)
+            text = f"({inside} {'-' if shift > 0 else '+'} {number(abs(shift), 6)})"
+            names.append(f"z{text}" if alone else text)
+        return names
 
 
 def branch_text(
@@ -228,17 +331,23 @@ def branch_text(
 
 
 def subject_text(
-    node: dict[str, Any], tree: dict[str, Any], most: int | None = None
+    node: dict[str, Any],
+    tree: dict[str, Any],
+    most: int | None = None,
+    whole: bool = False,
 ) -> str:
-    """What the test of a node looks at: a feature, a sum, or how many sums."""
+    """What the test of a node looks at: a feature, a sum, or how many scores.
+
+    With `whole`, the sum has its constant, so that it is the value of the test.
+    """
     kind, test = node["kind"], node["test"]
     if "feature" in test:
         return tree["schema"]["features"][test["feature"]]["name"]
     if kind in MACHINES:
-        return f"largest of {len(test['bias'])} sums"
+        return f"largest of {len(test['bias'])} scores"
     found = sums_of(kind, test, tree["schema"], tree.get("deviations"), most=most)
     assert isinstance(found, Sides)
-    return " ".join(found.terms)
+    return found.whole() if whole else " ".join(found.terms)
 
 
 def sum_name(node: int) -> str:
@@ -247,7 +356,7 @@ def sum_name(node: int) -> str:
 
 
 def largest(b: int, names: Sequence[str] = ()) -> str:
-    """That branch `b` of a machine has the largest sum."""
+    """That branch `b` of a machine has the largest score."""
     return f"{names[b] if names else f'branch {b + 1}'} largest"
 
 

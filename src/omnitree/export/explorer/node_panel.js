@@ -101,7 +101,7 @@ function formulaLines(kind, test, most) {
 
 function symbolNote(test) {
   if (!test.columns?.some((c) => columns[c].symbol >= 0)) return null;
-  return el("p", { class: "note", text: "A symbol in brackets counts +1 where it holds and −1 elsewhere." });
+  return el("p", { class: "note", text: "A category in brackets counts +1 for rows that have it and −1 for all others." });
 }
 
 function branchTable(node) {

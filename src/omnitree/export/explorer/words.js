@@ -59,21 +59,25 @@ function mainTerms(test, weights, most = MOST_TERMS) {
   return at.sort((s, t) => size[t] - size[s] || s - t).slice(0, most);
 }
 
-// The sum of a test's terms, or its largest ones and how many more there are.
+// The sum of a test's terms, or its largest ones and how many more there are. What those
+// add for an average row is part of the constant.
 function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS) {
   const names = termNames(test);
   const shown = mainTerms(test, weights, most);
   const rest = names.length - shown.length;
-  const text = sumText(shown.map((t) => weights[t]), shown.map((t) => names[t]), constant, digits);
-  return rest ? `${text} + … (${plural(rest, "smaller term")})` : text;
+  const atMean = (t) => termColumns(test, t).reduce((product, a) => product * test.fill[a], weights[t]);
+  const hidden = rest ? weights.map((_, t) => t).filter((t) => !shown.includes(t)) : [];
+  const start = hidden.reduce((total, t) => total + atMean(t), constant);
+  const text = sumText(shown.map((t) => weights[t]), shown.map((t) => names[t]), start, digits);
+  return rest ? `${text} + … (${plural(rest, "smaller term")}, 0 for an average row)` : text;
 }
 
-// "0.8 petal length + 1.2 petal width − 3": weights times names, then a constant.
+// "−3 + 0.8 petal length + 1.2 petal width": a constant, then weights times names.
 function sumText(weights, names, constant = 0, digits = 4) {
   const alone = weights.length === 1 && !constant && Math.abs(weights[0]) === 1;
   const term = (w, name) => (alone ? name : `${num(Math.abs(w), digits)} ${name}`);
   const signed = weights.map((w, j) => [w, term(w, names[j])]);
-  if (constant) signed.push([constant, num(Math.abs(constant), digits)]);
+  if (constant) signed.unshift([constant, num(Math.abs(constant), digits)]);
   return signed
     .map(([w, text], j) => (j ? (w < 0 ? " − " : " + ") : w < 0 ? "−" : "") + text)
     .join("");
@@ -95,8 +99,8 @@ function sumNames(test) {
 const KIND_NAMES = {
   leaf: "leaf",
   axis: "cut of one feature",
-  multiway: "one branch a symbol",
-  subset: "symbols in two groups",
+  multiway: "one branch per category",
+  subset: "categories in two groups",
   linear: "linear test",
   quadratic: "quadratic test",
   machine: "linear machine",
@@ -107,7 +111,7 @@ const KIND_NAMES = {
 // What a test looks at.
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
-  if (isMachine(test)) return `largest of ${test.bias.length} sums`;
+  if (isMachine(test)) return `largest of ${test.bias.length} scores`;
   if (kind === "network") {
     const names = test.columns.map(columnName);
     const rest = names.length - MOST_TERMS;

@@ -108,8 +108,8 @@ def _draw_histogram(ax, tree, node, values, labels, weight, shades) -> None:
 def _axis_name(tree: dict[str, Any], node: dict[str, Any], branch: int) -> str:
     if node["kind"] in MACHINES:
         name = Model(tree).tests(node["id"])[0].names[branch]
-        return f"sum of {name} less the largest of the others"
-    return subject_text(node, tree, MOST_TERMS)
+        return f"score of {name} minus the largest of the others"
+    return subject_text(node, tree, MOST_TERMS, whole=True)
 
 
 def _draw_symbols(ax, tree, node, values, labels, weight, shades) -> None:

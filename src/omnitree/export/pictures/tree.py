@@ -117,8 +117,15 @@ def _side(tree: dict[str, Any], parent: dict[str, Any], branch: int, names) -> s
     """The condition of a branch without what the box of its parent says already."""
     if parent["kind"] in MACHINES:
         return largest(branch, names)
-    text = branch_text(parent["kind"], parent["test"], branch, tree["schema"])
-    return text.removeprefix(subject_text(parent, tree) + " ")
+    text = branch_text(
+        parent["kind"],
+        parent["test"],
+        branch,
+        tree["schema"],
+        deviations=tree.get("deviations"),
+        most=BOX_TERMS,
+    )
+    return text.removeprefix(subject_text(parent, tree, BOX_TERMS) + " ")
 
 
 def _draw_box(
