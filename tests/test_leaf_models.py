@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.trees import SCHEMA, random_rows, random_tree
 
+from omnitree.column_source import Quadratic, Standardised
 from omnitree.leaf_models import LeafModel, LeafModels
 from omnitree.table import Table
 from omnitree.tree import LEAF, Tree
@@ -28,13 +30,19 @@ def naive_answer(tree: Tree, node: int, row: list[float]) -> list[float]:
         return tree.class_shares[node].tolist()
     model = record["model"]
     feature, symbol = SCHEMA.linear_columns()
-    sums = list(model["bias"])
+    filled = []
     for j, column in enumerate(model["columns"]):
         value = row[feature[column]]
         if math.isnan(value):
             value = model["fill"][j]
         elif symbol[column] >= 0:
             value = 1.0 if value == symbol[column] else -1.0
+        filled.append(value)
+    values = filled
+    if "terms" in model:
+        values = [filled[a] * (1 if b < 0 else filled[b]) for a, b in model["terms"]]
+    sums = list(model["bias"])
+    for j, value in enumerate(values):
         for k in range(len(sums)):
             sums[k] += model["weights"][k][j] * value
     powers = [math.exp(s - max(sums)) for s in sums]
@@ -109,11 +117,15 @@ def test_parameters_of_models_count():
     tree = random_tree(np.random.default_rng(3), ("axis",), models=1.0)
     plain = tree.replace(models=None)
     leaves = np.flatnonzero(tree.kind == LEAF)
-    sums = [2 * (len(tree.model(leaf).columns) + 1) for leaf in leaves]
+    sums = [tree.model(leaf).n_params for leaf in leaves]
     assert tree.n_parameters - plain.n_parameters == sum(sums) - len(leaves)
-    assert (
-        LeafModel((0, 1), (0.0, 0.0), (1.0,), ((1.0, 2.0),), "identity").n_params == 3
-    )
+    number = LeafModel((0, 1), (0.0, 0.0), (1.0,), ((1.0, 2.0),), "identity")
+    assert number.n_params == 3
+    three = LeafModel((0, 1), (0.0, 0.0), (1.0, 2.0, 3.0), ((1.0, 2.0), (0.0, 1.0)) * 2)
+    assert replace(three, weights=three.weights[:3]).n_params == 2 + 2 + 2
+    sparse = ((0.0, 0.0, 1.5), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0))
+    quadratic = replace(three, weights=sparse, terms=((0, -1), (1, 1), (0, 1)))
+    assert quadratic.n_params == 2 + 1 + 0 + 1
 
 
 def test_softmax_of_far_apart_sums():
@@ -137,6 +149,27 @@ def hurt(change):
     return data
 
 
+def quadratic(node, **changes):
+    """Give a node a quadratic model, with some fields changed."""
+    model = {
+        "link": "softmax",
+        "columns": [0, 5],
+        "fill": [0.5, 1.0],
+        "bias": [0.0, 1.0, 2.0],
+        "weights": [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]],
+        "terms": [[0, 1], [1, 1]],
+    }
+    node["model"] = model | changes
+
+
+def test_quadratic_models_are_read():
+    data = hurt(quadratic)
+    Draft202012Validator(FORMAT).validate(data)
+    tree = Tree.from_dict(data)
+    assert tree.model(0).terms == ((0, 1), (1, 1))
+    assert tree.to_dict() == data
+
+
 @pytest.mark.parametrize(
     ("change", "word"),
     [
@@ -154,6 +187,17 @@ def hurt(change):
         (lambda n: n["model"]["bias"].__setitem__(0, math.inf), "infinite"),
         (lambda n: n["model"]["bias"].__setitem__(0, "1"), "no number"),
         (lambda n: n["model"].update(weights=None), "no list"),
+        (lambda n: quadratic(n, terms=None), "no list"),
+        (lambda n: quadratic(n, terms=[[0, 0.5]]), "no whole number"),
+        (lambda n: quadratic(n, terms=[[0, 1, 1], [1, 1]]), "pair"),
+        (lambda n: quadratic(n, terms=[[0], [1, 1]]), "pair"),
+        (lambda n: quadratic(n, terms=[[0, 2], [1, 1]]), "term out of range"),
+        (lambda n: quadratic(n, terms=[[-1, 0], [1, 1]]), "term out of range"),
+        (lambda n: quadratic(n, terms=[[0, -2], [1, 1]]), "term out of range"),
+        (lambda n: quadratic(n, terms=[[0, 1]]), "differ"),
+        (lambda n: quadratic(n, terms=[[0, 1]] * 3), "differ"),
+        (lambda n: quadratic(n, weights=[[1.0, math.nan]] * 3), "infinite"),
+        (lambda n: quadratic(n, products=[[0, 1]]), "may have"),
     ],
 )
 def test_damaged_models_are_refused(change, word):
@@ -173,3 +217,52 @@ def test_rows_answer_alike_alone_and_together():
     np.testing.assert_array_equal(
         tree.predict_value(some, tree.class_shares), whole[100:110]
     )
+
+
+def test_taken_models_are_those_of_the_nodes():
+    rng = np.random.default_rng(5)
+    tree = random_tree(rng, KINDS, models=0.7)
+    models, n = tree.models, tree.n_nodes
+    assert any(m and m.terms for m in map(tree.model, range(n)))
+    nodes = rng.integers(0, n, size=20)
+    taken = models.take(nodes)
+    assert [taken[i] for i in range(20)] == [models[node] for node in nodes]
+    mask = rng.random(n) < 0.5
+    some = models.only(mask)
+    assert [some[i] for i in range(n)] == [
+        models[i] if mask[i] else None for i in range(n)
+    ]
+    assert models.only(np.zeros(n, dtype=bool)) is None
+    for a in range(n):
+        for b in range(n):
+            assert models.same(a, b) == (models[a] == models[b])
+
+
+@pytest.mark.parametrize("expansion", ["linear", "quadratic"])
+def test_a_model_of_a_column_source_has_its_sums(expansion):
+    rng = np.random.default_rng(2)
+    table = Table(random_rows(rng, 60, gaps=0.1), SCHEMA)
+    weight = rng.random(60) + 0.5
+    source = Standardised.of(table, weight)
+    if expansion == "quadratic":
+        source = Quadratic.of(source, table)
+    everything = np.arange(60)
+    gap_fill = source.gap_means(everything, weight)
+    columns = source.take(everything, gap_fill)
+    fill = np.zeros(source.n_plain)
+    with_gaps = getattr(source, "plain", source).with_gaps
+    fill[with_gaps] = gap_fill
+    w = rng.normal(size=(3, source.n_columns)) * (rng.random(source.n_columns) < 0.7)
+    bias = rng.normal(size=3)
+    model = source.model(w, bias, fill)
+    assert bool(model.terms) == (expansion == "quadratic")
+    want = columns @ w.T + bias
+    want = np.exp(want - want.max(axis=1, keepdims=True))
+    got = np.empty((60, 3))
+    nodes = np.zeros(60, dtype=np.int32)
+    LeafModels.of([model]).answer(table, everything, nodes, got)
+    np.testing.assert_allclose(got, want / want.sum(axis=1, keepdims=True), rtol=1e-9)
+    if expansion == "quadratic":
+        w[:, source.n_plain :] = 0.0
+        plain = source.plain.model(w[:, : source.n_plain], bias, fill)
+        assert source.model(w, bias, fill) == plain

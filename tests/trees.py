@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.leaf_models import LeafModel
+from omnitree.leaf_models import LeafModel, LeafModels
 from omnitree.schema import Feature, Schema
 from omnitree.splits import (
     AxisSplit,
@@ -101,12 +101,18 @@ def random_test(
 def random_model(
     rng: np.random.Generator, n_classes: int = 3, schema: Schema = SCHEMA
 ) -> LeafModel:
-    """A random model on dyadic numbers; sometimes without any column."""
+    """A random model on dyadic numbers; sometimes without any column, or with products."""
     p = schema.n_columns
     weights = rng.integers(-8, 9, size=(n_classes, p)) / 8
     weights[:, rng.random(p) < rng.random()] = 0.0
     some = rng.integers(-8, 9, size=n_classes + p) / 4
-    return LeafModel.of(some[:n_classes], weights, some[n_classes:])
+    model = LeafModel.of(some[:n_classes], weights, some[n_classes:])
+    if not model.columns or rng.random() < 0.5:
+        return model
+    m, t = len(model.columns), int(rng.integers(1, 7))
+    terms = tuple((int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t))
+    rows = rng.integers(-8, 9, size=(n_classes, t)) / 16
+    return replace(model, weights=tuple(map(tuple, rows.tolist())), terms=terms)
 
 
 def random_tree(
@@ -150,6 +156,57 @@ def random_tree(
         if models and rng.random() < models:
             record.model = random_model(rng, schema=schema)
     return tree_from_nodes(schema, ("a", "b", "c"), records)
+
+
+def functions_of(
+    test: Any, scale: float, classes: tuple[int, ...], n: int
+) -> LeafModel:
+    """The model of a test's own functions times a number, for the classes of its branches.
+
+    Other classes have the constant -3.
+    """
+    terms = getattr(test, "terms", ())
+    width = len(terms or test.columns)
+    weights, bias = np.zeros((n, width)), np.full(n, -3.0)
+    if hasattr(test, "bias"):
+        weights[list(classes)], bias[list(classes)] = test.weights, test.bias
+    else:
+        weights[classes[1]], bias[classes[1]] = test.weights, -test.threshold
+        bias[classes[0]] = 0.0
+    bias[list(classes)] *= scale
+    rows = tuple(map(tuple, (scale * weights).tolist()))
+    return LeafModel(test.columns, test.fill, tuple(bias.tolist()), rows, terms=terms)
+
+
+def calibrated_tree(
+    rng: np.random.Generator, kinds: tuple[str, ...], scale: float | None = 0.75, **rest
+) -> Tree:
+    """A random tree whose tests on several columns hand rows to leaves with one model.
+
+    The model is the test's own functions times `scale`; a random one where that is None.
+    Above them are univariate tests too; where a machine has more branches than there are
+    classes, its leaves have no model.
+    """
+    tree = random_tree(rng, kinds, **rest)
+    models: list[LeafModel | None] = [None] * tree.n_nodes
+    for node in np.flatnonzero(tree.n_children > 0).tolist():
+        below = range(
+            tree.first_child[node], tree.first_child[node] + tree.n_children[node]
+        )
+        test = tree.split(node)
+        if test.kind in (*UNIVARIATE, "network") or tree.n_children[below].any():
+            continue
+        if len(below) > len(tree.classes):
+            continue
+        classes = sorted(
+            rng.choice(len(tree.classes), len(below), replace=False).tolist()
+        )
+        model = random_model(rng, len(tree.classes), tree.schema)
+        if scale is not None:
+            model = functions_of(test, scale, tuple(classes), len(tree.classes))
+        for leaf in below:
+            models[leaf] = model
+    return tree.replace(models=LeafModels.of(models))
 
 
 def random_rows(

@@ -4,8 +4,8 @@
 table (a change of units that Fisher's direction does not notice, but that distances between
 means and principal components do). `Quadratic` adds their squares and products (Yildiz &
 Alpaydin's quadratic nodes); it makes them for the rows asked for, so no large table is kept.
-Both turn a direction back into a test in the user's units. Made once a fit (`Problem`) and
-read by `LinearRows`.
+Both turn a direction back into a test, and several functions into a model, in the user's
+units. Made once a fit (`Problem`) and read by `LinearRows`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.encoding.linear_view import LinearView
+from omnitree.leaf_models import LeafModel
 from omnitree.splits import (
     LinearSplit,
     QuadraticMachineSplit,
@@ -68,6 +70,13 @@ class Source(Protocol):
         self, w: Floats, threshold: float, fill: Floats, merit: float
     ) -> Split | None:
         """The test `columns @ w <= threshold` in the table's own units."""
+
+    def model(self, w: Floats, bias: Floats, fill: Floats) -> LeafModel:
+        """The model of classes whose sums are `columns @ w.T + bias`, in own units.
+
+        `w` is (k, n_columns) with a line for each class of the tree, `fill` what the
+        plain columns are where a cell is missing.
+        """
 
 
 def _side_by_side(rows: NDArray[np.int64]) -> bool:
@@ -166,6 +175,17 @@ class Standardised:
             tuple(at.tolist()),
             float(threshold / length + weights @ self.mean[used]),
             merit=merit,
+        )
+
+    def model(self, w: Floats, bias: Floats, fill: Floats) -> LeafModel:
+        used = np.flatnonzero((w != 0).any(axis=0) & (self.std > 0))
+        mean, std = self.mean[used], self.std[used]
+        weights, own_bias = LinearView.fold(w[:, used], bias, mean, std)
+        return LeafModel(
+            tuple(self.which[used].tolist()),
+            tuple((fill[used] * std + mean).tolist()),
+            tuple(own_bias.tolist()),
+            tuple(map(tuple, weights.tolist())),
         )
 
 
@@ -274,6 +294,19 @@ class Quadratic:
             tuple((bias + constant).tolist()),
             tuple(tuple(row) for row in weights.tolist()),
             merit=merit,
+        )
+
+    def model(self, w: Floats, bias: Floats, fill: Floats) -> LeafModel:
+        p = self.n_plain
+        if not w[:, p:].any():
+            return self.plain.model(w[:, :p], bias, fill)
+        columns, terms, weights, constant = self._own_units(w)
+        return LeafModel(
+            tuple(self.plain.which[columns].tolist()),
+            self._own_fill(fill, columns),
+            tuple((bias + constant).tolist()),
+            tuple(map(tuple, weights.tolist())),
+            terms=terms,
         )
 
     def _own_fill(self, fill: Floats, columns: NDArray[np.intp]) -> tuple[float, ...]:

@@ -306,26 +306,16 @@ def _test_problem(test: Any, schema: Schema) -> str | None:
         if not all(-1 <= b < test.n_children for b in test.branch):
             return "branch out of range"
         return None
-    n_columns = len(schema.linear_columns()[0])
+    if problem := _columns_problem(test, schema):
+        return problem
     m = len(test.columns)
-    if m and not (min(test.columns) >= 0 and max(test.columns) < n_columns):
-        return "column out of range"
-    if len(test.fill) != m:
-        return "one fill a column is needed"
     if test.kind == "linear":
         sizes = len(test.weights) == m
     elif test.kind == "quadratic":
         sizes = len(test.weights) == len(test.terms)
-        if not all(0 <= a < m and -1 <= b < m for a, b in test.terms):
-            return "term out of range"
-    elif test.kind == "machine":
-        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, m)
-    elif test.kind == "quadratic_machine":
-        sizes = len(test.weights) == len(test.bias) and _widths(
-            test.weights, len(test.terms)
-        )
-        if not all(0 <= a < m and -1 <= b < m for a, b in test.terms):
-            return "term out of range"
+    elif test.kind in ("machine", "quadratic_machine"):
+        width = m if test.kind == "machine" else len(test.terms)
+        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, width)
     else:
         h = len(test.hidden_bias)
         sizes = len(test.hidden_weights) == h == len(test.output_weights) and _widths(
@@ -334,20 +324,32 @@ def _test_problem(test: Any, schema: Schema) -> str | None:
     return None if sizes else "numbers of weights and columns differ"
 
 
+def _columns_problem(holder: Any, schema: Schema) -> str | None:
+    """What is wrong with the columns, fills and terms of a test or a model, or None."""
+    m = len(holder.columns)
+    if m and not (min(holder.columns) >= 0 and max(holder.columns) < schema.n_columns):
+        return "column out of range"
+    if len(holder.fill) != m:
+        return "one fill a column is needed"
+    for term in getattr(holder, "terms", ()):
+        if len(term) != 2:
+            return "a term must be a pair of positions"
+        if not (0 <= term[0] < m and -1 <= term[1] < m):
+            return "term out of range"
+    return None
+
+
 def _model_problem(
     model: LeafModel, schema: Schema, n_outputs: int, task: str
 ) -> str | None:
     """What is wrong with a model of a tree for this task, or None."""
-    m = len(model.columns)
     if model.link != LINK[task]:
         return f"link is {model.link!r}; {task} needs {LINK[task]!r}"
-    if m and not (min(model.columns) >= 0 and max(model.columns) < schema.n_columns):
-        return "column out of range"
-    if len(model.fill) != m:
-        return "one fill a column is needed"
+    if problem := _columns_problem(model, schema):
+        return problem
     if not len(model.bias) == len(model.weights) == n_outputs:
         return f"{n_outputs} sums are needed"
-    if not _widths(model.weights, m):
+    if not _widths(model.weights, len(model.terms or model.columns)):
         return "numbers of weights and columns differ"
     numbers = (model.fill, model.bias, *model.weights)
     return None if all(map(_all_finite, numbers)) else "infinite number"

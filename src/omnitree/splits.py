@@ -494,12 +494,18 @@ def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
 
 
 def fields_from_dict(cls: Any, what: str, data: dict[str, Any], **rest: Any) -> Any:
-    """An object of a dataclass from its plain form; ValueError where it is damaged."""
+    """An object of a dataclass from its plain form; ValueError where it is damaged.
+
+    Fields whose metadata say "optional" may be left out.
+    """
     readers = {f.name: f.type for f in fields(cls) if not f.kw_only}
-    if set(data) != set(readers):
-        raise ValueError(f"{what} needs exactly {sorted(readers)}")
+    optional = {f.name for f in fields(cls) if f.metadata.get("optional")}
+    if set(data) | optional != set(readers) or not set(readers) - optional <= set(data):
+        needed = f"{what} needs exactly {sorted(set(readers) - optional)}"
+        also = f", and may have {sorted(optional)}" if optional else ""
+        raise ValueError(needed + also)
     try:
-        values = {name: _READ[readers[name]](data[name]) for name in readers}
+        values = {name: _READ[readers[name]](data[name]) for name in data}
         return cls(**values, **rest)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"damaged {what[2:]}: {error}") from None

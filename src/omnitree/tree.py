@@ -5,8 +5,9 @@ b of a node is `first_child + b`. A node's tests (the main one, then its surroga
 range of the test arrays, and a test is a slice of one int pool and one double pool: an axis
 cut, a category map, a hyperplane and a linear machine are all stored alike and routed by
 one compiled rule (`_core/route.hpp`). Class counts are kept in every node, and nodes may
-have linear models besides (`leaf_models.py`), which then answer in their stead. A tree for
-numbers has no classes; of its nodes the weight, a constant and its loss are kept.
+have linear or quadratic models besides (`leaf_models.py`), which then answer in their
+stead. A tree for numbers has no classes; of its nodes the weight, a constant and its loss
+are kept.
 
 `to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
 exporter reads only that. `from_dict` checks all of it (`records.py`) before a tree is made.
@@ -35,6 +36,7 @@ from omnitree.records import (
     read_tree,
 )
 from omnitree.schema import Schema
+from omnitree.shared_models import own_functions
 from omnitree.splits import KINDS, SPLITS, Considered, Split
 from omnitree.table import Table
 
@@ -71,8 +73,8 @@ class Tree:
         Standard deviation of each encoded column in the training rows, where some test
         or model looks at several columns; only words about weights need it.
     models : LeafModels or None
-        Linear models of nodes. That of a leaf answers for its rows instead of `value`;
-        that of a decision node would if the node were a leaf.
+        Linear and quadratic models of nodes. That of a leaf answers for its rows
+        instead of `value`; that of a decision node would if the node were a leaf.
     constant, loss : float64 arrays or None
         In a tree for numbers: what each node answers as a leaf without a model, and the
         loss of its answer (of the model's, if it has one) over the training rows here.
@@ -166,15 +168,39 @@ class Tree:
     def n_parameters(self) -> int:
         """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k.
 
-        A leaf with a model has those of the model instead.
+        A leaf with a model has those of the model instead; one that all leaves below a
+        test share counts once, and only 1, its scale, if it is the test's own functions.
         """
         inner = np.flatnonzero(self.kind != LEAF)
         plain = self.kind[inner] <= KINDS.index("subset")
         rich = sum(self.split(node).n_params for node in inner[~plain])
-        leaves = np.flatnonzero(self.kind == LEAF).tolist()
+        leaves = set(np.flatnonzero(self.kind == LEAF).tolist())
+        for node in self.sharing:
+            first = int(self.first_child[node])
+            leaves -= set(range(first, first + int(self.n_children[node])))
+            split, model = self.split(node), self.model(first)
+            assert model is not None
+            own = own_functions(split.kind, split.to_dict(), model.to_dict())
+            rich += model.n_params if own is None else 1
         models = [self.model(leaf) for leaf in leaves]
         rich += sum(1 if m is None else m.n_params for m in models)
         return int(2 * np.count_nonzero(plain) + rich)
+
+    @cached_property
+    def sharing(self) -> list[int]:
+        """Nodes whose children are all leaves with one and the same model."""
+        if self.models is None:
+            return []
+        found = []
+        answers = (self.kind == LEAF) & self.models.there
+        for node in np.flatnonzero(self.kind != LEAF).tolist():
+            first = int(self.first_child[node])
+            end = first + int(self.n_children[node])
+            if answers[first:end].all() and all(
+                self.models.same(first, other) for other in range(first + 1, end)
+            ):
+                found.append(node)
+        return found
 
     @property
     def has_weights(self) -> bool:
@@ -222,7 +248,7 @@ class Tree:
         )
 
     def model(self, node: int) -> LeafModel | None:
-        """The linear model of a node, or None."""
+        """The linear or quadratic model of a node, or None."""
         return None if self.models is None else self.models[node]
 
     def _unpack(self, test: int) -> tuple[Any, list[int], list[float]]:

@@ -17,9 +17,10 @@ from omnitree.explain.counterfactual import (
     reach,
 )
 from omnitree.explain.goals import Goal, usual_goals
-from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line, terms_of
+from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line
 from omnitree.export.plain import plain_test
 from omnitree.export.words import branch_text, column_name, largest, term_names
+from omnitree.shared_models import terms_of
 
 # What is printed of long tests; the explanation itself holds all of it.
 LONGEST_TEXT = 88

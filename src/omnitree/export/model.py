@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.shared_models import terms_of
+
 UNIVARIATE = ("axis", "multiway", "subset")
 # The branch with the largest of several sums wins.
 MACHINES = ("machine", "quadratic_machine")
@@ -100,13 +102,6 @@ class Test:
             )
             for start, row in zip(starts, rows, strict=True)
         ]
-
-
-def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
-    """What the weights of a test on several features belong to: pairs as in `Sum`."""
-    if "terms" in test:
-        return test["terms"]
-    return [(at, -1) for at in range(len(test["columns"]))]
 
 
 def encoded_columns(features: Sequence[dict[str, Any]]) -> list[Column]:

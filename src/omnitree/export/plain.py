@@ -13,7 +13,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from omnitree.export.model import encoded_columns, terms_of
+from omnitree.export.model import encoded_columns
+from omnitree.shared_models import terms_of
 
 # The constant among the terms of a sum.
 CONSTANT = (-1, -1)

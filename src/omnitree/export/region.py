@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from omnitree.export.model import Model, Test, terms_of
+from omnitree.export.model import Model, Test
 from omnitree.export.words import (
     Sides,
     branch_text,
@@ -20,6 +20,7 @@ from omnitree.export.words import (
     sum_name,
     sums_of,
 )
+from omnitree.shared_models import terms_of
 
 # Terms of all inequalities up to which a machine's branch is told by them.
 SMALL_RULE = 8

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from omnitree.export.model import MACHINES, encoded_columns, terms_of
+from omnitree.export.model import MACHINES, encoded_columns
 from omnitree.export.plain import centre_of, plain_test, spreads
+from omnitree.shared_models import terms_of
 
 # Terms of a sum that a short description shows.
 MOST_TERMS = 8

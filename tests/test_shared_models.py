@@ -1,0 +1,108 @@
+"""Leaves that share a model: told apart from the test's own functions, counted once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.trees import SCHEMA, calibrated_tree, functions_of, random_test
+
+from omnitree.leaf_models import LeafModels
+from omnitree.records import NodeRecord
+from omnitree.shared_models import own_functions
+from omnitree.tree import tree_from_nodes
+
+KINDS = ("linear", "quadratic", "machine", "quadratic_machine")
+
+
+def found(test, model):
+    return own_functions(test.kind, test.to_dict(), model.to_dict())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(10))
+def test_a_scaled_machine_is_recognised(kind, seed):
+    rng = np.random.default_rng(seed)
+    test = random_test(rng, kind)
+    n = test.n_children
+    if len(set(zip(getattr(test, "bias", (0, 1)), test.weights, strict=False))) < n:
+        pytest.skip("two functions are the same")
+    if not hasattr(test, "bias") and not any(test.weights):
+        pytest.skip("the test weighs nothing")
+    scale = float(rng.uniform(0.01, 20))
+    model = functions_of(test, scale, tuple(range(n)), n)
+    own = found(test, model)
+    assert own is not None and own.classes == tuple(range(n)) and own.others == {}
+    assert own.scale == pytest.approx(scale)
+    # Softmax does not notice what is added to all sums.
+    shift = rng.normal()
+    moved = replace(model, bias=tuple(b + shift for b in model.bias))
+    assert found(test, moved).scale == pytest.approx(scale)
+    # Rounding does not matter, a change does.
+    rounded = tuple(tuple(w * (1 + 1e-12) for w in row) for row in model.weights)
+    assert found(test, replace(model, weights=rounded)) is not None
+    other = replace(model, bias=(model.bias[0] + 0.1, *model.bias[1:]))
+    assert found(test, other) is None
+    wider = replace(model, fill=tuple(f + 0.01 for f in model.fill))
+    assert found(test, wider) is None
+    turned = tuple(tuple(-w for w in row) for row in model.weights)
+    back = replace(model, weights=turned, bias=tuple(-b for b in model.bias))
+    assert found(test, back) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_classes_without_a_branch_have_a_constant(kind):
+    rng = np.random.default_rng(1)
+    test = random_test(rng, kind)
+    n = test.n_children
+    classes = (1, *range(3, n + 2))
+    model = functions_of(test, 2.0, classes, n + 3)
+    own = found(test, model)
+    assert own.classes == classes and own.scale == pytest.approx(2.0)
+    assert own.others == {k: pytest.approx(-3.0) for k in (0, 2, n + 2)}
+    rows = list(model.weights)
+    rows[0] = tuple(1.0 for _ in rows[0])
+    assert found(test, replace(model, weights=tuple(rows))) is None
+
+
+def test_other_tests_have_no_functions():
+    rng = np.random.default_rng(0)
+    linear = functions_of(random_test(rng, "linear"), 1.0, (0, 1), 2)
+    for kind in ("axis", "subset", "network"):
+        assert found(random_test(rng, kind), linear) is None
+    number = replace(linear, link="identity")
+    assert found(random_test(rng, "linear"), number) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shared_models_count_once(kind):
+    rng = np.random.default_rng(1)
+    test = random_test(rng, kind)
+    n = test.n_children
+    records = [NodeRecord(-1, np.ones(n), test, range(1, n + 1))]
+    records += [NodeRecord(0, np.eye(n)[k]) for k in range(n)]
+    tree = tree_from_nodes(SCHEMA, tuple("abcdef"[:n]), records)
+    assert tree.n_parameters == test.n_params + n and tree.sharing == []
+    model = functions_of(test, 0.5, tuple(range(n)), n)
+    own = tree.replace(models=LeafModels.of([None, *[model] * n]))
+    assert own.sharing == [0] and own.n_parameters == test.n_params + 1
+    model = replace(model, bias=tuple(3.7 * k * k for k in range(n)))
+    shared = tree.replace(models=LeafModels.of([None, *[model] * n]))
+    assert shared.n_parameters == test.n_params + model.n_params
+    last = replace(model, bias=(0.0,) * n)
+    apart = tree.replace(models=LeafModels.of([None, *[model] * (n - 1), last]))
+    many = model.n_params * (n - 1) + last.n_params
+    assert apart.sharing == [] and apart.n_parameters == test.n_params + many
+    some = tree.replace(models=LeafModels.of([None, *[model] * (n - 1), None]))
+    assert some.sharing == []
+
+
+def test_sharing_nodes_of_deep_trees():
+    for seed in range(20):
+        tree = calibrated_tree(np.random.default_rng(seed), ("axis", *KINDS), n_inner=7)
+        for node in range(tree.n_nodes):
+            below = tree.first_child[node] + np.arange(tree.n_children[node])
+            models = {tree.model(int(leaf)) for leaf in below}
+            shared = len(below) > 0 and len(models) == 1 and None not in models
+            assert (node in tree.sharing) == shared
