@@ -86,9 +86,10 @@ def test_random_trees_in_words(seed):
     clf = TreeClassifier()
     clf._set_fitted(tree, np.array(tree.classes))
     leaves = [n for n in tree.to_dict()["nodes"] if n["kind"] == "leaf"]
-    assert clf.describe().count(": by its linear model") == sum(
-        "model" in n for n in leaves
-    )
+    for kind, has_terms in (("linear", False), ("quadratic", True)):
+        assert clf.describe().count(f": by its {kind} model") == sum(
+            "model" in n and ("terms" in n["model"]) == has_terms for n in leaves
+        )
     values = random_rows(rng, 5)
     proba = tree.predict_value(Table(values, SCHEMA), tree.class_shares)
     for row, want in zip(values, proba, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeRegressor
 from omnitree.export import FORMATS
-from omnitree.leaf_models import LeafModel, LeafModels
+from omnitree.leaf_models import LeafModels
 from omnitree.splits import SPLITS
 from omnitree.table import Table
 from omnitree.tree import Tree
@@ -22,7 +23,7 @@ def numeric(tree: Tree, rng: np.random.Generator) -> Tree:
     """A tree with the tests of another, that answers numbers; models answer one, too."""
     models = [tree.model(node) for node in range(tree.n_nodes)]
     one = [
-        m and LeafModel(m.columns, m.fill, m.bias[:1], m.weights[:1], "identity")
+        m and replace(m, bias=m.bias[:1], weights=m.weights[:1], link="identity")
         for m in models
     ]
     return tree.replace(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from omnitree.export.model import Model, Test
 from omnitree.export.region import Region, region_of
+from omnitree.shared_models import terms_of
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,26 @@ class Goal:
                     yield region
                 continue
             # The model's sum as a test of its own: bias + sum > number.
-            cut = {
-                "columns": test.columns,
-                "fill": test.fill,
+            cut = test.data | {
                 "weights": test.data["weights"][0],
                 "threshold": self.number - test.data["bias"][0],
             }
-            others = [*region.others, (Test("linear", cut, 2), int(self.up))]
+            kind = "quadratic" if "terms" in cut else "linear"
+            others = [*region.others, (Test(kind, cut, 2), int(self.up))]
             yield replace(region, others=others)
+
+
+def _slopes(test: Test) -> list[float]:
+    """How fast the sum of a model changes with each of its columns, where cells are missing.
+
+    Of a linear model these are its weights.
+    """
+    slopes = [0.0] * len(test.columns)
+    for w, (a, b) in zip(test.data["weights"][0], terms_of(test.data), strict=True):
+        slopes[a] += w * (test.fill[b] if b >= 0 else 1.0)
+        if b >= 0:
+            slopes[b] += w * test.fill[a]
+    return slopes
 
 
 def usual_goals(model: Model, answer: float) -> list[Goal]:
@@ -75,7 +88,8 @@ def usual_goals(model: Model, answer: float) -> list[Goal]:
     for leaf, w in zip(model.leaves, weight, strict=True):
         test = model.model(leaf)
         if test is not None and deviations:
-            parts = zip(test.data["weights"][0], test.columns, strict=True)
+            slopes = _slopes(test)
+            parts = zip(slopes, test.columns, strict=True)
             square += w / total * sum((v * deviations[c]) ** 2 for v, c in parts)
     step = math.sqrt(square) / 2
     if not step > 0:

@@ -34,7 +34,8 @@ class Contribution:
     Attributes
     ----------
     name : str
-        The feature; in quadratic tests, the encoded column or the product of two.
+        The feature; in quadratic tests and models, the encoded column or the product of
+        two, whose contribution is that of both together.
     value : float, or a symbol
         What the row has there; in a gap, what the test puts in its place, None for a
         symbol, whose columns get means.
@@ -307,16 +308,20 @@ def _number_step(
 ) -> Step:
     weights = test.data["weights"][0]
     columns = _columns(model, test, row)
-    amounts = {
-        feature: sum(
-            weights[at] * (columns[at] - test.fill[at])
-            for at in _places(model, test, feature)
-        )
-        for feature in model.features_of(test)
-    }
-    parts = _by_feature(model, test, row, amounts)
     value, mean = _add(test.sums[0], columns), _add(test.sums[0], test.fill)
-    text = f"linear model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
+    if "terms" in test.data:
+        parts = _terms(model, test, row, columns, weights, test.fill)
+        text = f"quadratic model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
+    else:
+        amounts = {
+            feature: sum(
+                weights[at] * (columns[at] - test.fill[at])
+                for at in _places(model, test, feature)
+            )
+            for feature in model.features_of(test)
+        }
+        parts = _by_feature(model, test, row, amounts)
+        text = f"linear model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
     filled = [c.name for c in parts if c.filled]
     gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
     return Step(node, "model", text, None, share, value, None, None, parts, gap)
@@ -419,8 +424,12 @@ def _terms(
     row: Sequence[float],
     columns: list[float],
     weights: Sequence[float],
+    base: Sequence[float] | None = None,
 ) -> list[Contribution]:
-    """Contributions of a quadratic test, term by term."""
+    """Contributions of a quadratic test or model, term by term.
+
+    With `base`, values of the columns, they are what each term adds to its value there.
+    """
     names = term_names(
         test.data, [column_name(c, model.features) for c in test.columns]
     )
@@ -429,7 +438,8 @@ def _terms(
     for name, w, (a, b) in zip(names, weights, terms_of(test.data), strict=True):
         value = columns[a] * (columns[b] if b >= 0 else 1.0)
         filled = gaps[a] or (b >= 0 and gaps[b])
-        parts.append(Contribution(name, value, w * value, filled))
+        start = 0.0 if base is None else base[a] * (base[b] if b >= 0 else 1.0)
+        parts.append(Contribution(name, value, w * (value - start), filled))
     return parts
 
 

@@ -12,6 +12,7 @@ from omnitree.export.words import (
     MOST_TERMS,
     branch_text,
     counted,
+    model_kind,
     rows_text,
     weight_text,
 )
@@ -34,7 +35,9 @@ def to_dot(model: Model) -> str:
         answer = "" if model.numeric else str(model.classes[best])
         if model.numeric:
             rows = rows_text(record)
-            answer = "linear" if "model" in record else f"{model.outputs[node][0]:.6g}"
+            answer = f"{model.outputs[node][0]:.6g}"
+            if "model" in record:
+                answer = model_kind(record["model"])
         if model.is_leaf(node):
             sums = model_lines(record, model.tree, "")
             label = _text(answer, rows, *sums)

@@ -212,7 +212,7 @@ class Model:
         return tests
 
     def model(self, leaf: int) -> Test | None:
-        """The linear model of a leaf, read like a machine; None if it has none.
+        """The model of a leaf, read like a machine; None if it has none.
 
         Its sums, one a class, go through softmax; of a number there is one, the answer.
         """
@@ -221,7 +221,11 @@ class Model:
     @cached_property
     def _models(self) -> dict[int, Test]:
         return {
-            i: Test("machine", node["model"], len(node["model"]["bias"]))
+            i: Test(
+                "quadratic_machine" if "terms" in node["model"] else "machine",
+                node["model"],
+                len(node["model"]["bias"]),
+            )
             for i, node in enumerate(self.nodes)
             if self.is_leaf(i) and "model" in node
         }

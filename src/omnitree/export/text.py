@@ -25,6 +25,7 @@ from omnitree.export.words import (
     branch_text,
     counted,
     largest,
+    model_kind,
     number,
     rows_text,
     sum_name,
@@ -176,7 +177,9 @@ class _Writer:
         """The answer of a leaf, and its training rows."""
         node = self.nodes[at]
         total = sum(node["value"])
-        model = "by its linear model" if "model" in node else ""
+        model = ""
+        if "model" in node:
+            model = f"by its {model_kind(node['model'])} model"
         while not sum(node["value"]):  # no training row came: an ancestor decides
             node = self.nodes[node["parent"]]
         if not self.classes:

@@ -351,6 +351,11 @@ def subject_text(
     return found.whole() if whole else " ".join(found.terms)
 
 
+def model_kind(model: dict[str, Any]) -> str:
+    """What a model is: linear, or quadratic if some of its terms are products."""
+    return "quadratic" if "terms" in model else "linear"
+
+
 def sum_name(node: int) -> str:
     """The name of a node's sum, by its number: no feature is likely to be called so."""
     return f"sum #{node}"

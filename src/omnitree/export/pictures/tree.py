@@ -15,7 +15,13 @@ from omnitree.export.pictures.canvas import (
     plain,
     shortened,
 )
-from omnitree.export.words import branch_text, counted, largest, subject_text
+from omnitree.export.words import (
+    branch_text,
+    counted,
+    largest,
+    model_kind,
+    subject_text,
+)
 
 # In inches: a box and the room around it.
 WIDTH, HEIGHT, GAP_X, GAP_Y = 1.9, 0.62, 0.25, 0.7
@@ -155,7 +161,9 @@ def _draw_box(
     total = sum(counts)
     leaf = node["kind"] == "leaf"
     if numeric:
-        answer = "linear" if "model" in node else f"{nearest['constant']:.6g}"
+        answer = f"{nearest['constant']:.6g}"
+        if "model" in node:
+            answer = model_kind(node["model"])
     else:
         answer = str(tree["classes"][best])
     title = answer if leaf else subject_text(node, tree, BOX_TERMS)
