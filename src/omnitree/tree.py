@@ -25,6 +25,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
 from omnitree._core import route as kernel
+from omnitree._core import subtrees
 from omnitree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.records import (
     FORMAT,
@@ -151,13 +152,15 @@ class Tree:
         """Number of leaves."""
         return int(np.count_nonzero(self.kind == LEAF))
 
+    @property
+    def shape(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the compiled loops over nodes (`_core/subtrees`) read."""
+        return self.first_child, self.n_children, self.parent
+
     @cached_property
     def depths(self) -> np.ndarray:
         """Depth of every node; 0 at the root."""
-        depth = np.zeros(self.n_nodes, dtype=np.int32)
-        for node in range(1, self.n_nodes):  # parents come before children
-            depth[node] = depth[self.parent[node]] + 1
-        return depth
+        return subtrees.depths(self.shape)
 
     @property
     def depth(self) -> int:
@@ -394,11 +397,7 @@ class Tree:
         if leaf.min() < 0:
             path = self.decision_path(table).tocsc()
             return path.indptr, path.indices.astype(np.int64), path.data
-        above, n_above = self._ancestors, self.depths[leaf].astype(np.int64) + 1
-        node = above.indices[ranges(above.indptr[leaf], n_above)]
-        order = np.argsort(node, kind="stable")
-        row = np.repeat(np.arange(len(leaf)), n_above)[order]
-        start = starts(np.bincount(node, minlength=self.n_nodes))
+        start, row = subtrees.passing(self.shape, leaf)
         return start, row, np.ones(len(row))
 
     @cached_property
@@ -521,12 +520,16 @@ class Tree:
 
     def recount(self, table: Table, y: np.ndarray, weight: np.ndarray) -> Tree:
         """The same tests with the class counts of other rows."""
-        shares = self.leaf_shares(table)
-        labels = sparse.csr_array(
-            (weight, (np.arange(len(y)), y)), shape=(len(y), len(self.classes))
-        )
-        leaf_value = (shares.T @ labels).toarray()
-        return self.replace(value=self._ancestors.T @ leaf_value)
+        n, k = self.value.shape
+        leaf = self._place(table)
+        if leaf.min() >= 0:
+            cell = leaf.astype(np.int64) * k + y
+            value = np.bincount(cell, weight, minlength=n * k).reshape(n, k)
+        else:
+            labels = sparse.csr_array((weight, (np.arange(len(y)), y)), (len(y), k))
+            value = (self.leaf_shares(table).T @ labels).toarray(order="C")
+        subtrees.add_up(self.shape, value)
+        return self.replace(value=value)
 
     # -- change ---------------------------------------------------------------------
 
@@ -557,24 +560,9 @@ class Tree:
             )
         own = np.arange(self.n_nodes)
         to = np.where(cut, -1, own) if cut.dtype == bool else cut.astype(np.int64)
-        kept: list[int] = []  # old node whose test and counts the new node has
-        parent: list[int] = []
-        first: list[int] = []
-        leaf: list[bool] = []
-        queue = [(0, -1)]
-        for node, above in queue:  # grows while it is read: breadth first
-            while to[node] >= 0 and to[node] != node:
-                node = int(to[node])
-            is_leaf = to[node] < 0 or self.kind[node] == LEAF
-            kept.append(node)
-            parent.append(above)
-            leaf.append(bool(is_leaf))
-            first.append(-1 if is_leaf else len(queue))
-            if not is_leaf:
-                begin = int(self.first_child[node])
-                for child in range(begin, begin + int(self.n_children[node])):
-                    queue.append((child, len(kept) - 1))
-        return self._take(np.array(kept), np.array(leaf), first, parent)
+        # Of each new node the old one whose test and counts it has.
+        kept, parent, first = subtrees.kept(self.shape, to)
+        return self._take(kept, first < 0, first, parent)
 
     def _take(
         self, kept: np.ndarray, leaf: np.ndarray, first: Any, parent: Any

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core import subtrees
 from omnitree.criterion import Criterion
 from omnitree.node import Problem
 from omnitree.parts import Part
@@ -174,7 +175,4 @@ def children(tree: Tree, node: int) -> slice:
 
 def subtree_sums(tree: Tree, leaf_value: np.ndarray) -> np.ndarray:
     """For every node the sum of `leaf_value` over the leaves below it."""
-    total = np.where(tree.kind == LEAF, leaf_value, 0.0)
-    for node in bottom_up(tree):
-        total[node] = total[children(tree, node)].sum()
-    return total
+    return subtrees.subtree_sums(tree.shape, leaf_value.astype(np.float64))

@@ -8,22 +8,20 @@ rows, pruned at the geometric means of neighbouring alphas and tested on the res
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from omnitree._core import subtrees
 from omnitree.folds import fold_weights
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
     Rows,
-    children,
     errors_as_leaves,
     held_out_rows,
-    subtree_sums,
     training_errors,
 )
 from omnitree.tree import LEAF, Tree
@@ -182,42 +180,7 @@ def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:
     `cost` has the errors of each node as a leaf. Alpha is never below that of a node's
     parent: what lies under a cut is gone.
     """
-    size = leaf_sizes(tree)
-    below = subtree_sums(tree, cost)
-    leaves = subtree_sums(tree, size)
-    alpha = np.full(tree.n_nodes, np.inf)
-    gone = np.zeros(tree.n_nodes, dtype=bool)
-
-    def link(node: int) -> float:
-        # Below 0 where models err more often than their parent's: these go first.
-        more = max(leaves[node] - size[node], 1.0)
-        return (cost[node] - below[node]) / more
-
-    inner = np.flatnonzero(tree.kind != LEAF).tolist()
-    heap = [(link(node), node) for node in inner]
-    heapq.heapify(heap)
-    now = 0.0
-    while heap:
-        value, node = heapq.heappop(heap)
-        if gone[node] or abs(value - link(node)) > 1e-12 * (1 + abs(value)):
-            continue  # cut with an ancestor, or out of date
-        now = max(now, value)
-        stack = [node]
-        while stack:
-            at = stack.pop()
-            if tree.kind[at] != LEAF and not gone[at]:
-                gone[at] = True
-                alpha[at] = now
-                part = children(tree, at)
-                stack.extend(range(part.start, part.stop))
-        lost, saved = leaves[node] - size[node], cost[node] - below[node]
-        above = int(tree.parent[node])
-        while above >= 0:
-            leaves[above] -= lost
-            below[above] += saved
-            heapq.heappush(heap, (link(above), above))
-            above = int(tree.parent[above])
-    return alpha
+    return subtrees.weakest_links(tree.shape, cost, leaf_sizes(tree))
 
 
 def leaf_sizes(tree: Tree) -> np.ndarray:
@@ -258,19 +221,4 @@ def sums_at(
 
     `as_leaf` has what every node adds if it is a leaf.
     """
-    now = subtree_sums(tree, as_leaf)
-    inner = np.flatnonzero(tree.kind != LEAF)
-    # Parents last among equal links: a parent's cut then overrides its children's.
-    order = inner[np.lexsort((-inner, links[inner]))]
-    out = np.empty(len(alphas))
-    at = 0
-    for i, alpha in enumerate(alphas):
-        while at < len(order) and links[order[at]] <= alpha * (1 + 1e-12):
-            node = int(order[at])
-            change = as_leaf[node] - now[node]
-            while node >= 0 and change:
-                now[node] += change
-                node = int(tree.parent[node])
-            at += 1
-        out[i] = now[0]
-    return out
+    return subtrees.sums_at(tree.shape, links, as_leaf, alphas)

@@ -1,0 +1,94 @@
+"""Compiled loops over nodes against plain Python, on grown trees of all shapes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests import naive_subtrees as naive
+from tests.tables import random_sample
+
+from omnitree import TreeClassifier
+from omnitree._core import subtrees
+from omnitree.learners import Univariate
+from omnitree.table import encode
+
+
+@pytest.fixture(params=["subset", "multiway"])
+def trees(request, rng):
+    """Trees of random samples, with the table each was grown on; the last is a leaf."""
+    learner = Univariate(categories=request.param)
+    out = []
+    for gaps in (0.0, 0.0, 0.2, 0.2):
+        sample = random_sample(rng, n=60, d=4, gaps=gaps)
+        clf = TreeClassifier(learner=learner, missing="surrogate")
+        clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
+        out.append((clf.tree_, encode(sample.frame, clf.tree_.schema)))
+    out.append((clf.tree_.collapse(np.ones(clf.tree_.n_nodes, dtype=bool)), out[-1][1]))
+    return out
+
+
+def test_sums_and_depths(trees, rng):
+    for tree, _ in trees:
+        value = rng.random(tree.n_nodes)
+        expected = naive.subtree_sums(tree, value)
+        got = subtrees.subtree_sums(tree.shape, value)
+        np.testing.assert_allclose(got, expected, rtol=1e-14)
+        depth = [0] * tree.n_nodes
+        for node in range(1, tree.n_nodes):
+            depth[node] = depth[tree.parent[node]] + 1
+        assert subtrees.depths(tree.shape).tolist() == depth
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_weakest_links(trees, rng, whole):
+    """With ties (errors that are counts) and without; with sizes of models."""
+    for tree, _ in trees:
+        cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
+        cost = np.rint(cost) if whole else cost + rng.random(tree.n_nodes)
+        size = rng.integers(4, size=tree.n_nodes) / 2 + 0.5
+        size = np.ones(tree.n_nodes) if whole else size
+        expected = naive.weakest_links(tree, cost, size)
+        assert subtrees.weakest_links(tree.shape, cost, size).tolist() == (
+            expected.tolist()
+        )
+
+
+def test_sums_at(trees, rng):
+    for tree, _ in trees:
+        cost = tree.value.sum(axis=1) - tree.value.max(axis=1)
+        links = subtrees.weakest_links(tree.shape, cost, np.ones(tree.n_nodes))
+        errors = rng.random(tree.n_nodes)
+        alphas = np.unique(np.concatenate([[0.0], links]))  # the last is infinite
+        got = subtrees.sums_at(tree.shape, links, errors, alphas)
+        expected = naive.sums_at(tree, links, errors, alphas)
+        np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+def test_kept(trees, rng):
+    """Cuts, and descendants that take a node's place, anywhere."""
+    for tree, _ in trees:
+        to = np.arange(tree.n_nodes)
+        for node in range(tree.n_nodes):
+            what = rng.integers(4)
+            if what == 0:
+                to[node] = -1
+            elif what == 1 and tree.n_children[node]:
+                to[node] = rng.choice(list(naive.children(tree, node)))
+        got = [array.tolist() for array in subtrees.kept(tree.shape, to)]
+        assert got == list(naive.kept(tree, to))
+
+
+def test_passing_and_counts(trees, rng):
+    for tree, table in trees:
+        leaf = tree.apply(table)
+        start, row = subtrees.passing(tree.shape, leaf)
+        expected = naive.passing(tree, leaf)
+        assert [row[a:b].tolist() for a, b in pairwise(start)] == expected
+        y = rng.integers(len(tree.classes), size=table.n_rows)
+        weight = rng.random(table.n_rows)
+        counts = tree.recount(table, y, weight).value
+        for node, rows in enumerate(expected):
+            here = np.bincount(y[rows], weight[rows], len(tree.classes))
+            np.testing.assert_allclose(counts[node], here, atol=1e-12)
