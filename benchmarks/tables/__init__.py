@@ -133,7 +133,7 @@ def _titanic(folder: Path) -> Loaded:
         group = frame.columns[frame.columns.str.startswith(f"{kind}_")]
         category = frame[group].idxmax(axis=1).str.removeprefix(f"{kind}_")
         frame = frame.drop(columns=group)
-        frame[kind] = category.where(~category.isin(["nan", "Unkown", "Unknown"]))
+        frame[kind] = category.where(~category.str.contains("^(?:nan|unk)", case=False))
     frame["Age"] = frame["Age"].where(frame["Age"] >= 0)
     return _split(frame, "Survival")
 

@@ -83,6 +83,27 @@ def test_without_enough_rows_there_are_no_models(rng):
     assert tree.models is None
 
 
+def noise(rng, n: int, mixed: bool, rare: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows that say nothing about a class of 3 %."""
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    if mixed:
+        frame["colour"] = rng.choice(["red", "green", "blue"], n)
+        frame["size"] = rng.choice(["small", "large", None], n)
+        frame.loc[rng.random(n) < 0.2, "a"] = np.nan
+    return frame, np.where(rng.random(n) < 0.03, rare, "no")
+
+
+@pytest.mark.parametrize("rare", ["aye", "yes"])  # before and after "no"
+@pytest.mark.parametrize("mixed", [False, True], ids=["numbers", "mixed"])
+@pytest.mark.parametrize("make", [presets.lmt, presets.ft])
+def test_without_a_step_the_class_shares_are_the_answer(make, mixed, rare, rng):
+    frame, y = noise(rng, 1000, mixed, rare)
+    clf = make(random_state=0).fit(frame, y)
+    new, _ = noise(rng, 50, mixed, rare)
+    shares = np.tile([(y == c).mean() for c in clf.classes_], (50, 1))
+    np.testing.assert_allclose(clf.predict_proba(new), shares)
+
+
 def test_steps_are_chosen_once(rng):
     X, y = logistic_rows(rng)
     table = learn_table(X)

@@ -75,8 +75,13 @@ class Boosted:
 
     @classmethod
     def start(cls, n_classes: int, n_columns: int) -> Boosted:
-        """The model without any step: all classes are equally likely."""
+        """The model without any step, from which boosting sets out."""
         return cls(np.zeros(n_classes), np.zeros((n_classes, n_columns)))
+
+    @property
+    def is_start(self) -> bool:
+        """Whether no step was made: the class shares of the rows know more."""
+        return not (self.bias.any() or self.weights.any())
 
     def sums(self, x: Floats) -> Floats:
         """The K sums of each row."""
@@ -86,6 +91,8 @@ class Boosted:
         self, x: Floats, y: NDArray[np.int32], weight: Floats, steps: int
     ) -> tuple[Boosted, Floats]:
         """The model after more steps on these rows, and its sums."""
+        if not steps:
+            return self, self.sums(x)
         bias, weights, sums = self.bias.copy(), self.weights.copy(), self.sums(x)
         kernel.boost(x, y, weight, sums, steps, bias, weights)
         return Boosted(bias, weights), sums
@@ -104,10 +111,11 @@ def steps_by_folds(
 
     `held` (n, folds) is the weight of each row in each fold. A fold stops `patience` steps
     after the errors of the folds so far were least, and only steps that all folds made
-    count.
+    count. Without any step the most frequent class of the training rows is the answer, so
+    that the order of the classes does not matter.
     """
     errors = np.zeros(max_steps + 1)
-    made = max_steps
+    made, errors_of_shares = max_steps, 0.0
     for k in range(held.shape[1]):
         train = np.flatnonzero(weight - held[:, k] > 1e-12)
         test = np.flatnonzero(held[:, k] > 1e-12)
@@ -128,4 +136,8 @@ def steps_by_folds(
             errors,
         )
         made = min(made, steps)
+        shares = np.bincount(y, weight - held[:, k], len(model.bias))
+        errors_of_shares += held[test, k] @ (y[test] != shares.argmax())
+    if model.is_start:
+        errors[0] = errors_of_shares
     return int((errors[: made + 1] < errors[: made + 1].min() + 1e-9).argmax())

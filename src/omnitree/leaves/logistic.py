@@ -30,7 +30,8 @@ class LogisticLeaves(Leaves):
     steps : int or None, default=None
         Steps of LogitBoost at every node. None chooses them by cross-validation on the
         training set; if no step at all is best there, or with 0, every node chooses for
-        itself.
+        itself. A node for which neither it nor a node above it makes a step answers with
+        its class shares.
     folds : int, default=5
         Folds of that cross-validation.
     max_steps : int, default=200
@@ -80,8 +81,8 @@ class LogisticLeaves(Leaves):
                         model, columns, training, rows, weight
                     )
                 found.append(model)
-        # A model that no row has shaped says nothing; the class shares do.
-        shaped = np.array([model is not start for model in found])
+        # A model without any step says nothing; the class shares do.
+        shaped = np.array([not model.is_start for model in found])
         return tree.replace(models=columns.leaf_models(found).only(shaped))
 
     def _refine(

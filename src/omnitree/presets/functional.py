@@ -40,10 +40,11 @@ def lmt(steps: int | None = None, **changes: Any) -> TreeClassifier:
     models; siblings that keep their parent's model count as one leaf.
 
     Assumptions, where it differs from the authors' program (Weka's LMT): folds are drawn
-    otherwise; a class that no column explains at a node gets its mean response, where the
-    program stops; below a node whose model makes no error no models are fitted, since
-    pruning would cut there anyway; a symbol that training never showed is a gap, where the
-    program knows all symbols of the data file.
+    otherwise; a node without any step, its own or inherited, answers with its class shares,
+    where the program makes all classes equally likely; a class that no column explains at a
+    node gets its mean response, where the program stops; below a node whose model makes no
+    error no models are fitted, since pruning would cut there anyway; a symbol that training
+    never showed is a gap, where the program knows all symbols of the data file.
     """
     parts = {
         "learner": _univariate(2),
