@@ -178,6 +178,16 @@ class Schema:
         return _fixed(np.array([f.n_categories for f in self.features], dtype=np.int32))
 
     @cached_property
+    def codes(self) -> tuple[dict[Category, float] | None, ...]:
+        """Code of each category, by feature; None where cells are numbers."""
+        return tuple(
+            None
+            if f.kind == "numeric"
+            else {c: float(code) for code, c in enumerate(f.categories or ())}
+            for f in self.features
+        )
+
+    @cached_property
     def all_numeric(self) -> bool:
         """True when every feature is numeric, so a float array needs no encoding."""
         return all(f.kind == "numeric" for f in self.features)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.encoding.linear_view import LinearView
+from omnitree.encoding.one_row import encode_row
 from omnitree.encoding.sources import ArraySource, Source, check_not_empty, open_source
 from omnitree.schema import Feature, Schema
 
@@ -162,6 +163,9 @@ def encode(X: Any, schema: Schema, *, who: str = "TreeClassifier") -> Table:
         if X.shape[0] == 0:
             check_not_empty(X.shape)
         return _checked(X, schema)
+    row = encode_row(X, schema)
+    if row is not None:
+        return _checked(row, schema)
     source = open_source(X)
     where = _positions(source, schema, who)
     if isinstance(source, ArraySource) and source.is_numeric and schema.all_numeric:

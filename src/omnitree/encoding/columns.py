@@ -78,11 +78,11 @@ class Column:
         if not self.symbols or self.kind == "boolean":
             return self.values
         numbers_: list[float] = []
-        for symbol in self.symbols:
+        for code, symbol in enumerate(self.symbols):
             if not isinstance(symbol, str):
                 numbers_.append(float(symbol))
-            elif feature.categories == ():
-                numbers_.append(np.nan)
+            elif feature.categories == () or not (self.values == code).any():
+                numbers_.append(np.nan)  # declared, but in no cell
             else:
                 raise ValueError(
                     f"Column {feature.name!r} is numeric, but holds {symbol!r}. "
@@ -205,7 +205,7 @@ def _is_gap(cell: Any) -> bool:
     return type(cell).__name__ in _MISSING_TYPES or bool(cell != cell)
 
 
-def _text(cell: Any) -> str | None:
+def text_of_cell(cell: Any) -> str | None:
     """The cell as a word; None when it is a gap: missing, NaN or blank.
 
     A whole number reads the same as int and as float, because a column of ints turns
@@ -226,14 +226,14 @@ def _symbol(category: Any) -> Category | None:
         category = category.item()
     if isinstance(category, bool | int | float):
         return category
-    return _text(category)
+    return text_of_cell(category)
 
 
 def _code_of(symbol: Category, lookup: Mapping[Category, float]) -> float:
     """The code of a symbol; of its text when a number meets categories of words."""
     code = lookup.get(symbol)
     if code is None:
-        text = _text(symbol)
+        text = text_of_cell(symbol)
         code = None if text is None else lookup.get(text)
     return np.nan if code is None else code
 
@@ -247,8 +247,8 @@ def _read_words(name: str, cells: list[Any], *, mixed: bool) -> Column | None:
     if mixed:
         if not any(isinstance(c, str) and c.strip() for c in cells):
             return None
-        cells = [_text(c) for c in cells]
-    text_of = {c: _text(c) for c in set(cells)}
+        cells = [text_of_cell(c) for c in cells]
+    text_of = {c: text_of_cell(c) for c in set(cells)}
     if not any(isinstance(c, str) and t is not None for c, t in text_of.items()):
         return None
     symbols = tuple(sorted({t for t in text_of.values() if t is not None}))
