@@ -14,16 +14,13 @@ def trial_errors(learner, divisions, rng):
     node = divisions.node
     table = node.problem.table
     errors = []
-    for d, own in enumerate(rng.spawn(divisions.held.shape[1])):
-        train = {}  # row: weight
-        test = {}
-        for row, weight, held in zip(
-            node.rows, node.weight, divisions.held[:, d], strict=True
-        ):
-            if weight - held > 1e-12:
-                train[int(row)] = weight - held
-            if held > 0:
-                test[int(row)] = held
+    for tested, own in zip(
+        divisions.tested, rng.spawn(len(divisions.tested)), strict=True
+    ):
+        train: dict[int, float] = {}  # row: weight
+        test: dict[int, float] = {}
+        for row, weight, held in zip(node.rows, node.weight, tested, strict=True):
+            (test if held else train)[int(row)] = weight
         part = Node(
             node.problem, np.array(list(train)), np.array(list(train.values())), ()
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.naive_choice import trial_errors
@@ -82,7 +84,7 @@ def test_moments_of_cells(expansion, rng):
         for d, part in enumerate(parts):
             at = divisions.training(d)
             columns = node.view(expansion).columns[at]
-            weight = divisions.kept[at, d]
+            weight = node.weight[at]
             second = columns.T @ (columns * weight[:, None])
             np.testing.assert_allclose(part.second, second, atol=1e-8)
             sums = np.zeros_like(part.sums)
@@ -105,38 +107,33 @@ def test_halves(rng):
     divisions = Divisions.five_by_two(node, rng)
     assert len(divisions) == 10
     for a, b in zip(range(0, 10, 2), range(1, 10, 2), strict=True):
-        np.testing.assert_allclose(
-            divisions.held[:, a] + divisions.held[:, b], found.weight
-        )
+        np.testing.assert_array_equal(divisions.tested[a], ~divisions.tested[b])
         for k in range(3):  # stratified
-            here = found.y == k
-            parts = divisions.held[here][:, [a, b]].sum(axis=0)
+            parts = divisions.tested[[a, b]][:, found.y == k].sum(axis=1)
             assert abs(parts[0] - parts[1]) <= 2
-    assert len({tuple(column) for column in divisions.held.T}) == 10
+    assert len({tuple(line) for line in divisions.tested}) == 10
 
 
-def test_order_of_rows_and_repeats(rng):
-    """A row is in the half it is in, wherever it stands; weight two is twice the row."""
-    found = random_sample(rng, n=120, d=4, gaps=0.1, k=3, weight="one")
-    held = Divisions.five_by_two(node_of(found), np.random.default_rng(5)).held
-    order = rng.permutation(120)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_order_of_rows_and_weights(grouped, rng):
+    """A row is in the half it is in, wherever it stands and whatever it weighs."""
+    found = random_sample(rng, n=120, d=4, fine=1.0, symbols=0.0, k=3)
+    groups = np.arange(120) // 4 if grouped else None
 
     def of(rows, weight):
-        node = node_of(found)
         table = type(found.table)(found.table.values[rows], found.table.schema)
         problem = Problem(
             table, found.y[rows], weight, found.n_classes, Mean(), Limits(), 3
         )
+        problem = replace(problem, groups=None if groups is None else groups[rows])
         node = Node(problem, np.arange(len(rows)), weight)
-        return Divisions.five_by_two(node, np.random.default_rng(5)).held
+        return Divisions.five_by_two(node, np.random.default_rng(5)).tested
 
-    np.testing.assert_allclose(of(order, np.ones(120)), held[order])
-    weight = 1.0 + (np.arange(120) % 7 == 0)
-    twice = np.repeat(np.arange(120), weight.astype(int))
-    repeated = of(twice, np.ones(len(twice)))
-    summed = np.zeros((120, 10))
-    np.add.at(summed, twice, repeated)
-    np.testing.assert_allclose(of(np.arange(120), weight), summed, atol=1e-9)
+    tested, order = of(np.arange(120), np.ones(120)), rng.permutation(120)
+    np.testing.assert_array_equal(of(order, np.ones(120)), tested[:, order])
+    np.testing.assert_array_equal(of(order, 7 * found.weight), tested[:, order])
+    together = (tested.reshape(10, 30, 4) == tested[:, ::4, None]).all()
+    assert together == grouped
 
 
 def test_sample(rng):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnitree.column_source import Standardised
 from omnitree.criterion import Criterion
-from omnitree.folds import fold_weights
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS
 from omnitree.leaves import LEAVES
@@ -29,6 +28,7 @@ from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.parts import number, unknown
 from omnitree.pruning import PRUNINGS, Evidence, Pruning, Rows
+from omnitree.row_inputs import scaled, warn_of_copies
 from omnitree.show import Showing
 from omnitree.stopping import STOPPING, Limits
 from omnitree.table import Table, encode, learn_table
@@ -120,6 +120,7 @@ class BaseTree(Showing, BaseEstimator):
                 seed,
                 limits.expired,
                 criterion,
+                part.groups,
             )
 
         def problem_of(part: Rows) -> Problem:
@@ -136,6 +137,7 @@ class BaseTree(Showing, BaseEstimator):
                 leaves,
                 constraints,
                 class_costs,
+                part.groups,
             )
 
         def grow_on(part: Rows, problem: Problem, verbose: int = 0) -> Tree:
@@ -260,27 +262,18 @@ class BaseTree(Showing, BaseEstimator):
                 "subtrees and does not look at feature_costs; give it rivals=()"
             )
 
-    def _weights(self, n_rows: int, sample_weight: ArrayLike | None) -> NDArray:
-        if sample_weight is None:
-            weight = np.ones(n_rows)
-        else:
-            weight = np.array(sample_weight, dtype=np.float64)
-            if weight.ndim == 0:
-                weight = np.full(n_rows, float(weight))
-            if weight.shape != (n_rows,):
-                raise ValueError(
-                    f"sample_weight has shape {weight.shape}; one weight a row is needed, "
-                    f"({n_rows},)"
-                )
-            if not np.isfinite(weight).all():
-                raise ValueError("sample_weight has gaps or infinities; give numbers")
-            if (weight < 0).any():
-                raise ValueError(
-                    "sample_weight is negative somewhere; weights start at 0"
-                )
-            if not (weight > 0).any():
-                raise ValueError("sample_weight is zero everywhere; no row is left")
-        return weight
+    def _rows(self, parts: Any, rows: Rows, prune_set: Any) -> Rows:
+        """Rows with a weight, in the scale that the parts count in."""
+        learner, stopping, pruning, policy, leaves = parts
+        if prune_set is not None and pruning is not None and pruning.needs_share:
+            pruning = None  # it holds no rows out
+        used = (learner, stopping, pruning, policy, leaves)
+        resamples = any(part is not None and part.resamples for part in used)
+        if resamples and rows.groups is None:
+            warn_of_copies(rows.table, rows.y)
+        rows = replace(rows, weight=scaled(rows.weight, always=resamples))
+        keep = rows.weight > 0
+        return rows if keep.all() else rows.take(keep)
 
     def _costs(self, parts: Any, table: Table) -> NDArray[np.float64] | None:
         """What each feature costs, in the order of the table."""
@@ -412,12 +405,6 @@ def with_deviations(tree: Tree, rows: Rows, problem: Problem | None = None) -> T
     return tree.replace(deviation=known.std)
 
 
-def scaled(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights that average at least one over the rows that have any."""
-    mean = weight.sum() / np.count_nonzero(weight)
-    return weight / mean if mean < 1 - 1e-12 else weight
-
-
 def one_row(row: Any) -> Any:
     """A row in any form as a table of one row."""
     if isinstance(row, Mapping) or type(row).__name__ == "Series":
@@ -433,8 +420,7 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     """Training rows, and a stratified share of them kept apart."""
     if not 0 < share < 1:
         raise ValueError(f"the held-out share must lie in (0, 1), not {share}")
-    apart = fold_weights(rows.table, rows.groups, rows.weight, 1 / share, seed)[:, 0]
-    train, held_out = rows.weighing(rows.weight - apart), rows.weighing(apart)
-    if not len(train.y) or not len(held_out.y):  # too few rows to divide
+    apart = rows.folds(1 / share, seed) == 0
+    if apart.all() or not apart.any():  # too few rows, or groups, to divide
         return rows, rows
-    return train, held_out
+    return rows.take(~apart), rows.take(apart)

@@ -1,7 +1,7 @@
 """Divisions of a node's rows into some to train on and some to test, for choosing tests.
 
 Halves of 5x2 cross-validation, and folds. Rows are dealt by what they hold (`folds.py`), so
-that neither their order nor whether a row stands there twice or with weight two matters.
+their order does not matter, and each is on one side, with its whole weight.
 The moments of all training parts come from one pass over the rows: rows that belong to the
 same parts form a cell (five pairs of halves make 32 of them), a cell's moments are summed
 once, and those of a training part are the sum over its cells. Used by the choices and by the
@@ -33,64 +33,38 @@ class Divisions:
     Attributes
     ----------
     node : Node
-    tested : bool or float array (D, n)
-        Rows in the test part of each division, all others are in the training part; or
-        what weight they have there, where the rest of it is in the training part.
+    tested : bool array (D, n)
+        Rows in the test part of each division; all others are in the training part.
     """
 
     node: Node
-    tested: NDArray[np.bool_] | Floats
+    tested: NDArray[np.bool_]
 
     @classmethod
     def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
         """Five times two halves: ten divisions, each half tested by the other."""
-        halves = halved(node, 5, rng)
+        halves, seed = None, np.uint64(rng.integers(2**62))
+        if node.problem.groups is None:
+            key = mix(node.problem.row_hash[node.rows] ^ seed)
+            halves = halve(key, node.y, 5)
         if halves is None:
-            return cls(node, np.hstack([_dealt(node, 2, rng) for _ in range(5)]).T)
+            halves = np.array([_dealt(node, 2, rng) == 1 for _ in range(5)])
         return cls(node, np.stack([~halves, halves], axis=1).reshape(10, -1))
 
     @classmethod
     def folds(cls, node: Node, n_folds: int, rng: np.random.Generator) -> Divisions:
         """Each of several folds tested by the others."""
-        return cls(node, _dealt(node, n_folds, rng).T)
+        fold = _dealt(node, n_folds, rng)
+        return cls(node, fold == np.unique(fold)[:, None])
 
     def __len__(self) -> int:
         return len(self.tested)
-
-    @property
-    def whole(self) -> bool:
-        """Whether no division has a row in both parts."""
-        return self.tested.dtype == bool
-
-    @cached_property
-    def held(self) -> Floats:
-        """Weight of each row in the test part of each division, (n, D)."""
-        held = self.tested.astype(np.float64)
-        return (held * self.node.weight if self.whole else held).T
-
-    @cached_property
-    def kept(self) -> Floats:
-        """Weight of each row in the training part of each division, (n, D)."""
-        left = self.node.weight - self.held.T
-        return np.where(left > 1e-12, left, 0.0).T
-
-    @cached_property
-    def trained(self) -> NDArray[np.bool_]:
-        """Whether each division trains on each row, (D, n)."""
-        return np.equal(self.tested, 0) if self.whole else self.kept.T > 0
-
-    @cached_property
-    def divided(self) -> NDArray[np.bool_]:
-        """Rows that some division has in both parts."""
-        if self.whole:
-            return np.zeros(self.tested.shape[1], dtype=bool)
-        return np.any(self.trained & (self.tested > 0), axis=0)
 
     @cached_property
     def cells(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """The cell of each row, and the divisions that train on it, (C, D)."""
         code: NDArray = np.zeros(self.tested.shape[1], dtype=np.int64)
-        for d, inside in enumerate(self.trained):
+        for d, inside in enumerate(~self.tested):
             code |= inside.astype(np.int64) << d
         if len(self) < 16:  # no need to sort
             found = np.flatnonzero(np.bincount(code))
@@ -105,10 +79,7 @@ class Divisions:
     @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Rows of the node, by position, that each division trains on and tests."""
-        return [
-            (np.flatnonzero(a), np.flatnonzero(b))
-            for a, b in zip(self.trained, self.tested, strict=True)
-        ]
+        return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in self.tested]
 
     def training(self, d: int) -> NDArray[np.intp]:
         """Rows of the node, by position, that division `d` trains on."""
@@ -120,8 +91,7 @@ class Divisions:
 
     def part(self, d: int) -> Node:
         """The rows that division `d` trains on, as a node."""
-        at = self.training(d)
-        return _some(self.node, at, self.kept[at, d])
+        return _some(self.node, self.training(d))
 
     def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
         """The rows of a training part as linear tests see them, with known moments."""
@@ -130,7 +100,7 @@ class Divisions:
             node.problem.source(expansion),
             node.rows[at],
             node.y[at],
-            self.kept[at, d],
+            node.weight[at],
             node.problem.n_classes,
             lambda: moments,
         )
@@ -146,36 +116,24 @@ class Divisions:
         p, k = view.n_columns, view.n_classes
         if view.source.has_gaps or len(view.rows) <= 4 * max(p, len(self)):
             return None
-        # A row belongs to training parts as a whole or, where it was divided, in part.
-        whole, (cell, member) = np.flatnonzero(~self.divided), self.cells
-        cell = cell[whole]
-        used = np.flatnonzero(np.bincount(cell))
-        if 8 * (len(used) + len(self)) * p * p > ROOM:
+        cell, member = self.cells
+        if 8 * (len(member) + len(self)) * p * p > ROOM:
             return None
-        sums, second = (np.zeros((len(used), m, p)) for m in (k, p))
-        for i, c in enumerate(used):
-            at = whole[cell == c]
-            _add(view, at, view.weight[at], sums[i], second[i])
-        share = member[used].T.astype(np.float64)
+        sums, second = (np.zeros((len(member), m, p)) for m in (k, p))
+        for c in range(len(member)):
+            _add(view, np.flatnonzero(cell == c), sums[c], second[c])
+        share = member.T.astype(np.float64)
         sums, second = (np.tensordot(share, m, axes=1) for m in (sums, second))
-        divided = np.flatnonzero(self.divided)
-        for d in range(len(self)) if len(divided) else []:
-            _add(view, divided, self.kept[divided, d], sums[d], second[d])
         return [Moments(*both) for both in zip(sums, second, strict=True)]
 
     def errors(self, above: NDArray[np.bool_]) -> Floats:
         """Share of wrong rows in every test part, by the side (D, n) of each row."""
         k, y = self.node.problem.n_classes, self.node.y
         counts = np.zeros((len(self), 2, 3, k))
-        sides = np.ascontiguousarray(above).view(np.uint8)
-        if self.whole:
-            tested = np.ascontiguousarray(self.tested).view(np.uint8)
-            kernel.count_parts(tested, sides, y, self.node.weight, counts)
-        else:
-            for d, side in enumerate(sides):
-                for part, weight in enumerate((self.kept[:, d], self.held[:, d])):
-                    flat = np.bincount(side * np.int64(k) + y, weight, 3 * k)
-                    counts[d, part] = flat.reshape(3, k)
+        tested, sides = (
+            np.ascontiguousarray(part).view(np.uint8) for part in (self.tested, above)
+        )
+        kernel.count_parts(tested, sides, y, self.node.weight, counts)
         counts[:, 0, 2] = counts[:, 0].sum(axis=1)  # for a side without training rows
         return np.array([wrong_share(*part) for part in counts])
 
@@ -190,17 +148,13 @@ class Divisions:
             most of its training rows have.
         """
         n_classes, y = self.node.problem.n_classes, self.node.y
-        train, test = self.parts[d]
         # One more branch, the last, for rows that go nowhere.
         n = int(max(trained.max(initial=0), tested.max(initial=0))) + 2
         counts = []
-        for branch, at, weight in (
-            (trained, train, self.kept[train, d]),
-            (tested, test, self.held[test, d]),
-        ):
+        for branch, at in zip((trained, tested), self.parts[d], strict=True):
             cells = np.where(branch < 0, n - 1, branch) * n_classes + y[at]
-            flat = np.bincount(cells, weight, n * n_classes).astype(np.float64)
-            counts.append(flat.reshape(n, n_classes))
+            flat = np.bincount(cells, self.node.weight[at], n * n_classes)
+            counts.append(flat.reshape(n, n_classes).astype(np.float64))
         counts[0][-1] = counts[0].sum(axis=0)  # they have the class of all rows
         return wrong_share(*counts)
 
@@ -224,32 +178,22 @@ def wrong_share(trained: Floats, tested: Floats) -> float:
     return float((total - right) / max(total, np.finfo(float).tiny))
 
 
-def halved(
-    node: Node, repeats: int, rng: np.random.Generator
-) -> NDArray[np.bool_] | None:
-    """Which half each row is in, (repeats, n); None where rows weigh more than one."""
-    seed = np.uint64(rng.integers(2**62))
-    if not (node.weight == 1).all() or node.problem.n_classes > 256:
-        return None
-    return halve(mix(node.problem.row_hash[node.rows] ^ seed), node.y, repeats)
-
-
 def sample(node: Node, most: int, rng: np.random.Generator) -> Node:
     """At most about `most` rows of a node, of each class its share."""
-    if node.total <= most:
+    if len(node.rows) <= most:
         return node
-    weight = _dealt(node, node.total / most, rng)[:, 0]
-    at = np.flatnonzero(weight > 1e-12)
-    return _some(node, at, weight[at])
+    # Of a large group some rows are enough.
+    fold = _dealt(node, len(node.rows) / most, rng, together=False)
+    return _some(node, np.flatnonzero(fold == 0))
 
 
-def _some(node: Node, at: NDArray[np.intp], weight: Floats) -> Node:
-    """Some rows of a node, with other weights, at the node's place."""
+def _some(node: Node, at: NDArray[np.intp]) -> Node:
+    """Some rows of a node, at the node's place."""
     inherited = tuple(feature.take(at) for feature in node.inherited)
     return Node(
         node.problem,
         node.rows[at],
-        weight,
+        node.weight[at],
         node.path,
         inherited,
         node.tested,
@@ -257,23 +201,25 @@ def _some(node: Node, at: NDArray[np.intp], weight: Floats) -> Node:
     )
 
 
-def _dealt(node: Node, n_folds: float, rng: np.random.Generator) -> Floats:
-    """Weight of each row in each fold."""
+def _dealt(
+    node: Node, n_folds: float, rng: np.random.Generator, together: bool = True
+) -> NDArray[np.int64]:
+    """Fold of each row; groups stay together, or not."""
     seed = int(rng.integers(2**31 - 1))
     key = mix(node.problem.row_hash[node.rows] ^ np.uint64(seed))
-    return deal(key, node.y, node.weight, n_folds, seed)
+    groups = node.problem.groups_of(node.rows) if together else None
+    ties = node.weight, node.problem.y[node.rows]
+    return deal(key, node.y, n_folds, seed, ties, groups)
 
 
 def _add(
     view: LinearRows,
     at: NDArray[np.intp],
-    weight: Floats,
     sums: Floats,
     second: Floats,
 ) -> None:
     """Add rows of a view to class sums (K, p) and second moments (p, p)."""
-    weight = np.ascontiguousarray(weight)
-    y, plain = view.y[at], bool((weight == 1).all())
+    y, weight, plain = view.y[at], view.weight[at], view.plain
     for start in range(0, len(at), PIECE):
         piece = slice(start, start + PIECE)
         block, w = view.take(at[piece]), weight[piece]

@@ -19,10 +19,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.base_estimator import BaseTree, scaled
+from omnitree.base_estimator import BaseTree
 from omnitree.learners import Univariate
 from omnitree.parts import unknown
 from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
+from omnitree.row_inputs import check_groups, check_weights, is_missing
 from omnitree.table import Table, encode
 from omnitree.tree import Tree
 
@@ -44,6 +45,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         prune_set: tuple[Any, ArrayLike] | None = None,
+        groups: ArrayLike | None = None,
     ):
         """Grow and prune a tree.
 
@@ -55,12 +57,22 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         y : array of shape (n_rows,)
             Class labels.
         sample_weight : array of shape (n_rows,), optional
-            A row of weight two counts as two rows; rows of weight zero are left out.
-            Weights that average less than one (as boosting gives them) are scaled to
-            average one, since rules as `min_rows` count rows.
+            What each row counts; rows of weight zero are left out. Where rows are held out
+            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
+            in both default estimators), the row stays the unit of evidence, on one side
+            with its whole weight, and only the proportions of the weights matter: they are
+            scaled to average one. All other methods, as C4.5's and those that test
+            significance or charge parameters on counts, take a row of weight two for two
+            rows; there, weights that average less than one are scaled to average one,
+            since rules as `min_rows` count rows.
         prune_set : tuple (X, y), optional
             Rows for pruning; without it a pruning that needs some holds out a share of
             the training rows.
+        groups : array of shape (n_rows,), optional
+            Rows that belong together, as those of one patient or copies of one row: where
+            rows are held out inside, all rows of a group are on one side. Methods that
+            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
+            for it with ``set_fit_request(groups=True)``.
 
         Returns
         -------
@@ -72,17 +84,17 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         costs = self._costs(parts, table)
         labels = _check_labels(y, table.n_rows)
         classes, codes = _classes_and_codes(labels)
-        weight = self._class_weights(labels, self._weights(len(labels), sample_weight))
-        keep = np.flatnonzero(weight > 0)
-        kept = codes[keep]
+        weight = check_weights(len(labels), sample_weight)
+        weight = self._class_weights(labels, weight)
+        grouped = check_groups(len(labels), groups)
+        kept = codes[weight > 0]
         if kept.min() == kept.max():
             raise ValueError(
                 f"y has one class ({classes.tolist()[kept[0]]!r}); a classifier "
                 "needs rows of two classes or more"
             )
-        rows = Rows(table, codes.astype(np.int32), weight)
-        if len(keep) < table.n_rows:
-            rows = rows.take(keep)
+        rows = Rows(table, codes.astype(np.int32), weight, grouped)
+        rows = self._rows(parts, rows, prune_set)
         held_out = None
         if prune_set is not None:
             held_out = self._encode_rows(prune_set, table, classes)
@@ -119,7 +131,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             weight = weight * by_class
             if not (weight > 0).any():
                 raise ValueError("class_weight leaves no row with a weight above 0")
-        return scaled(weight)
+        return weight
 
     def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
         """Rows from outside by the schema and the classes of the training rows."""
@@ -503,7 +515,7 @@ def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Class labels as an array without gaps."""
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
-        bad = [i for i, v in enumerate(labels) if _is_gap(v)]
+        bad = [i for i, v in enumerate(labels) if is_missing(v)]
         if bad:
             raise ValueError(
                 f"y has a gap in row {bad[0]}: drop the rows without a label first"
@@ -519,8 +531,3 @@ def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     if len(labels) != n_rows:
         check_consistent_length(np.empty(n_rows), labels)
     return labels
-
-
-def _is_gap(label: Any) -> bool:
-    """Whether a label is None, NaN, NaT or pandas' NA, which compares to nothing."""
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)

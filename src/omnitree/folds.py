@@ -1,13 +1,27 @@
 """Stratified folds that depend on what rows hold, not on where they stand.
 
-Rows are ordered within their class by a seeded hash of their cells and dealt to the folds
-in turn. Equal rows are dealt as one block that is spread over the folds, in parts of a row
-where it must be: so a row of weight two gives the same folds as the row given twice, and
-the order of rows and of named columns does not matter. Used by prunings that hold rows out.
+A row is in one fold, whole, with its weight: a row on both sides would be tested by what it
+taught. Within each class rows are ordered by a seeded hash of their cells and dealt to the
+folds by turns, so that equal rows, which may be different people, go to different folds.
+Neither the order of rows and of named columns nor the weights matter: classes are
+stratified by their numbers of rows.
+
+Rows of one group stay together. Large groups are dealt before small ones and groups of a
+size, to the power of two, in the order of a hash of their rows, each to the fold that so far
+has least of its classes.
+
+Each class starts at a random fold. A class with fewer rows than there are folds is thus in
+some folds only, one of a single row in one: that fold tests a class that its training rows
+lack, and every other fold trains on it without testing it. Of a share that is held out,
+such a class may be on either side.
+
+Used by everything that holds rows out: prunings, choices, learners that cross-validate, and
+leaves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -15,94 +29,133 @@ from numpy.typing import NDArray
 
 from omnitree.table import Table
 
+Ints = NDArray[np.int64]
 
-def fold_weights(
+
+def fold_numbers(
     table: Table,
-    y: NDArray[np.int32],
+    y: NDArray,
     weight: NDArray[np.float64],
     n_folds: float,
     seed: int,
-) -> NDArray[np.float64]:
-    """Weight of each row in each fold, shape (n_rows, number of folds).
+    groups: NDArray[np.int64] | None = None,
+) -> Ints:
+    """Fold of each row.
 
-    A fold has 1 / n_folds of every class. A fractional `n_folds` makes the last fold
-    smaller: 1 / share as `n_folds` puts that share into fold 0.
+    A fold has 1 / n_folds of the rows of every class; a numeric target (of floats) makes
+    one class. A fractional `n_folds` makes the last fold smaller: 1 / share as `n_folds`
+    puts that share into fold 0. Weights only decide between rows whose cells are equal.
+
+    Examples
+    --------
+    >>> from omnitree.table import learn_table
+    >>> table = learn_table([[1.0], [2.0], [2.0], [2.0], [3.0], [4.0]])
+    >>> fold = fold_numbers(table, np.zeros(6, dtype=np.int32), np.ones(6), 3, seed=0)
+    >>> np.bincount(fold).tolist(), sorted(fold[1:4].tolist())
+    ([2, 2, 2], [0, 1, 2])
     """
-    return deal(row_hash(table, seed), y, weight, n_folds, seed)
+    strata = y if y.dtype.kind == "i" else np.zeros(len(y), dtype=np.int32)
+    return deal(row_hash(table, seed), strata, n_folds, seed, (weight, y), groups)
 
 
 def deal(
     key: NDArray[np.uint64],
-    y: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    strata: NDArray[np.int32],
     n_folds: float,
     seed: int,
-) -> NDArray[np.float64]:
-    """The same for rows whose hash is known."""
-    order = by_class_and_key(y, key)
-    new_class = np.concatenate([[True], np.diff(y[order]) != 0])
-    new_block = new_class | np.concatenate([[True], np.diff(key[order]) != 0])
-    block = np.cumsum(new_block) - 1
-    size = np.bincount(block, weights=weight[order])
-    group = (np.cumsum(new_class) - 1)[new_block]
-    # Each class is laid out block after block on a line that the folds divide into units,
-    # again and again. A random start keeps small classes from all falling into fold 0.
-    begin = np.cumsum(size) - size
-    start = np.random.default_rng(seed).integers(
-        int(np.ceil(n_folds)), size=group[-1] + 1
-    )
-    begin = begin - begin[new_class[new_block]][group] + start[group]
-    # What is less than two rows is not divided: it falls where its middle lies.
-    light = size < 2 - 1e-9
-    folds = np.arange(int(np.ceil(n_folds)))
-    fold = np.floor((begin + size / 2) % n_folds)
-    share = (fold[:, None] == folds).astype(np.float64)
-    if not light.all():
-        low, size = begin[~light], size[~light]
-        parts = _dealt(low + size, folds, n_folds) - _dealt(low, folds, n_folds)
-        share[~light] = parts / size[:, None]
-    out = np.empty((len(y), len(folds)))
-    out[order] = share[block] * weight[order][:, None]
-    return out
+    ties: Sequence[NDArray] = (),
+    groups: NDArray[np.int64] | None = None,
+) -> Ints:
+    """The same for rows whose hash is known; `ties` tell equal rows apart."""
+    rng = np.random.default_rng(seed)
+    if groups is not None:
+        return _deal_groups(key, strata, n_folds, rng, ties, groups)
+    order, place = _places(key, strata, ties)
+    # A random start keeps rare classes from all falling into fold 0.
+    start = rng.integers(int(np.ceil(n_folds)), size=strata.max(initial=0) + 1)
+    fold = np.empty(len(key), dtype=np.int64)
+    fold[order] = np.floor((place + start[strata[order]] + 0.5) % n_folds)
+    return fold
 
 
-def by_class_and_key(y: NDArray[np.int32], key: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Order of rows by class and then by key; equal ones stay as they stand."""
-    if len(y) and y.max() < 256:
-        # One sort of numbers, which is faster, if it leaves no ties.
-        both = y.astype(np.uint64) << np.uint64(56) | key >> np.uint64(8)
-        order = np.argsort(both)
-        if (np.diff(both[order]) > 0).all():
-            return order
-    return np.lexsort((key, y))
+def parts_of(fold: Ints) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training and test rows of each fold that leaves rows on both sides."""
+    for k in np.unique(fold):
+        held = fold == k
+        if not held.all():
+            yield np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def _dealt(t: NDArray, folds: NDArray, n_folds: float) -> NDArray[np.float64]:
-    """How much of the line up to `t` each fold has got."""
+def _deal_groups(
+    key: NDArray[np.uint64],
+    strata: NDArray[np.int32],
+    n_folds: float,
+    rng: np.random.Generator,
+    ties: Sequence[NDArray],
+    groups: NDArray[np.int64],
+) -> Ints:
+    """Fold of each row where the rows of a group stay together."""
+    _, member = np.unique(groups, return_inverse=True)
+    n = int(member.max(initial=-1)) + 1
+    shape = n, int(strata.max(initial=0)) + 1
+    counts = np.bincount(member * shape[1] + strata, minlength=n * shape[1])
+    counts = counts.reshape(shape).astype(np.float64)
+    group_key = np.zeros(n, dtype=np.uint64)
+    np.add.at(group_key, member, mix(key ^ mix(strata.astype(np.uint64))))
+    sums = [np.bincount(member, tie) for tie in ties]
+    size = np.floor(np.log2(counts.sum(axis=1)))
+    order = np.lexsort((*sums, group_key, -size))
+    # The squares of the folds' shares of each class shall grow least. Which fold is first
+    # among equals is random.
+    folds = rng.permutation(int(np.ceil(n_folds)))
     width = np.minimum(n_folds - folds, 1.0)
-    rounds, rest = np.divmod(t[:, None], n_folds)
-    return rounds * width + np.clip(rest - folds, 0.0, width)
+    dealt = np.zeros((len(folds), shape[1]))
+    total = np.maximum(counts.sum(axis=0), 1.0)
+    place = np.empty(n, dtype=np.int64)
+    for group in order.tolist():
+        own = counts[group]
+        best = ((2 * dealt + own) @ (own / total**2) / width).argmin()
+        dealt[best] += own
+        place[group] = folds[best]
+    return place[member]
+
+
+def _places(
+    key: NDArray[np.uint64], strata: NDArray[np.int32], ties: Sequence[NDArray] = ()
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Order of rows by stratum and then by key, and the place of each in its stratum."""
+    order = None
+    if len(key) and strata.max() < 256:
+        # One sort of numbers, which is faster, if it leaves no ties.
+        both = strata.astype(np.uint64) << np.uint64(56) | key >> np.uint64(8)
+        order = np.argsort(both)
+        if (np.diff(both[order]) == 0).any():
+            order = None
+    if order is None:
+        order = np.lexsort((*ties, key, strata))
+    first = np.flatnonzero(np.diff(strata[order], prepend=-1))
+    return order, np.arange(len(key)) - np.repeat(
+        first, np.diff(first, append=len(key))
+    )
 
 
 def halve(
-    key: NDArray[np.uint64], y: NDArray[np.int32], repeats: int
+    key: NDArray[np.uint64], strata: NDArray[np.int32], repeats: int
 ) -> NDArray[np.bool_] | None:
     """Which half each row is in, (repeats, n), at most 15 times, by hashes.
 
     The rows of a class, in the order of their hashes, are paired, each time otherwise, and
     the two of a pair part at random. One sort serves all repeats. None where rows are
-    equal: these count as one of weight two, which has to be divided (`deal`).
+    equal: it would not part those (`deal` does).
     """
-    order = by_class_and_key(y, key)
-    y, key = y[order], key[order] >> np.uint64(8)
-    if ((key[1:] == key[:-1]) & (y[1:] == y[:-1])).any():
+    order, place = _places(key, strata)
+    key, strata = key[order], strata[order]
+    if ((key[1:] == key[:-1]) & (strata[1:] == strata[:-1])).any():
         return None
-    first = np.flatnonzero(np.diff(y, prepend=-1))
-    place = np.arange(len(y)) - np.repeat(first, np.diff(first, append=len(y)))
     # Of places and hashes only the last bits matter, one a repeat.
     place_bits = (place & 0x7FFF).astype(np.int16)
-    coin = (key & np.uint64(0x7FFF)).astype(np.int16)
-    bits, lower = np.zeros(len(y), dtype=np.int16), coin.copy()
+    coin = (key >> np.uint64(8) & np.uint64(0x7FFF)).astype(np.int16)
+    bits, lower = np.zeros(len(key), dtype=np.int16), coin.copy()
     for r in range(repeats):
         upper = place_bits >> r & 1
         # The hash of the pair's lower row decides; a row without a partner is alone.
@@ -114,9 +167,10 @@ def halve(
 
 
 def row_hash(table: Table, seed: int) -> NDArray[np.uint64]:
-    """A 64-bit hash of each row's cells; all gaps are alike, and so are 0.0 and -0.0.
+    """A 64-bit hash of each row's cells.
 
-    A sum over the columns, each with a key made of its name: their order does not matter.
+    All missing values are alike, and so are 0.0 and -0.0. It is a sum over the columns,
+    each with a key made of its name: their order does not matter.
     """
     h = np.zeros(table.n_rows, dtype=np.uint64)
     for j, name in enumerate(table.schema.names):

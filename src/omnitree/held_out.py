@@ -36,11 +36,24 @@ class HeldOut:
         return self.wrong / np.where(self.weight > 0, self.weight, 1.0)
 
     def gain(self, against: Floats) -> float:
-        """By how many standard errors it errs less than `against`, a share of each row."""
-        at = self.weight > 0
-        gain = against[at] * self.weight[at] - self.wrong[at]
-        spread = np.sqrt((gain**2 / self.weight[at]).sum())
+        """By how many standard errors it errs less than `against`, a share of each row.
+
+        The row is the unit of evidence: a heavy one counts for more, but is one case.
+        """
+        gain = against * self.weight - self.wrong
+        spread = np.sqrt((gain**2).sum())
         return float(gain.sum() / spread) if spread > 0 else 0.0
+
+
+def effective_rows(weight: Floats) -> float:
+    """Number of equally weighted rows that say as much as rows of some weights (Kish).
+
+    Examples
+    --------
+    >>> effective_rows(np.array([5.0, 5.0, 5.0])), effective_rows(np.array([1.0, 3.0]))
+    (3.0, 1.6)
+    """
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def losses(

@@ -44,6 +44,7 @@ class Problem:
     leaves: Any = None  # what the leaves will hold (a part of `leaves/`)
     constraints: Constraints | None = None
     class_costs: NDArray[np.float64] | None = None  # true classes x answers
+    groups: NDArray[np.int64] | None = None  # rows that are held out together
 
     @cached_property
     def standardised(self) -> Standardised:
@@ -54,6 +55,10 @@ class Problem:
     def row_hash(self) -> NDArray[np.uint64]:
         """What the cells of each row hold, as a number; see `folds.py`."""
         return row_hash(self.table, self.seed)
+
+    def groups_of(self, rows: NDArray) -> NDArray[np.int64] | None:
+        """Groups of some rows, where there are any."""
+        return None if self.groups is None else self.groups[rows]
 
     @cached_property
     def _sources(self) -> dict[str, Source]:

@@ -27,6 +27,15 @@ class Part(BaseEstimator):
     def __hash__(self) -> int:
         return hash((type(self), repr(sorted(self.get_params(deep=False).items()))))
 
+    @property
+    def resamples(self) -> bool:
+        """Whether rows are held out of those it gets, by itself or by one of its parts.
+
+        Then weights are scaled to average one: a row stays the unit of evidence. Else a
+        row of weight two counts as two rows.
+        """
+        return False
+
     @classmethod
     def summary(cls) -> str:
         """First line of the docstring: what the part is, in a few words."""

@@ -209,7 +209,7 @@ def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
     for c in found:
         _check(
             isinstance(c["learner"], str)
-            and c["kind"] in ("none", *KINDS[1:])
+            and c["kind"] in ("none", *KINDS)
             and _is_int(c["parameters"])
             and c["parameters"] >= 0
             and isinstance(c["criterion"], str)

@@ -6,6 +6,7 @@ with the classifiers is in `base_estimator.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.base_estimator import BaseTree, scaled, with_deviations
+from omnitree.base_estimator import BaseTree, with_deviations
 from omnitree.criterion import CRITERIA, Criterion, SquaredError
-from omnitree.folds import fold_weights
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.regression import (
     REGRESSION_LEARNERS,
@@ -29,6 +29,7 @@ from omnitree.leaves.ridge import recounted
 from omnitree.missing import Surrogate
 from omnitree.parts import number
 from omnitree.pruning import PRUNINGS, CostComplexity, Rows
+from omnitree.row_inputs import check_groups, check_weights
 from omnitree.stopping import Stopping
 from omnitree.table import encode
 
@@ -63,6 +64,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         prune_set: tuple[Any, ArrayLike] | None = None,
+        groups: ArrayLike | None = None,
     ):
         """Grow and prune a tree.
 
@@ -74,12 +76,22 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         y : array of shape (n_rows,)
             The numbers to predict.
         sample_weight : array of shape (n_rows,), optional
-            A row of weight two counts as two rows; rows of weight zero are left out.
-            Weights that average less than one are scaled to average one, since rules as
-            `min_rows` count rows.
+            What each row counts; rows of weight zero are left out. Where rows are held out
+            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
+            in both default estimators), the row stays the unit of evidence, on one side
+            with its whole weight, and only the proportions of the weights matter: they are
+            scaled to average one. All other methods, as C4.5's and those that test
+            significance or charge parameters on counts, take a row of weight two for two
+            rows; there, weights that average less than one are scaled to average one,
+            since rules as `min_rows` count rows.
         prune_set : tuple (X, y), optional
             Rows for pruning; without it a pruning that needs some holds out a share of
             the training rows.
+        groups : array of shape (n_rows,), optional
+            Rows that belong together, as those of one patient or copies of one row: where
+            rows are held out inside, all rows of a group are on one side. Methods that
+            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
+            for it with ``set_fit_request(groups=True)``.
 
         Returns
         -------
@@ -90,11 +102,10 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         table = self._training_table(X, y)
         costs = self._costs(parts, table)
         target = check_target(y, table.n_rows)
-        weight = scaled(self._weights(table.n_rows, sample_weight))
-        keep = np.flatnonzero(weight > 0)
-        rows = Rows(table, target, weight)
-        if len(keep) < table.n_rows:
-            rows = rows.take(keep)
+        weight = check_weights(table.n_rows, sample_weight)
+        grouped = check_groups(table.n_rows, groups)
+        rows = Rows(table, target, weight, grouped)
+        rows = self._rows(parts, rows, prune_set)
         held_out = None
         if prune_set is not None:
             if not isinstance(prune_set, tuple | list) or len(prune_set) != 2:
@@ -314,11 +325,11 @@ class OmniTreeRegressor(BaseTreeRegressor):
     def _grow_and_prune(self, parts, rows, classes, held_out, costs):
         number("max_rows", self.max_rows, 10)
         seed, criterion = self._seed(), self._criterion()
-        total, some = float(rows.weight.sum()), rows
-        if total > self.max_rows:
-            folds = total / self.max_rows
-            held = fold_weights(rows.table, rows.groups, rows.weight, folds, seed)
-            some = rows.weighing(held[:, 0])
+        some = rows
+        if len(rows.y) > self.max_rows:
+            # Rows are sampled one by one: of a large group some are enough.
+            alone = replace(rows, groups=None)
+            some = rows.take(alone.folds(len(rows.y) / self.max_rows, seed) == 0)
         found = {}
         kinds = REGRESSION_KINDS[type(criterion) is SquaredError]
         for name, (learner, stopping, leaves) in kinds.items():
@@ -333,7 +344,13 @@ class OmniTreeRegressor(BaseTreeRegressor):
         _, tree, leaves = found[self.kind_]
         if some is not rows:
             training = Training(
-                rows.table, rows.y, rows.weight, 2, seed, criterion=criterion
+                rows.table,
+                rows.y,
+                rows.weight,
+                2,
+                seed,
+                criterion=criterion,
+                groups=rows.groups,
             )
             tree = leaves.fit(recounted(tree, training), training)
         return with_deviations(tree, rows)

@@ -74,7 +74,7 @@ class Considered:
     learner : str
         Who proposed it.
     kind : str
-        Kind of its test; "none" where it found none.
+        Kind of its test; "none" where it found none, "leaf" for a subtree that is one.
     parameters : int
         Free parameters of the test.
     criterion : str

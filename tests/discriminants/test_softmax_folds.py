@@ -16,18 +16,18 @@ def some_rows(k, n=60):
     X = rng.normal(size=(k, 4))[y] + rng.normal(size=(n, 4))
     weight = rng.integers(1, 3, size=n).astype(float)
     fold = rng.permutation(n) % 5
-    return X, y, weight, weight[:, None] * (fold[:, None] == np.arange(5))
+    return X, y, weight, fold
 
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("room", [1, 10**6])
 def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
     monkeypatch.setattr(softmax_folds, "ROOM", room)
-    X, y, weight, held = some_rows(k)
+    X, y, weight, fold = some_rows(k)
     whitened = Whitened.of(X, weight)
-    found = validate(whitened, y, k, weight, held, [0.1])
+    found = validate(whitened, y, k, weight, fold, [0.1])
     wrong, loss = np.zeros(len(y)), 0.0
-    for h in held.T:
+    for h in (weight * (fold == i) for i in range(5)):
         (w,) = whitened.fit(y, (weight - h)[:, None], k, 0.1, tolerance=1e-6, most=500)
         s = whitened.scores @ w.T
         p = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
@@ -42,14 +42,14 @@ def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
 
 
 def test_costs_of_errors():
-    X, y, weight, held = some_rows(3)
+    X, y, weight, fold = some_rows(3)
     whitened = Whitened.of(X, weight)
-    plain = validate(whitened, y, 3, weight, held, [0.1])
-    equal = validate(whitened, y, 3, weight, held, [0.1], 1 - np.eye(3))
+    plain = validate(whitened, y, 3, weight, fold, [0.1])
+    equal = validate(whitened, y, 3, weight, fold, [0.1], 1 - np.eye(3))
     # A branch answers its majority, which is its own class but for bad luck.
     assert (plain.held_out.wrong == equal.held_out.wrong).mean() > 0.9
     dear = np.array([[0.0, 9.0, 9.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    costly = validate(whitened, y, 3, weight, held, [0.1], dear)
+    costly = validate(whitened, y, 3, weight, fold, [0.1], dear)
     assert costly.held_out.wrong[y == 0].sum() <= 9 * plain.held_out.wrong[y == 0].sum()
     assert set(np.round(costly.held_out.wrong / weight, 9)) <= {0.0, 1.0, 9.0}
 

@@ -21,12 +21,12 @@ def random_rows(seed: int, k: int, n: int = 60):
         X[:, 0] = 7.0  # constant
     weight = rng.integers(1, 4, size=n).astype(float)
     fold = rng.permutation(n) % 4
-    return X, y, weight, weight[:, None] * (fold[:, None] == np.arange(4)), rng
+    return X, y, weight, fold[:, None] == np.arange(4), rng
 
 
 def start(X, y, k, weight, held, penalty, needed_by=None):
     whitened = Whitened.of(X, weight)
-    left = kept(weight[:, None], held)
+    left = kept(weight, held)
     w = whitened.fit(y, left, k, penalty, tolerance=1e-8, most=1000)
     return Thinned.of(whitened, X, y, left, penalty, w, needed_by)
 
@@ -84,9 +84,9 @@ def test_judged_as_fold_by_fold(costs):
     X, y, weight, held, _ = random_rows(1, 3)
     costs = None if costs is None else np.array(costs, dtype=float)
     thin = start(X, y, 3, weight, held, 0.1).thinner(4)
-    wrong, lost = judge(thin, held, costs)
+    wrong, lost = judge(thin, weight, held, costs)
     expected, surprise = np.zeros((2, len(y)))
-    for w, h in zip(thin.w, held.T, strict=True):
+    for w, h in zip(thin.w, held.T * weight, strict=True):
         s = thin.x @ w.T
         p = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
         branch = s.argmax(axis=1)
@@ -110,7 +110,7 @@ def test_a_column_stays_as_long_as_its_products():
     y = (a * b + 0.3 * c > 0).astype(np.int32)
     needed_by = np.zeros((4, 4))
     needed_by[3, :2] = 1.0
-    held = np.eye(4)[np.arange(200) % 4]
+    held = np.eye(4, dtype=bool)[np.arange(200) % 4]
     full = start(X, y, 2, np.ones(200), held, 0.01, needed_by)
     three, two = full.thinner(3), full.thinner(3).thinner(2)
     assert three.alive[:, 0].tolist() == [[True, True, False, True]] * 4
@@ -127,12 +127,12 @@ def test_margin_and_few_terms(monkeypatch):
     monkeypatch.setattr(softmax_sparse, "TERMS", 1)
     X, y, weight, held, _ = random_rows(1, 3)
     full = start(X, y, 3, weight, held, 0.1)
-    tried, found = fewest(full, held, 100.0)
+    tried, found = fewest(full, weight, held, 100.0)
     assert tried == sizes(full.n_weights, 3)
-    assert found.error >= judge(full, held, None)[0].error
-    assert fewest(full, held, -100.0) is None
+    assert found.error >= judge(full, weight, held, None)[0].error
+    assert fewest(full, weight, held, -100.0) is None
     monkeypatch.setattr(softmax_sparse, "TERMS", 100)
-    assert fewest(full, held, 100.0) is None
+    assert fewest(full, weight, held, 100.0) is None
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -144,13 +144,13 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
     X, y, weight, held, rng = random_rows(seed, k)
     X = np.hstack([X, rng.normal(size=(len(X), 6))])
     full = start(X, y, k, weight, held, 0.1)
-    before = [part.shares() for part in judge(full, held, None)]
+    before = [part.shares() for part in judge(full, weight, held, None)]
 
     def good(path):
         thin = full
         for size in path:
             thin = thin.thinner(size)
-        after = judge(thin, held, None)
+        after = judge(thin, weight, held, None)
         gains = [a.gain(b) for a, b in zip(after, before, strict=True)]
         return min(gains) >= -0.5, max(gains) < -0.5, after[0]
 
@@ -163,7 +163,7 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
     if len(path) < len(tried):
         middle = ([full.n_weights, *tried][len(path)] + tried[len(path)]) // 2
         path = [*path, middle] if good([*path, middle])[0] else path
-    found = fewest(full, held, 0.5)
+    found = fewest(full, weight, held, 0.5)
     assert (found is None) == (path == [])
     if found is not None:
         assert found[0] == path
@@ -171,7 +171,7 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
 
 
 def test_enough_folds(monkeypatch):
-    held = np.eye(5)[np.arange(100) % 5]
+    held = np.eye(5, dtype=bool)[np.arange(100) % 5]
     assert enough(held) == 5
     for rows, folds in ((20, 1), (21, 2), (60, 3), (101, 5)):
         monkeypatch.setattr(softmax_sparse, "ROWS", rows)

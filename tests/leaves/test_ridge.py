@@ -21,19 +21,19 @@ def solve(x, t, weight, penalty):
     return w, bias - mean @ w
 
 
-def left_out_error(x, t, weight, penalty):
-    """Each copy of each row left out in turn; penalties None is the constant."""
+def left_out_error(x, t, weight, penalty, fold=None):
+    """Each row, or fold, left out in turn; penalty None is the constant."""
     error = 0.0
-    for i in range(len(t)):
-        rest = weight.copy()
-        rest[i] -= 1
+    fold = np.arange(len(t)) if fold is None else fold
+    for k in set(fold):
+        test = fold == k
+        rest = np.where(test, 0.0, weight)
         if penalty is None:
             answer = rest @ t / rest.sum()
         else:
-            # The columns are centred once, with all rows, as the library has it.
             w, b = solve(x, t, rest, penalty)
-            answer = x[i] @ w + b
-        error += weight[i] * (t[i] - answer) ** 2
+            answer = x[test] @ w + b
+        error += weight[test] @ (t[test] - answer) ** 2
     return error
 
 
@@ -51,18 +51,20 @@ def test_weights(n, rng):
             np.testing.assert_allclose(found, solve(x, t, weight, 3.0)[0], atol=1e-9)
 
 
-def test_penalty_by_leaving_out(rng):
-    """The one that is chosen has nearly the least error with each row left out."""
+@pytest.mark.parametrize("grouped", [False, True])
+def test_penalty_by_leaving_out(grouped, rng):
+    """The one that is chosen has nearly the least error on what is left out."""
     penalties = np.array([0.1, 3.0, 100.0])
     for _ in range(20):
         x = rng.normal(size=(25, 4))
         t = x @ rng.normal(size=4) * rng.choice([0.0, 0.5, 2.0]) + rng.normal(size=25)
-        weight = rng.integers(1, 3, 25).astype(float)
+        weight = rng.integers(1, 6, 25).astype(float)
+        fold = rng.permutation(25) % 5 if grouped else None
         total = weight.sum()
         x -= weight @ x / total
         t -= weight @ t / total
-        errors = [left_out_error(x, t, weight, p) for p in (*penalties, None)]
-        found = fit_ridge(x, t, weight, penalties)
+        errors = [left_out_error(x, t, weight, p, fold) for p in (*penalties, None)]
+        found = fit_ridge(x, t, weight, penalties, fold)
         if found is None:
             chosen = errors[-1]
         else:

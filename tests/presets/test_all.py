@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from tests import naive
+from tests.checks import HOLDS_ROWS_OUT, resamples
 from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
@@ -71,7 +72,10 @@ def _checks():
             label = f"{name}-{title}" + "".join(
                 f"-{v}" for v in given.values() if isinstance(v, str)
             )
-            yield pytest.param(estimator, check, title, id=label)
+            marks = ()
+            if title in HOLDS_ROWS_OUT and resamples(make()):
+                marks = pytest.mark.xfail(reason=HOLDS_ROWS_OUT[title], strict=False)
+            yield pytest.param(estimator, check, title, id=label, marks=marks)
 
 
 @pytest.mark.parametrize(("estimator", "check", "title"), list(_checks()))

@@ -74,19 +74,19 @@ def test_sparse_is_checked_and_asked_for_in_time():
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_sparse_tests_under_weights_costs_and_order(expansion, k):
-    """Weights are repeats, and neither the order of rows nor equal costs matter."""
+    """Neither the scale of weights, the order of rows nor equal costs matter."""
     X, y = noisy(k, 300)
     X = X[:, 2:16] if expansion == "linear" else X[:, :6]
     y = y if expansion == "linear" else (X[:, 0] * X[:, 1] + y - 1 > 0) + (k == 3) * y
     rng = np.random.default_rng(0)
     weight = rng.integers(1, 3, size=len(y))
-    again = rng.permutation(np.repeat(np.arange(len(y)), weight))
+    again = rng.permutation(len(y))
     part = Contest((Softmax(expansion),), root_margin=-50.0, sparse=3.0)
     fits = [
         TreeClassifier(pruning=part, random_state=0, cost_matrix=costs).fit(*rows)
         for rows, costs in (
             ((X, y, weight), None),
-            ((X[again], y[again]), None),
+            ((X[again], y[again], 5.3 * weight[again]), None),
             ((X, y, weight), 1 - np.eye(len(np.unique(y)))),
         )
     ]

@@ -45,7 +45,7 @@ def test_never_larger_and_still_sound(name, missing, rng):
         np.testing.assert_allclose(proba.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [n for n in ALL if not PRUNINGS[n]().resamples])
 def test_whole_weights_are_repeated_rows(name, rng):
     for _ in range(3):
         sample = random_sample(rng, n=50, d=4, weight="whole")
@@ -57,13 +57,19 @@ def test_whole_weights_are_repeated_rows(name, rng):
             sample.frame.loc[sample.frame.index.repeat(times)], sample.y.repeat(times)
         )
         repeated = clf.tree_.collapse(np.zeros(clf.tree_.n_nodes, bool)).to_dict()
-        if any("weights" in node.get("test", {}) for node in repeated["nodes"]):
-            # Weights are sums of measurements and round.
-            for one, two in zip(weighted["nodes"], repeated["nodes"], strict=True):
-                assert one["kind"] == two["kind"]
-                np.testing.assert_allclose(one["value"], two["value"])
-        else:
-            naive.assert_same_nodes(weighted["nodes"], repeated["nodes"])
+        naive.assert_same_nodes(weighted["nodes"], repeated["nodes"])
+
+
+def test_which_prunings_hold_rows_out():
+    assert {name for name in ALL if PRUNINGS[name]().resamples} == {
+        "contest",
+        "cost_complexity",
+        "multivariate",
+        "reduced_error",
+    }
+    assert not CostComplexity(alpha=0.1).resamples
+    assert not CostComplexity(folds=0).resamples
+    assert CostComplexity(folds=0, share=0.3).resamples
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "contest"])

@@ -60,7 +60,7 @@ cdef extern from "fisher_trials.hpp" namespace "omnitree" nogil:
         const int64_t* line
         const int32_t* cell
         const uint8_t* member
-        const double* kept
+        const double* weight
         const double* sums
         const double* second
         int64_t n
@@ -88,7 +88,7 @@ cdef void set_rows(FisherTask& task, const double[:, ::1] z, const int32_t[::1] 
 
 def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1] line,
                 const int32_t[::1] cell, const uint8_t[:, ::1] member,
-                const double[:, ::1] kept, int n_classes, int pca, double epsilon, int merit,
+                const double[::1] weight, int n_classes, int pca, double epsilon, int merit,
                 const double[:, :, ::1] sums, const double[:, :, ::1] second,
                 double[::1] room, double[:, ::1] weights, double[::1] cuts):
     """Fisher's tests for parts of some rows; arguments as fisher_trials.hpp says.
@@ -98,7 +98,7 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
     z, y : float64 [m, p] and int32 [m], standardised columns without gaps, and classes
     line : int64 [n], the rows
     cell, member : int32 [n] and uint8 [cells, parts], what parts train on a row
-    kept : None (every row counts one) or float64 [parts, n]
+    weight : None (every row counts one) or float64 [n]
     sums, second : None or float64 [parts, classes, p], [parts, p, p], moments of the parts
     room : float64, as many as rows in all parts times classes, for the scores
     weights, cuts : float64 [parts, p] and [parts], filled
@@ -106,9 +106,9 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
     cdef TrialTask task
     set_rows(task.rows, z, y, None, n_classes, pca, epsilon)
     task.line, task.cell, task.member = &line[0], &cell[0], &member[0, 0]
-    task.kept = task.sums = task.second = NULL
-    if kept is not None:
-        task.kept = &kept[0, 0]
+    task.weight = task.sums = task.second = NULL
+    if weight is not None:
+        task.weight = &weight[0]
     if sums is not None:
         task.sums, task.second = &sums[0, 0, 0], &second[0, 0, 0]
     task.n, task.cells, task.parts = line.shape[0], <int> member.shape[0], <int> member.shape[1]

@@ -3,8 +3,7 @@
 // Rows that the same parts train on form a cell. They are sorted by cell and class, so that
 // the moments of a part are the sum of those of its cells, and a run of rows is projected on
 // the directions of all its parts while it lies in the cache. Then each part groups its
-// classes. Without weights every row counts one and is in a part or not; else a part has its
-// own weights. Used by `omnitree.learners.fisher_trial`.
+// classes. Without weights every row counts one. Used by `omnitree.learners.fisher_trial`.
 #pragma once
 #include <memory>
 
@@ -19,7 +18,7 @@ struct TrialTask {
   const int64_t* line;    // (n,) where each row of the node lies in z
   const int32_t* cell;    // (n,)
   const uint8_t* member;  // (cells, parts) whether a part trains on a cell
-  const double* kept;     // (parts, n) weight of each row in each part; null: one
+  const double* weight;   // (n,) null: one
   const double* sums;     // (parts, classes, p) and (parts, p, p): moments of the parts;
   const double* second;   // null: not known
   int64_t n;
@@ -37,7 +36,9 @@ class FisherTrials {
     std::vector<int64_t> next = run;
     for (int64_t i = 0; i < t.n; ++i) order[next[run_of(i)]++] = i;
     for (int64_t i = 0; i < t.n; ++i) ids[i] = t.line[order[i]];
-    if (t.kept) by_line.resize(t.rows.n);
+    if (!t.weight) return;
+    by_line.resize(t.rows.n);
+    for (int64_t i = 0; i < t.n; ++i) by_line[t.line[i]] = t.weight[i];
   }
 
   // Weights (parts, p) and cuts: a row is above where its sum is above the cut. All weights
@@ -46,21 +47,21 @@ class FisherTrials {
     std::fill_n(weights, static_cast<size_t>(t.parts) * t.rows.p, 0.0);
     std::fill_n(cuts, t.parts, 0.0);
     FisherTask rows = t.rows;
-    rows.weight = t.kept ? by_line.data() : nullptr;
+    rows.weight = t.weight ? by_line.data() : nullptr;
     for (int d = 0; d < t.parts; ++d) parts.emplace_back(new Part(rows, t.merit));
     for (int d = 0; d < t.parts; ++d) count(d);
-    if (!t.sums && !t.kept) add_cells();
+    if (!t.sums) add_cells();
     for (int d = 0; d < t.parts; ++d)
       if (parts[d]->tested) prepare(d);
     project();
     for (int d = 0; d < t.parts; ++d) {
       Part& part = *parts[d];
       if (!part.tested) continue;
-      const Doubles weight = searched(part) && t.kept ? weights_of(d) : Doubles();
+      const Doubles weight = searched(part) && t.weight ? weights_of(d) : Doubles();
       const double cut =
           searched(part) ? part.test
                                .search(part.scores, part.first.data(),
-                                       t.kept ? weight.data() : nullptr, part.n)
+                                       t.weight ? weight.data() : nullptr, part.n)
                                .best_cut()
                          : part.test.cut();
       const Doubles w = part.test.weights();
@@ -103,11 +104,11 @@ class FisherTrials {
     std::vector<int64_t> rows(k);
     each_run(d, [&](int y, int64_t from, int64_t to) {
       rows[y] += to - from;
-      for (int64_t i = from; i < to && t.kept; ++i) part.count[y] += t.kept[d * t.n + order[i]];
+      for (int64_t i = from; i < to && t.weight; ++i) part.count[y] += t.weight[order[i]];
     });
     part.first.push_back(0);
     for (int y = 0; y < k; ++y) {
-      if (!t.kept) part.count[y] = static_cast<double>(rows[y]);
+      if (!t.weight) part.count[y] = static_cast<double>(rows[y]);
       if (part.count[y] > 0) part.first.push_back(part.first.back() + rows[y]);
     }
     part.n = part.first.back();
@@ -134,17 +135,13 @@ class FisherTrials {
     Part& part = *parts[d];
     const size_t p = static_cast<size_t>(t.rows.p);
     std::vector<int64_t> own;
-    if (part.n <= t.rows.p || (t.kept && !t.sums))
+    if (part.n <= t.rows.p)
       each_run(d, [&](int, int64_t from, int64_t to) {
-        own.insert(own.end(), &ids[from], &ids[to]);
-        for (int64_t i = from; i < to && t.kept; ++i)
-          by_line[ids[i]] = t.kept[d * t.n + order[i]];
+        own.insert(own.end(), ids.begin() + from, ids.begin() + to);
       });
     if (t.sums)
       part.moments = {Doubles(t.sums + d * k * p, t.sums + (d + 1) * k * p),
                       Doubles(t.second + d * p * p, t.second + (d + 1) * p * p)};
-    else if (t.kept)
-      part.moments = part.test.fisher.moments(own.data(), part.n, part.n > t.rows.p);
     part.test.prepare(own.data(), part.n, part.moments, part.count.data());
     part.moments = {};
   }
@@ -178,7 +175,7 @@ class FisherTrials {
   Doubles weights_of(int d) const {
     Doubles out;
     each_run(d, [&](int, int64_t from, int64_t to) {
-      for (int64_t i = from; i < to; ++i) out.push_back(t.kept[d * t.n + order[i]]);
+      for (int64_t i = from; i < to; ++i) out.push_back(t.weight[order[i]]);
     });
     return out;
   }
@@ -186,7 +183,7 @@ class FisherTrials {
   const TrialTask t;
   const int k;
   std::vector<int64_t> run, order, ids;  // rows by cell and class: positions, lines of z
-  Doubles by_line;                       // weights of a part
+  Doubles by_line;                       // weights of the rows
   std::vector<std::unique_ptr<Part>> parts;
 };
 

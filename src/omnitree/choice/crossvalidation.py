@@ -16,6 +16,7 @@ from scipy import special
 
 from omnitree.choice.base import Choice, Floats, Proposal, Verdict
 from omnitree.divisions import Divisions, sample
+from omnitree.held_out import effective_rows
 from omnitree.node import Node
 from omnitree.parts import number, unknown
 
@@ -29,6 +30,10 @@ class _CrossValidated(Choice):
     min_rows: float
     max_rows: int
 
+    @property
+    def resamples(self) -> bool:
+        return True
+
     def choose(
         self, proposals: Sequence[Proposal], rng: np.random.Generator
     ) -> Verdict:
@@ -38,6 +43,8 @@ class _CrossValidated(Choice):
         if len(proposals) == 1 or node.total < least - 1e-9:
             return Verdict(0, (None,) * len(proposals))
         divisions = self._divide(sample(node, most, rng), rng)
+        if divisions.tested.all(axis=1).any():  # all rows are of one group
+            return Verdict(0, (None,) * len(proposals))
         errors = np.array(
             [
                 p.learner.trial_errors(divisions, own)
@@ -200,7 +207,8 @@ class OneStandardError(_CrossValidated):
         mean = errors.mean(axis=1)
         best = int(mean.argmin())
         if node.problem.criterion is None:
-            error = np.sqrt(mean[best] * (1 - mean[best]) / node.total)
+            n = effective_rows(node.weight)
+            error = np.sqrt(mean[best] * (1 - mean[best]) / n)
         else:  # a loss has no known spread: that of the folds tells
             error = errors[best].std() / np.sqrt(errors.shape[1])
         limit = mean[best] + number("se", self.se) * error

@@ -37,15 +37,15 @@ class Validated:
         Errors in the folds that were fitted.
     weights : float array (m, k, r + 1)
         Of each fold that was fitted.
-    held : float array (n, m)
-        Weight of each row in these folds.
+    held : bool array (n, m)
+        The rows that each of these folds holds out.
     """
 
     penalty: float
     loss: float
     held_out: HeldOut
     weights: Floats
-    held: Floats
+    held: NDArray[np.bool_]
 
     @property
     def start(self) -> Floats:
@@ -57,7 +57,7 @@ class Validated:
         cls, parts: Sequence[Folds], penalty: float, costs: Floats | None
     ) -> Validated:
         held = np.hstack([part.held for part in parts])
-        tested = held.sum(axis=1)
+        tested = np.where(held.any(axis=1), parts[0].weight, 0.0)
         wrong = np.sum([part.wrong(penalty, costs) for part in parts], axis=0)
         weights = np.concatenate([part.weights[penalty] for part in parts])
         loss = sum(part.losses[penalty] for part in parts) / tested.sum()
@@ -69,18 +69,17 @@ def validate(
     y: NDArray[np.int32],
     k: int,
     weight: Floats,
-    held: Floats,
+    fold: NDArray[np.int64],
     penalties: Sequence[float],
     costs: Floats | None = None,
     against: Floats | None = None,
 ) -> Validated:
     """Cross-validate the descending penalties.
 
-    `held` (n, m) has the weight of each row in each fold, `costs` those of the k classes,
-    `against` the share of each row that something else misclassifies.
+    `fold` says which one holds each row out, `costs` are those of the k classes, `against`
+    is the share of each row that something else misclassifies.
     """
-    left = kept(weight[:, None], held)
-    held = held[:, (held > 0).any(axis=0) & left.any(axis=0)]
+    held = fold[:, None] == np.unique(fold)
     ahead = int(against is not None and len(y) >= MANY)
     size = max(1, ROOM // (len(y) * k))
     starts = [*range(ahead), *range(ahead, held.shape[1], size)]
@@ -99,10 +98,9 @@ class Folds:
 
     Attributes
     ----------
-    held : float array (n, m)
-        Weight of each row in each fold.
+    held : bool array (n, m)
+        The rows that each fold holds out.
     weight : float array (n,)
-        Of the rows in all folds.
     weights : dict from penalty to float array (m, k, r + 1)
         What `Whitened.fit` found without each fold.
     losses : dict from penalty to float
@@ -113,7 +111,7 @@ class Folds:
     y: NDArray[np.int32]
     k: int
     weight: Floats
-    held: Floats
+    held: NDArray[np.bool_]
     weights: dict[float, Floats] = field(default_factory=dict)
     losses: dict[float, float] = field(default_factory=dict)
 
@@ -121,24 +119,26 @@ class Folds:
         """Of the held-out rows; fits where it has not been asked for before."""
         if penalty not in self.losses:
             start = next(reversed(self.weights.values()), None)
-            left = kept(self.weight[:, None], self.held)
+            left = kept(self.weight, self.held)
             w = self.whitened.fit(self.y, left, self.k, penalty, start)
             lost = surprise(w, self.whitened.scores, self.y, self.held)
             self.weights[penalty] = w
-            self.losses[penalty] = float(lost.sum())
+            self.losses[penalty] = float(self.weight @ lost)
         return self.losses[penalty]
 
     def wrong(self, penalty: float, costs: Floats | None) -> Floats:
-        """Weight of each row while it was held out and misclassified, times the cost."""
+        """Weight of each row that was held out and misclassified, times the cost."""
         w, x = self.weights[penalty], self.whitened.scores
         return misclassified(w, x, self.y, self.held, self.weight, costs)
 
 
-def surprise(w: Floats, x: Floats, y: NDArray[np.int32], held: Floats) -> Floats:
+def surprise(
+    w: Floats, x: Floats, y: NDArray[np.int32], held: NDArray[np.bool_]
+) -> Floats:
     """Minus the logarithm of the probability of each row's class while it was held out.
 
     `w` (m, k, r) has the weights of columns x that were fitted without each fold, `held`
-    (n, m) the weight of each row in each fold.
+    (n, m) the rows of the folds; 0 for a row that none holds out.
     """
     lost = np.zeros(len(y))
     for own, fold in zip(w, held.T, strict=True):
@@ -147,7 +147,7 @@ def surprise(w: Floats, x: Floats, y: NDArray[np.int32], held: Floats) -> Floats
         s -= s[np.arange(len(rows)), y[rows], None]
         top = s.max(axis=1)
         inside = np.log(np.exp(s - top[:, None]).sum(axis=1))
-        lost[rows] += fold[rows] * (top + inside)
+        lost[rows] = top + inside
     return lost
 
 
@@ -155,26 +155,24 @@ def misclassified(
     w: Floats,
     x: Floats,
     y: NDArray[np.int32],
-    held: Floats,
+    held: NDArray[np.bool_],
     weight: Floats,
     costs: Floats | None,
 ) -> Floats:
-    """Weight of each row while it was held out and misclassified, times the cost."""
+    """Weight of each row that was held out and misclassified, times the cost."""
     wrong = np.zeros(len(y))
     for own, fold in zip(w, held.T, strict=True):
         # What a branch answers under costs depends on the rows that are not held out.
         rows = np.flatnonzero(fold if costs is None else np.ones(len(y)))
         branch = (x[rows] @ own.T).argmax(axis=1)
-        lost = losses(branch, y[rows], kept(weight[rows], fold[rows]), costs)
-        wrong[rows] += fold[rows] * lost
+        lost = losses(branch, y[rows], np.where(fold, 0.0, weight)[rows], costs)
+        wrong[rows] += fold[rows] * weight[rows] * lost
     return wrong
 
 
-def kept(weight: Floats, held: Floats) -> Floats:
-    """Weight of the rows that are not held out."""
-    left = weight - held
-    left[left < 1e-12] = 0.0
-    return left
+def kept(weight: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Weight (n, m) of the rows that each fold does not hold out."""
+    return np.where(held, 0.0, weight[:, None])
 
 
 def best_penalty(parts: Sequence[Folds], penalties: Sequence[float]) -> float:

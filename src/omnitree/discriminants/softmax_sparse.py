@@ -139,18 +139,23 @@ def sizes(n: int, least: int) -> list[int]:
 
 
 def fewest(
-    full: Thinned, held: Floats, margin: float, costs: Floats | None = None
+    full: Thinned,
+    weight: Floats,
+    held: NDArray[np.bool_],
+    margin: float,
+    costs: Floats | None = None,
 ) -> tuple[list[int], HeldOut] | None:
     """Numbers of weights down to the fewest that are good enough, and their errors.
 
-    `full` has all weights, fitted without each of the folds `held` (n, m). Good enough is
-    what is not worse than that by more than `margin` standard errors, neither in held-out
-    errors (or their costs) nor in held-out likelihood. None if no number is.
+    `full` has all weights, fitted to rows of some `weight` without each of the folds `held`
+    (n, m). Good enough is what is not worse than that by more than `margin` standard
+    errors, neither in held-out errors (or their costs) nor in held-out likelihood. None if
+    no number is.
     """
-    errors, likelihood = (found.shares() for found in judge(full, held, costs))
+    errors, likelihood = (found.shares() for found in judge(full, weight, held, costs))
 
     def compared(thin: Thinned) -> tuple[HeldOut, float, float]:
-        wrong, lost = judge(thin, held, costs)
+        wrong, lost = judge(thin, weight, held, costs)
         return wrong, wrong.gain(errors), lost.gain(likelihood)
 
     tried = sizes(full.n_weights, TERMS * full.alive.shape[1])
@@ -171,16 +176,16 @@ def fewest(
     return None if found is None else (good, found)
 
 
-def judge(thin: Thinned, held: Floats, costs: Floats | None) -> tuple[HeldOut, HeldOut]:
+def judge(
+    thin: Thinned, weight: Floats, held: NDArray[np.bool_], costs: Floats | None
+) -> tuple[HeldOut, HeldOut]:
     """Errors in the folds, and minus the logarithm of the true class's probability."""
-    tested = held.sum(axis=1)
-    weight = thin.weight[:, 0] + held[:, 0]
+    tested = np.where(held.any(axis=1), weight, 0.0)
     wrong = misclassified(thin.w, thin.x, thin.y, held, weight, costs)
-    return HeldOut(tested, wrong), HeldOut(
-        tested, surprise(thin.w, thin.x, thin.y, held)
-    )
+    lost = weight * surprise(thin.w, thin.x, thin.y, held)
+    return HeldOut(tested, wrong), HeldOut(tested, lost)
 
 
-def enough(held: Floats) -> int:
+def enough(held: NDArray[np.bool_]) -> int:
     """How many folds have the rows that are needed to judge by."""
     return min(int((np.cumsum(held.sum(axis=0)) < ROWS).sum()) + 1, held.shape[1])

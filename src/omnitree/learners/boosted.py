@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from omnitree._core import logitboost as kernel
 from omnitree.coefficients.threads import one_thread
+from omnitree.folds import parts_of
 from omnitree.held_out import HeldOut, losses
 from omnitree.learners.trial import Folds, Trial, TrialLearner
 from omnitree.leaves.boosting import Boosted as Model
@@ -92,10 +93,12 @@ class Boosted(TrialLearner):
         rows = node.view(self.expansion)
         x = np.ascontiguousarray(rows.columns)
         f = Folds.of(node, rows, self.folds)
+        if f is None:
+            return None
         start = Model.start(len(rows.present), x.shape[1])
         with one_thread():
             held_out, steps = self._validate(
-                start, x, f.y, rows.weight, f.held, f.costs
+                start, x, f.y, rows.weight, f.fold, f.costs
             )
             model, _ = start.boosted(x, f.y, rows.weight, steps)
         name = f"sparse {self.expansion}"
@@ -107,7 +110,7 @@ class Boosted(TrialLearner):
         x: Floats,
         y: NDArray[np.int32],
         weight: Floats,
-        held: Floats,
+        fold: NDArray[np.int64],
         costs: Floats | None,
     ) -> tuple[HeldOut, int]:
         """Held-out errors, and the number of steps with fewest.
@@ -115,14 +118,12 @@ class Boosted(TrialLearner):
         Each fold is tested after as many steps as are best on the other folds: the number
         that is best on all would have seen it.
         """
-        parts = []
-        for h in held.T:
-            train, test = np.flatnonzero(weight - h > 1e-12), np.flatnonzero(h > 0)
-            if len(train) and len(test):
-                parts.append((x[train], y[train], (weight - h)[train], test, h[test]))
+        parts = [
+            (x[train], y[train], weight[train], test) for train, test in parts_of(fold)
+        ]
         curves = np.zeros((len(parts), self.max_steps + 1))
         made = self.max_steps
-        for curve, (a, b, w, test, h) in zip(curves, parts, strict=True):
+        for curve, (a, b, w, test) in zip(curves, parts, strict=True):
             sums = start.sums(a), start.sums(x[test])
             done = kernel.boost_watched(
                 a,
@@ -131,7 +132,7 @@ class Boosted(TrialLearner):
                 sums[0],
                 x[test],
                 y[test],
-                h,
+                weight[test],
                 sums[1],
                 made,
                 self.patience,
@@ -140,13 +141,13 @@ class Boosted(TrialLearner):
             made = min(made, done)
         errors = curves[:, : made + 1].sum(axis=0)
         tested, wrong = np.zeros((2, len(y)))
-        for curve, (a, b, w, test, h) in zip(curves, parts, strict=True):
+        for curve, (a, b, w, test) in zip(curves, parts, strict=True):
             model, _ = start.boosted(a, b, w, _fewest(errors - curve[: made + 1]))
             kept = weight.copy()
-            kept[test] -= h
+            kept[test] = 0.0
             lost = losses(model.sums(x).argmax(axis=1), y, kept, costs)
-            tested[test] += h
-            wrong[test] += h * lost[test]
+            tested[test] = weight[test]
+            wrong[test] = weight[test] * lost[test]
         return HeldOut(tested, wrong), _fewest(errors)
 
 

@@ -32,15 +32,13 @@ def train_parts(
     lies, p = view.matrix_lines(), view.n_columns
     if lies is None or not p or not len(view.rows):
         return None
-    plain = view.plain and divisions.whole
     sums = second = None
-    if p > NARROW or not plain:
+    if p > NARROW:
         moments = divisions.moments(expansion)
-        if moments is not None:
-            sums = np.stack([part.sums for part in moments])
-            second = np.stack([part.second for part in moments])
-        elif p > NARROW:
+        if moments is None:
             return None
+        sums = np.stack([part.sums for part in moments])
+        second = np.stack([part.second for part in moments])
     matrix, lines = lies
     y = np.empty(len(matrix), dtype=np.int32)
     y[lines] = node.y
@@ -53,7 +51,7 @@ def train_parts(
             lines,
             cell,
             member.view(np.uint8),
-            None if plain else np.ascontiguousarray(divisions.kept.T),
+            None if view.plain else np.ascontiguousarray(view.weight),
             view.n_classes,
             PCA.index(direction.pca),
             direction.epsilon,
@@ -61,7 +59,7 @@ def train_parts(
             sums,
             second,
             # NumPy's large arrays lie in large pages, which are much faster to fill.
-            np.empty(np.count_nonzero(divisions.trained) * view.n_classes + 1),
+            np.empty(np.count_nonzero(~divisions.tested) * view.n_classes + 1),
             weights,
             cuts,
         )

@@ -78,6 +78,11 @@ class Omnivariate(SplitLearner):
         self.choice = choice
         self.merit = merit
 
+    @property
+    def resamples(self) -> bool:
+        parts = [CHOICES.resolve(self.choice), *self._named().values()]
+        return any(part.resamples for part in parts)
+
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The chosen test for one node; None where no candidate finds one."""
         choice: Choice = CHOICES.resolve(self.choice)

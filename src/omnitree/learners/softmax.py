@@ -59,13 +59,13 @@ class SoftmaxTrial(Trial):
             self.whitened,
             self.rows.columns,
             self.y,
-            kept(weight[:, None], held),
+            kept(weight, held),
             valid.penalty,
             valid.weights[: held.shape[1]],
             source.needed_by if isinstance(source, Quadratic) else None,
         )
         with one_thread():
-            found = fewest(start, held, margin, self.costs)
+            found = fewest(start, weight, held, margin, self.costs)
         if found is None:
             return None
         sizes, errors = found
@@ -160,13 +160,15 @@ class Softmax(TrialLearner):
         n, p, k = len(rows.rows), rows.n_columns, len(rows.present)
         if min(n, p) > TOO_MANY:
             return None
+        f = Folds.of(node, rows, self.folds)
+        if f is None:
+            return None
         with one_thread():
             whitened = Whitened.of(rows.columns, rows.weight)
             if whitened is None:
                 return None
-            f = Folds.of(node, rows, self.folds)
             validated = validate(
-                whitened, f.y, k, rows.weight, f.held, penalties, f.costs, against
+                whitened, f.y, k, rows.weight, f.fold, penalties, f.costs, against
             )
         name = f"{self.expansion} softmax"
         return SoftmaxTrial(

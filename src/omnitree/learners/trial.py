@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from omnitree.column_source import Quadratic
 from omnitree.discriminants.base import Functions
-from omnitree.folds import fold_weights
+from omnitree.folds import deal
 from omnitree.held_out import HeldOut
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
@@ -24,7 +24,6 @@ from omnitree.merit import MERITS
 from omnitree.node import EXPANSIONS, Node
 from omnitree.parts import number, unknown
 from omnitree.splits import Split
-from omnitree.table import Table
 
 
 @dataclass(frozen=True)
@@ -102,25 +101,33 @@ class Folds:
     ----------
     y : int array (n,)
         Classes as positions among those present.
-    held : float array (n, folds)
-        Weight of each row in the held-out part of each fold.
+    fold : int array (n,)
+        The fold that holds each row out.
     costs : float array or None
         What wrong answers cost, a line for each class present.
     """
 
     y: NDArray[np.int32]
-    held: Floats
+    fold: NDArray[np.int64]
     costs: Floats | None
 
     @classmethod
-    def of(cls, node: Node, rows: LinearRows, folds: int) -> Folds:
-        """Folds of a node that do not depend on the order of rows."""
+    def of(cls, node: Node, rows: LinearRows, folds: int) -> Folds | None:
+        """Folds of a node, whatever the order of rows; None where there are not two."""
         problem = node.problem
         y = np.searchsorted(rows.present, rows.y).astype(np.int32)
-        table = Table(problem.table.values[rows.rows], problem.table.schema)
-        held = fold_weights(table, y, rows.weight, folds, problem.seed)
+        fold = deal(
+            problem.row_hash[rows.rows],
+            y,
+            folds,
+            problem.seed,
+            (rows.weight,),
+            problem.groups_of(rows.rows),
+        )
+        if (fold == fold[0]).all():
+            return None
         costs = problem.class_costs
-        return cls(y, held, None if costs is None else costs[rows.present])
+        return cls(y, fold, None if costs is None else costs[rows.present])
 
 
 class TrialLearner(SplitLearner):
@@ -130,6 +137,10 @@ class TrialLearner(SplitLearner):
     min_columns: int
     max_columns: int | None
     max_cells: int | None
+
+    @property
+    def resamples(self) -> bool:
+        return True
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The test for one node."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.criterion import Criterion
+from omnitree.folds import row_hash
 from omnitree.parts import Part
 from omnitree.table import Table
 from omnitree.tree import Tree
@@ -37,6 +39,12 @@ class Training:
     seed: int = 0
     expired: Callable[[], bool] = _never
     criterion: Criterion | None = None  # of a numeric target
+    groups: NDArray[np.int64] | None = None  # rows that are held out together
+
+    @cached_property
+    def row_hash(self) -> NDArray[np.uint64]:
+        """What the cells of each row hold, as a number; see `folds.py`."""
+        return row_hash(self.table, self.seed)
 
 
 class Leaves(Part):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from omnitree._core import logitboost as kernel
 from omnitree.column_source import Standardised
+from omnitree.folds import parts_of
 from omnitree.leaf_models import LeafModels
 from omnitree.missing import fill_values
 from omnitree.table import Table
@@ -103,41 +104,37 @@ def steps_by_folds(
     x: Floats,
     y: NDArray[np.int32],
     weight: Floats,
-    held: Floats,
+    fold: NDArray[np.int64],
     max_steps: int,
     patience: int,
 ) -> int:
     """Number of steps from `model` with fewest errors on held-out folds.
 
-    `held` (n, folds) is the weight of each row in each fold. A fold stops `patience` steps
-    after the errors of the folds so far were least, and only steps that all folds made
-    count. Without any step the most frequent class of the training rows is the answer, so
-    that the order of the classes does not matter.
+    `fold` says which one holds each row out. A fold stops `patience` steps after the
+    errors of the folds so far were least, and only steps that all folds made count. Without
+    any step the most frequent class of the training rows is the answer, so that the order
+    of the classes does not matter.
     """
     errors = np.zeros(max_steps + 1)
     made, errors_of_shares = max_steps, 0.0
-    for k in range(held.shape[1]):
-        train = np.flatnonzero(weight - held[:, k] > 1e-12)
-        test = np.flatnonzero(held[:, k] > 1e-12)
-        if not len(train) or not len(test):
-            continue
+    for train, test in parts_of(fold):
         part, other = x[train], x[test]
         steps = kernel.boost_watched(
             part,
             y[train],
-            (weight - held[:, k])[train],
+            weight[train],
             model.sums(part),
             other,
             y[test],
-            held[test, k],
+            weight[test],
             model.sums(other),
             made,
             patience,
             errors,
         )
         made = min(made, steps)
-        shares = np.bincount(y, weight - held[:, k], len(model.bias))
-        errors_of_shares += held[test, k] @ (y[test] != shares.argmax())
+        shares = np.bincount(y[train], weight[train], len(model.bias))
+        errors_of_shares += weight[test] @ (y[test] != shares.argmax())
     if model.is_start:
         errors[0] = errors_of_shares
     return int((errors[: made + 1] < errors[: made + 1].min() + 1e-9).argmax())

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.coefficients.threads import one_thread
-from omnitree.folds import fold_weights
+from omnitree.folds import deal
 from omnitree.leaves.base import Leaves, Training
 from omnitree.leaves.boosting import Boosted, Columns, steps_by_folds
 from omnitree.parts import number
-from omnitree.table import Table
 from omnitree.tree import Tree
 
 
@@ -48,6 +47,10 @@ class LogisticLeaves(Leaves):
         self.max_steps = max_steps
         self.patience = patience
         self.min_rows = min_rows
+
+    @property
+    def resamples(self) -> bool:
+        return not self.steps
 
     def settled(self, training: Training) -> LogisticLeaves:
         self._check()
@@ -108,11 +111,17 @@ class LogisticLeaves(Leaves):
         weight: NDArray[np.float64],
     ) -> int:
         """Steps with fewest errors in cross-validation on some rows."""
-        table = Table(training.table.values[rows], training.table.schema)
-        y = training.y[rows]
-        held = fold_weights(table, y, weight, self.folds, training.seed)
+        y, groups = training.y[rows], training.groups
+        fold = deal(
+            training.row_hash[rows],
+            y,
+            self.folds,
+            training.seed,
+            (weight,),
+            None if groups is None else groups[rows],
+        )
         return steps_by_folds(
-            model, columns.x[rows], y, weight, held, self.max_steps, self.patience
+            model, columns.x[rows], y, weight, fold, self.max_steps, self.patience
         )
 
     def _check(self) -> None:

@@ -2,9 +2,10 @@
 
 `Ridge` fits a linear model with a ridge penalty to the rows of a node, by weighted least
 squares on the standardised columns. The penalty is the one with the least squared error
-when each row in turn is left out, which costs one factorisation for all penalties; an
-infinite penalty, the constant, is among them, so a leaf has a model only if it pays. A row
-of weight two counts as two rows, of which one is left out. Used by `TreeRegressor`.
+when each row in turn, with its whole weight, is left out, which costs one factorisation for
+all penalties; an infinite penalty, the constant, is among them, so a leaf has a model only
+if it pays. Where rows belong to groups, folds of whole groups are left out instead. Used by
+`TreeRegressor`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from scipy import linalg
 
 from omnitree.column_source import Standardised
 from omnitree.criterion import SquaredError
+from omnitree.folds import deal, parts_of
 from omnitree.leaf_models import LeafModel, LeafModels
 from omnitree.leaves.base import Leaves, Training
+from omnitree.node import Problem
 from omnitree.parts import number
 from omnitree.tree import Tree
 
 Floats = NDArray[np.float64]
+FOLDS = 10  # of groups
 
 
 class ConstantLeaves(Leaves):
@@ -81,6 +85,10 @@ class RidgeLeaves(Leaves):
         self.search_penalty = search_penalty
         self.cuts = cuts
 
+    @property
+    def resamples(self) -> bool:
+        return True
+
     def fit(self, tree: Tree, training: Training) -> Tree:
         if type(training.criterion) is not SquaredError:
             raise ValueError(
@@ -97,14 +105,20 @@ class RidgeLeaves(Leaves):
             weight = share[part] * training.weight[rows]
             found = None
             if not training.expired():
-                found = self.model(source, rows, training.y[rows], weight)
+                fold = folds_of_groups(training, rows, weight)
+                found = self.model(source, rows, training.y[rows], weight, fold)
             models.append(found and found[0])
             if found:
                 loss[node] = found[1]
         return tree.replace(models=LeafModels.of(models), loss=loss)
 
     def model(
-        self, source: Standardised, rows: NDArray, target: Floats, weight: Floats
+        self,
+        source: Standardised,
+        rows: NDArray,
+        target: Floats,
+        weight: Floats,
+        fold: NDArray[np.int64] | None = None,
     ) -> tuple[LeafModel, float] | None:
         """The linear model of some rows and its loss; None: a constant is no worse."""
         for penalty in self.penalties:
@@ -117,7 +131,7 @@ class RidgeLeaves(Leaves):
         bias = float(weight @ target / total)
         columns = columns - mean
         penalties = np.array(self.penalties) * total
-        found = fit_ridge(columns, target - bias, weight, penalties)
+        found = fit_ridge(columns, target - bias, weight, penalties, fold)
         if found is None:
             return None
         loss = float(weight @ (target - bias - columns @ found) ** 2)
@@ -126,35 +140,78 @@ class RidgeLeaves(Leaves):
         return LeafModel.of([bias - own @ fill], own[None], fill, "identity"), loss
 
 
-def fit_ridge(x: Floats, t: Floats, weight: Floats, penalties: Floats) -> Floats | None:
-    """Weights for the penalty with the least leave-one-out error.
-
-    `x` and `t` are around their means. None if no penalty beats the constant.
-    """
-    total = float(weight.sum())
-    n, p = x.shape
-    if total < 3 or not p:
+def folds_of_groups(
+    given: Training | Problem, rows: NDArray, weight: Floats
+) -> NDArray[np.int64] | None:
+    """Folds of some rows that keep groups together; None where there are no groups."""
+    if given.groups is None:
         return None
-    # An eigenvector's scores, and its part of the scatter; rows serve where they are few.
-    if n >= p:
-        values, vectors = linalg.eigh((x * weight[:, None]).T @ x)
+    one = np.zeros(len(rows), dtype=np.int32)
+    ties = weight, given.y[rows]
+    key, groups = given.row_hash[rows], given.groups[rows]
+    return deal(key, one, FOLDS, given.seed, ties, groups)
+
+
+def fit_ridge(
+    x: Floats,
+    t: Floats,
+    weight: Floats,
+    penalties: Floats,
+    fold: NDArray[np.int64] | None = None,
+) -> Floats | None:
+    """Weights for the penalty with the least error on rows that are left out.
+
+    `x` and `t` are around their means. `fold` says which rows are left out together; without
+    it, each by itself. None if no penalty beats the constant.
+    """
+    if weight.sum() < 3 or not x.shape[1]:
+        return None
+    scores, vectors, values = _principal(x, weight)
+    slope = scores.T @ (weight * t)
+    shrink = 1.0 / (values[:, None] + penalties)  # (r, penalties)
+    if fold is None:
+        residual = t[:, None] - scores @ (shrink * slope[:, None])
+        share = weight / weight.sum()
+        leverage = (scores**2 @ shrink) * weight[:, None] + share[:, None]
+        # A row that alone decides its own answer says nothing about the model.
+        left_out = residual / np.maximum(1.0 - leverage, 1e-3)
+        errors = weight @ left_out**2
+        constant = float(weight @ (t / np.maximum(1.0 - share, 1e-3)) ** 2)
     else:
+        errors, constant = _left_out(x, t, weight, penalties, fold)
+    best = int(np.argmin(errors))
+    if not errors[best] < constant * (1 - 1e-9):
+        return None
+    return vectors @ (shrink[:, best] * slope)
+
+
+def _principal(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Scores of the rows on the axes of their scatter, the axes, and their parts of it."""
+    if len(x) >= x.shape[1]:
+        values, vectors = linalg.eigh((x * weight[:, None]).T @ x)
+    else:  # few rows: these serve
         root = np.sqrt(weight)[:, None]
         values, left = linalg.eigh((x * root) @ (x * root).T)
         safe = np.sqrt(np.maximum(values, np.finfo(float).tiny))
         vectors = (x * root).T @ left / safe
     keep = values > 1e-10 * max(float(values[-1]), 1e-300)
-    values, vectors = values[keep], vectors[:, keep]
-    scores = x @ vectors
-    slope = scores.T @ (weight * t)
-    shrink = 1.0 / (values[:, None] + penalties)  # (r, penalties)
-    residual = t[:, None] - scores @ (shrink * slope[:, None])
-    leverage = scores**2 @ shrink + 1.0 / total
-    # A row that alone decides its own answer says nothing about the model.
-    left_out = residual / np.maximum(1.0 - leverage, 1e-3)
-    errors = weight @ left_out**2
-    constant = float(weight @ (t / (1.0 - 1.0 / total)) ** 2)
-    best = int(np.argmin(errors))
-    if not errors[best] < constant * (1 - 1e-9):
-        return None
-    return vectors @ (shrink[:, best] * slope)
+    return x @ vectors[:, keep], vectors[:, keep], values[keep]
+
+
+def _left_out(
+    x: Floats, t: Floats, weight: Floats, penalties: Floats, fold: NDArray[np.int64]
+) -> tuple[Floats, float]:
+    """Squared errors of each penalty, and of the constant, on folds that are left out."""
+    errors, constant = np.zeros(len(penalties)), 0.0
+    for train, test in parts_of(fold):
+        w = weight[train]
+        share = w.sum() / weight.sum()
+        mean, bias = w @ x[train] / w.sum(), float(w @ t[train] / w.sum())
+        scores, vectors, values = _principal(x[train] - mean, w)
+        shrink = 1.0 / (values[:, None] + penalties * share)
+        slope = scores.T @ (w * (t[train] - bias))
+        answers = (x[test] - mean) @ vectors @ (shrink * slope[:, None])
+        rest = t[test] - bias
+        errors += weight[test] @ (rest[:, None] - answers) ** 2
+        constant += float(weight[test] @ rest**2)
+    return errors, constant

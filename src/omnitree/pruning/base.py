@@ -8,13 +8,14 @@ pruning, and a way to grow such a tree on other rows (for cross-validation).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core import subtrees
 from omnitree.criterion import Criterion
+from omnitree.folds import fold_numbers
 from omnitree.node import Problem
 from omnitree.parts import Part
 from omnitree.table import Table
@@ -23,28 +24,25 @@ from omnitree.tree import LEAF, Tree
 
 @dataclass(frozen=True)
 class Rows:
-    """Encoded rows with classes (int32) or a numeric target (float64), and weights."""
+    """Encoded rows with classes (int32) or a numeric target (float64), and weights.
+
+    Rows of one of the `groups` are held out together.
+    """
 
     table: Table
     y: NDArray
     weight: NDArray[np.float64]
-
-    @property
-    def groups(self) -> NDArray[np.int32]:
-        """What folds are dealt by: the classes; a numeric target makes one group."""
-        if self.y.dtype.kind == "i":
-            return self.y
-        return np.zeros(len(self.y), dtype=np.int32)
+    groups: NDArray[np.int64] | None = None
 
     def take(self, rows: NDArray) -> Rows:
         """Some of the rows, in order."""
         table = Table(self.table.values[rows], self.table.schema)
-        return Rows(table, self.y[rows], self.weight[rows])
+        groups = None if self.groups is None else self.groups[rows]
+        return Rows(table, self.y[rows], self.weight[rows], groups)
 
-    def weighing(self, weight: NDArray[np.float64]) -> Rows:
-        """The rows with other weights, without those that weigh nothing."""
-        kept = np.flatnonzero(weight > 1e-12)
-        return replace(self.take(kept), weight=weight[kept])
+    def folds(self, n_folds: float, seed: int) -> NDArray[np.int64]:
+        """Fold of each row; see `folds.py`."""
+        return fold_numbers(self.table, self.y, self.weight, n_folds, seed, self.groups)
 
 
 @dataclass(frozen=True)
@@ -95,6 +93,10 @@ class Pruning(Part):
     def needs_share(self) -> float:
         """Share of the training rows to keep apart while growing."""
         return 0.0
+
+    @property
+    def resamples(self) -> bool:
+        return self.needs_share > 0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Where to cut, one entry per node."""

@@ -16,7 +16,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from omnitree.folds import fold_weights
 from omnitree.held_out import HeldOut
 from omnitree.learners import LEARNERS, Boosted, Softmax
 from omnitree.learners.trial import Trial, TrialLearner
@@ -111,6 +110,10 @@ class Contest(Pruning):
     def adds_features(self) -> bool:
         return bool(len(self.rivals))
 
+    @property
+    def resamples(self) -> bool:
+        return True
+
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         """The tree after the contest."""
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
@@ -167,7 +170,7 @@ class Contest(Pruning):
         for part in parts:
             weight[part.rows] += part.test.weight
         size = CostComplexity(self.folds, se=self.se)
-        chosen = size.choose(by_fold, weight.sum(), tree.costs is None)
+        chosen = size.choose(by_fold, weight[weight > 0], tree.costs is None)
         for part in parts:
             answer = part.cut(prices[chosen]).predict_labels(part.test.table)
             lost = mistakes(part.tree, part.test.y, answer)
@@ -186,7 +189,7 @@ class Contest(Pruning):
 
         `first` is the margin of the first rival.
         """
-        if problem.weight[here].sum() > self.max_rows:
+        if len(here) > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
         least = held_out.shares()[here]
@@ -252,9 +255,7 @@ def _subtree(tree: Tree, at: int) -> Tree:
 def _sample(problem: Problem, rows: np.ndarray, n: int) -> np.ndarray:
     """About n of the rows, in the order of the table, each class by its share."""
     part = Rows(problem.table, problem.y, problem.weight).take(rows)
-    folds = part.weight.sum() / n
-    weight = fold_weights(part.table, part.y, part.weight, folds, problem.seed)
-    return rows[weight[:, 0] > 0]
+    return rows[part.folds(len(rows) / n, problem.seed) == 0]
 
 
 def graft(tree: Tree, splits: dict[int, Split], rows: Rows) -> Tree:

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from omnitree._core import subtrees
-from omnitree.folds import fold_weights
+from omnitree.held_out import effective_rows
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -64,6 +64,10 @@ class CostComplexity(Pruning):
     def needs_share(self) -> float:
         return self.share if self.folds == 0 and self.alpha is None else 0.0
 
+    @property
+    def resamples(self) -> bool:
+        return bool(self.alpha is None and (self.folds or self.share))
+
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         return self.decide(tree, evidence)[0]
 
@@ -79,24 +83,24 @@ class CostComplexity(Pruning):
         alphas, prices = steps(tree, links)
         if self.folds:
             wrong = self.cross_validate(prices, evidence)
-            n = evidence.train.weight.sum()
+            weight = evidence.train.weight
         else:
             rows = held_out_rows(evidence, "cost-complexity")
-            n = rows.weight.sum()
+            weight = rows.weight
             wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
         counted = evidence.criterion is None and tree.costs is None
-        chosen = self.choose(wrong, n, counted)
+        chosen = self.choose(wrong, weight, counted)
         return links <= alphas[chosen], float(wrong[:, chosen].sum())
 
-    def choose(self, by_fold: np.ndarray, n: float, counted: bool) -> int:
-        """Position of the alpha to take, from the errors (folds, alphas)."""
+    def choose(self, by_fold: np.ndarray, weight: np.ndarray, counted: bool) -> int:
+        """Position of the alpha to take, from the errors (folds, alphas) on some rows."""
         if not len(by_fold):
             return 0  # too few rows for a fold: nothing speaks for a smaller tree
         wrong = by_fold.sum(axis=0)
         best = int(wrong.argmin())
         slack = 1e-9 if counted else 1e-9 * wrong[best]
         if self.se:
-            slack += self.se * standard_error(by_fold, n, counted)
+            slack += self.se * standard_error(by_fold, weight, counted)
         # Of equally good trees the smallest, that is the last.
         return int(np.flatnonzero(wrong <= wrong[best] + slack)[-1])
 
@@ -109,16 +113,19 @@ class CostComplexity(Pruning):
         return np.reshape(by_fold, (-1, len(prices)))
 
 
-def standard_error(by_fold: np.ndarray, n: float, counted: bool) -> float:
-    """Of the least sum over folds of errors (folds, alphas) on n rows.
+def standard_error(by_fold: np.ndarray, weight: np.ndarray, counted: bool) -> float:
+    """Of the least sum over folds of errors (folds, alphas) on rows of some weight.
 
-    If they are no counts but costs or losses, whose spread nobody knows, that of the folds
+    Unequal weights make it larger, as if there were fewer rows (`effective_rows`). If the
+    errors are no counts but costs or losses, whose spread nobody knows, that of the folds
     tells.
     """
     wrong = by_fold.sum(axis=0)
     best = int(wrong.argmin())
     if counted:
-        return float(np.sqrt(wrong[best] * max(1 - wrong[best] / n, 0.0)))
+        total = float(weight.sum())
+        share = min(float(wrong[best]) / total, 1.0)
+        return total * float(np.sqrt(share * (1 - share) / effective_rows(weight)))
     if len(by_fold) == 1:
         raise ValueError("se needs folds where the target is numeric or errors cost")
     return float(by_fold[:, best].std() * np.sqrt(len(by_fold)))
@@ -154,19 +161,19 @@ def fold_trees(
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
     rows = evidence.train
-    held = fold_weights(rows.table, rows.groups, rows.weight, folds, evidence.seed)
+    fold = rows.folds(folds, evidence.seed)
 
     def one(k: int) -> FoldTree | None:
-        train = rows.weighing(rows.weight - held[:, k])
-        test = rows.weighing(held[:, k])
-        if not len(train.y) or not len(test.y):  # fewer rows than folds
+        held = fold == k
+        train, test = rows.take(~held), rows.take(held)
+        if not len(train.y) or not len(test.y):  # fewer rows, or groups, than folds
             return None
         tree = evidence.regrow(train)
         links = weakest_links(
             tree, training_errors(tree, replace(evidence, train=train))
         )
-        at = np.flatnonzero(held[:, k] > 1e-12)
-        return FoldTree(tree, links, float(train.weight.sum()), test, at)
+        total = float(train.weight.sum())
+        return FoldTree(tree, links, total, test, np.flatnonzero(held))
 
     trees = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
         delayed(one)(k) for k in range(folds if most is None else most)

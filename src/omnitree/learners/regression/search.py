@@ -20,6 +20,7 @@ from omnitree.divisions import Divisions
 from omnitree.leaf_models import LeafModels
 from omnitree.learners.base import SplitLearner
 from omnitree.leaves import RidgeLeaves
+from omnitree.leaves.ridge import folds_of_groups
 from omnitree.node import Node
 from omnitree.parts import number
 
@@ -182,7 +183,7 @@ def trial_losses(
             here, there = branches[0] == b, branches[1] == b
             if here.any() and there.any():
                 answer[there] = _answers(part, here, rows[there])
-        held = divisions.held[test, d]
+        held = node.weight[test]
         loss = held @ criterion.losses(node.target[test] - answer)
         out[d] = loss / max(held.sum(), np.finfo(float).tiny)
     return out
@@ -194,7 +195,9 @@ def _answers(node: Node, here: NDArray, rows: NDArray) -> Floats:
     target, weight = node.target[here], node.weight[here]
     if isinstance(problem.leaves, RidgeLeaves):
         source = problem.standardised
-        found = problem.leaves.model(source, node.rows[here], target, weight)
+        rows_here = node.rows[here]
+        fold = folds_of_groups(problem, rows_here, weight)
+        found = problem.leaves.model(source, rows_here, target, weight, fold)
         if found is not None:
             out = np.empty((len(rows), 1))
             at = np.zeros(len(rows), dtype=np.int32)
