@@ -535,7 +535,7 @@ DAMAGE = {
     "candidate without score": at("nodes", 2, "candidates", value=[without("score")]),
     "candidate with more": at("nodes", 2, "candidates", value=[CANDIDATE | {"x": 1}]),
     "candidate's kind": at(
-        "nodes", 2, "candidates", value=[CANDIDATE | {"kind": "leaf"}]
+        "nodes", 2, "candidates", value=[CANDIDATE | {"kind": "oak"}]
     ),
     "candidate's parameters": at(
         "nodes", 2, "candidates", value=[CANDIDATE | {"parameters": -1}]
