@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris, load_wine
 from typer.testing import CliRunner
 
 from omnitree import cli, export, load, persistence, presets, reading
-from omnitree.experiments import commands, demo
+from omnitree.experiments import commands, demo, file_options, fit_command, fit_options
 
 PLAY = """outlook,temperature,windy,play
 sunny,30.5,false,no
@@ -108,7 +108,10 @@ def test_help_gives_examples_that_are_right_usage():
     assert found > 10
 
 
-@pytest.mark.parametrize("module", [cli, commands, demo, reading])
+MODULES = [cli, commands, demo, file_options, fit_command, fit_options, reading]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_module_imports_nothing_heavy(module):
     body = ast.parse(Path(module.__file__).read_text()).body
     found = {
@@ -193,7 +196,7 @@ def test_folds_of_the_estimate(play: Path, iris: Path, tmp_path: Path, monkeypat
     assert "Error" not in none.stdout and model.exists()
     for folds in (1, -1):
         assert "0 or at least 2" in refused(*fit, "--folds", folds)
-    monkeypatch.setattr(cli, "LARGE", 500)
+    monkeypatch.setattr(fit_command, "LARGE", 500)
     assert "3-fold stratified" in run(*fit).stdout
 
 
@@ -201,7 +204,7 @@ def test_model_is_there_before_the_estimate(play: Path, tmp_path: Path, monkeypa
     def tired(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_cross_validate", tired)
+    monkeypatch.setattr(fit_command, "_print_report", tired)
     model = tmp_path / "model.json"
     result = run("fit", play, "--target", "play", "-o", model)
     assert result.exit_code != 0
@@ -363,7 +366,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
         "newlines.csv": (b"\n\n", "empty"),
         "header.csv": (b"a,play\n", "no rows"),
         "binary.csv": (b"\x7fELF\x00\x01\x02", "binary"),
-        "latin.csv": ("a,play\nä,1\n".encode("latin-1"), "UTF-8"),
+        "cyrillic.csv": ("имя,play\nда,1\n".encode("cp1251"), "--encoding"),
         "cut.csv": (PLAY[:-12].encode(), "line 15"),
         "ragged.csv": (b"a,play\n1,2\n1,2,3\n", "line 3"),
         "short.csv": (b"a,b,play\n1,2,3\n1,2\n", "line 3"),

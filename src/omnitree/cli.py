@@ -12,43 +12,61 @@ import io
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from omnitree.experiments import commands
+from omnitree.experiments.commands import check_output
 from omnitree.experiments.demo import demo
-from omnitree.reading import (
-    InputError,
-    as_numbers,
-    check_input,
-    input_at_fault,
-    is_numeric,
-    read_table,
+from omnitree.experiments.file_options import (
+    Comment,
+    Decimal,
+    Encoding,
+    Missing,
+    Sep,
+    Sheet,
+    file_format,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-
-FRONT_DOOR = "omni"
-# Folds of the error estimate, and of that for tables of more than LARGE cells.
-FOLDS = 10
-FEW_FOLDS = 3
-LARGE = 1_000_000
-TASKS = ["classification", "regression"]
+from omnitree.experiments.fit_command import fit
+from omnitree.reading import InputError, check_input, input_at_fault, read_table
 
 
 class _Commands(TyperGroup):
-    """Turns an `InputError` into one line on stderr and exit code 1."""
+    """One line on stderr for each warning of ours, and for an `InputError`: exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with _warnings_as_notes():
+                return super().invoke(ctx)
         except InputError as error:
             typer.echo(f"omnitree: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(1) from None
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print our own warnings as notes, each once; those of other libraries are not for
+    users of the command line."""
+    said: set[str] = set()
+
+    def say(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        ours = category is UserWarning or category.__module__.startswith("omnitree")
+        if ours and text not in said:
+            said.add(text)
+            typer.echo(f"note: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # By the module that the warning is laid to: our own, or one of our commands.
+        warnings.filterwarnings("always", category=UserWarning, module="omnitree")
+        warnings.showwarning = say
+        yield
 
 
 app = typer.Typer(
@@ -66,9 +84,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-DataFile = Annotated[
-    Path, typer.Argument(metavar="DATA.csv", help="CSV, TSV, ARFF or Parquet file.")
-]
+DataFile = Annotated[Path, typer.Argument(metavar="DATA.csv", help="As for `fit`.")]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="model.json", help="File written by `fit -o`.")
 ]
@@ -109,84 +125,7 @@ def _options(
 
 
 app.command()(demo)
-
-
-@app.command()
-def fit(
-    data: DataFile,
-    target: Annotated[
-        str, typer.Option(help="Column with the class, or the number, of each row.")
-    ],
-    preset: Annotated[
-        str,
-        typer.Option(
-            help="A published system; see `omnitree presets`. Options as "
-            "bu95:coefficients=thermal:selection=sbe."
-        ),
-    ] = FRONT_DOOR,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="classification or regression. Without it, regression if the target "
-            "has fractional numbers or more than 30 different whole ones."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the model here.")
-    ] = None,
-    seed: Seed = 0,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            help=f"Folds of the error estimate, from 2, or 0 for none; by default {FOLDS}, "
-            f"of large tables {FEW_FOLDS}.",
-        ),
-    ] = None,
-) -> None:
-    """Fit a tree, print it and estimate its error on new rows.
-
-    The estimate is that of the whole procedure, fitted anew for every fold.
-
-    \b
-    Examples:
-      omnitree fit DATA.csv --target class -o model.json
-      omnitree fit DATA.csv --target class --preset c4.5 --folds 0
-      omnitree fit DATA.csv --target price --task regression
-    """
-    from omnitree import save
-    from omnitree.experiments.methods import parse
-    from omnitree.parts import unknown
-
-    if folds is not None and (folds < 0 or folds == 1):
-        raise InputError(f"--folds must be 0 or at least 2, not {folds}")
-    if task not in (None, *TASKS):
-        raise InputError(unknown("task", task, TASKS))
-    parse(preset)  # complains before a file is read
-    _check_output(output, data)
-    X, y, left_out = read_table(data).features_and_target(target)
-    if left_out:
-        typer.echo(f"note: {left_out} rows without {target!r} left out", err=True)
-    if task is None and is_numeric(y):
-        task = "regression"
-        typer.echo(f"note: {target!r} is taken as a number (--task)", err=True)
-    if task == "regression":
-        y = as_numbers(y, target)
-    elif len(set(y)) == 1:
-        raise InputError(
-            f"all rows of {data} have the same {target!r}, {str(y[0])!r}: there is nothing "
-            "to tell apart"
-        )
-    clf = _estimator(preset, seed, task == "regression")
-    with input_at_fault():
-        clf.fit(X, y)
-    typer.echo(clf.describe() + "\n")
-    if output is not None:  # first: whoever is tired of the estimate has the model
-        with input_at_fault():
-            save(clf, os.path.realpath(output))
-    if folds != 0:
-        typer.echo(_error_report(preset, X, y, seed, folds))
-    if output is not None:
-        typer.echo(f"Model: {output}")
+app.command()(fit)
 
 
 @app.command()
@@ -197,6 +136,12 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", help="Write here instead of standard output."),
     ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
 ) -> None:
     """Add predictions to a table.
 
@@ -206,24 +151,31 @@ def predict(
     Example:
       omnitree predict model.json NEW.csv -o out.csv
     """
-    _check_output(output, model, data)
+    check_output(output, model, data)
     clf = _load(model)
-    table = read_table(data, clf.tree_.schema)
+    format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    table = read_table(data, clf.tree_.schema, format)
     labels = [str(c) for c in clf.tree_.classes]
     new = ["predicted", *(f"p({label})" for label in labels)]
     for name in new:
         if name in table.header:
             raise InputError(f"{data} has a column {name!r} already: rename it first")
     with input_at_fault():
-        if labels:
-            proba = clf.predict_proba(table.frame)
-            answers = clf.predict(table.frame)
-            cells = [
-                [str(answer), *(f"{v:.6g}" for v in shares)]
-                for answer, shares in zip(answers, proba, strict=True)
-            ]
-        else:
-            cells = [[repr(v)] for v in clf.predict(table.frame).tolist()]
+        numbers = clf.predict_proba(table.frame) if labels else None
+        answers = clf.predict(table.frame).tolist()
+    if numbers is None:
+        cells = [[repr(answer)] for answer in answers]
+    else:
+        cells = [
+            [str(answer), *(f"{v:.6g}" for v in shares)]
+            for answer, shares in zip(answers, numbers, strict=True)
+        ]
+    if table.decimal == ",":
+        n_labels = 1 if labels else 0
+        cells = [
+            [*row[:n_labels], *(c.replace(".", ",") for c in row[n_labels:])]
+            for row in cells
+        ]
     text = io.StringIO()
     out = csv.writer(text, delimiter=table.separator, lineterminator="\n")
     out.writerow([*table.header, *new])
@@ -274,7 +226,7 @@ def show(
             raise InputError(f"--{name} is for --format {fits}, not {format_}")
     if format_ in ("html", "onnx") and output is None:
         raise InputError(f"{format_} is not for a terminal: name a file with -o")
-    _check_output(output, model)
+    check_output(output, model)
     clf = _load(model)
     if format_ == "html":
         with input_at_fault():
@@ -307,6 +259,12 @@ def explain(
         str | None,
         typer.Option(help="Of a number: what to reach, as 'above 12.5'."),
     ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
 ) -> None:
     """Say why one row gets its answer.
 
@@ -319,7 +277,8 @@ def explain(
       omnitree explain prices.json DATA.csv --row 1 --goal "above 12.5"
     """
     clf = _load(model)
-    table = read_table(data, clf.tree_.schema)
+    format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    table = read_table(data, clf.tree_.schema, format)
     if row > len(table.frame):
         raise InputError(f"{data} has {len(table.frame)} rows; there is no row {row}")
     with input_at_fault():
@@ -378,23 +337,6 @@ def _check_preset(name: str) -> None:
         raise InputError(unknown("preset", name, presets.names()))
 
 
-def _estimator(preset: str, seed: int, numeric: bool = False) -> Any:
-    """An unfitted estimator: the front door, or a preset."""
-    from omnitree import OmniTreeClassifier, OmniTreeRegressor
-    from omnitree.experiments.methods import parse
-
-    if numeric:
-        if preset != FRONT_DOOR:
-            raise InputError(
-                f"the preset {preset!r} is for classes; for a number use {FRONT_DOOR!r}, "
-                "or --task classification"
-            )
-        return OmniTreeRegressor(random_state=seed)
-    if preset == FRONT_DOOR:
-        return OmniTreeClassifier(random_state=seed)
-    return parse(preset).make(seed)
-
-
 def _load(path: Path) -> Any:
     from omnitree import load
 
@@ -403,95 +345,7 @@ def _load(path: Path) -> Any:
         return load(path)
 
 
-def _error_report(preset: str, X: Any, y: Any, seed: int, folds: int | None) -> str:
-    """The cross-validated error of the whole procedure, in words."""
-    import numpy as np
-
-    if folds is None:
-        folds = FOLDS if X.size <= LARGE else FEW_FOLDS
-    if y.dtype.kind == "f":
-        return _loss_report(preset, X, y, seed, folds)
-    labels, counts = np.unique(y, return_counts=True)
-    if np.sort(counts)[-2] < 2:
-        return "No estimate of the error: all classes but one have a single row."
-    folds = int(min(folds, max(2, counts.min())))
-    with input_at_fault():
-        error = _cross_validate(preset, X, y, seed, folds)
-    most = str(labels[counts.argmax()])
-    chance = 100 * (1 - counts.max() / len(y))
-    return (
-        f"Error on new rows: {error.mean():.1f} % ± {error.std(ddof=1):.1f}, the mean ± "
-        f"sd of {folds}-fold stratified\ncross-validation of the whole procedure on "
-        f"{len(y)} rows. Always {most!r}: {chance:.1f} %."
-    )
-
-
-def _cross_validate(preset: str, X: Any, y: Any, seed: int, folds: int) -> np.ndarray:
-    """Fit on all folds but one and count the errors on that one, in turn: percents."""
-    import numpy as np
-    from sklearn.model_selection import StratifiedKFold
-
-    cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class may have fewer rows than there are folds
-        warnings.simplefilter("ignore", UserWarning)
-        splits = list(cut.split(np.zeros(len(y)), y))
-    error = []
-    for train, test in _watched(splits):
-        clf = _estimator(preset, seed).fit(X.iloc[train], y[train])
-        error.append(100 * float(np.mean(clf.predict(X.iloc[test]) != y[test])))
-    return np.array(error)
-
-
-def _watched(splits: list[Any]) -> Any:
-    """The folds, with a bar that shows the time left on a terminal."""
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(
-        splits,
-        "estimating the error",
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-
-
-def _loss_report(preset: str, X: Any, y: Any, seed: int, folds: int) -> str:
-    """The same for a number: the root of the mean squared error."""
-    import numpy as np
-    from sklearn.model_selection import KFold
-
-    folds = min(folds, len(y) // 2)
-    if folds < 2:
-        return "No estimate of the error: too few rows."
-    answer = np.empty(len(y))
-    with input_at_fault():
-        cut = KFold(folds, shuffle=True, random_state=seed)
-        for train, test in _watched(list(cut.split(y))):
-            model = _estimator(preset, seed, numeric=True)
-            answer[test] = model.fit(X.iloc[train], y[train]).predict(X.iloc[test])
-    error, spread = np.sqrt(np.mean((answer - y) ** 2)), y.std()
-    return (
-        f"Error on new rows: {error:.4g}, the root mean squared error of {folds}-fold\n"
-        f"cross-validation of the whole procedure on {len(y)} rows. Always the mean: "
-        f"{spread:.4g}."
-    )
-
-
 # -- files and printing ---------------------------------------------------------------
-
-
-def _check_output(path: Path | None, *inputs: Path) -> None:
-    """Refuse, before any work, an output that cannot or should not be replaced."""
-    if path is None:
-        return
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no regular file: choose another output")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {path.parent} to write to")
-    for other in inputs:
-        if path.exists() and other.exists() and path.samefile(other):
-            raise InputError(f"{path} is an input: choose another output")
 
 
 def _put(path: Path | None, content: str | bytes) -> None:

@@ -13,6 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
+from omnitree.experiments.file_options import (
+    Comment,
+    Decimal,
+    Encoding,
+    Missing,
+    Sep,
+    Sheet,
+    file_format,
+)
 from omnitree.reading import InputError
 
 Folder = Annotated[
@@ -45,9 +54,7 @@ def register(app: typer.Typer) -> None:
 def compare(
     data: Annotated[
         list[str],
-        typer.Argument(
-            metavar="DATA...", help="Files (CSV, TSV, ARFF, Parquet) or names."
-        ),
+        typer.Argument(metavar="DATA...", help="Files as for `fit`, or names."),
     ],
     presets: Annotated[
         str, typer.Option(help="Presets, as a,b,c; options as ldt:epsilon=0.9.")
@@ -71,6 +78,12 @@ def compare(
     ] = None,
     retry: Annotated[bool, typer.Option(help="Try failed folds again.")] = False,
     seed: Seed = 0,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
 ) -> None:
     """Compare presets on data sets.
 
@@ -96,7 +109,8 @@ def compare(
     chosen = [methods.parse(name) for name in presets.split(",") if name.strip()]
     if not chosen:
         raise InputError("no preset is given; see `omnitree presets`")
-    tables = [_parsed(sets.load, name, folder, target) for name in data]
+    format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    tables = [_parsed(sets.load, name, folder, target, format) for name in data]
     _refuse_twins("data set", [table.name for table in tables])
     _refuse_twins("preset", [method.name for method in chosen])
     tasks = [Task(table, method, kind, seed) for table in tables for method in chosen]
@@ -196,14 +210,17 @@ def print_tables(tables: list[Any]) -> None:
         console.print(table.rich())
 
 
-def check_output(path: Path | None) -> None:
-    """Refuse, before any work, an output that cannot be written."""
+def check_output(path: Path | None, *inputs: Path) -> None:
+    """Refuse, before any work, an output that cannot or should not be replaced."""
     if path is None:
         return
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is no regular file: choose another output")
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder {path.parent} to write to")
+    for other in inputs:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise InputError(f"{path} is an input: choose another output")
 
 
 def jobs_of(jobs: int) -> int:

@@ -2,7 +2,7 @@
 
 A name is looked for among scikit-learn's own sets and the generators, then as `NAME.csv`
 in a folder (`--data`, else $OMNITREE_DATA; its last column is `class`, a column `split` of
-train and test is no feature, empty cells are gaps), then at OpenML. A path to a file is
+train and test is no feature, empty cells are missing), then at OpenML. A path to a file is
 read as a table of the user's. Options follow a colon: `led:irrelevant=17:rows=500`.
 """
 
@@ -23,10 +23,13 @@ import pandas as pd
 from omnitree.experiments import openml, specs
 from omnitree.experiments.generators import GENERATORS
 from omnitree.parts import unknown
-from omnitree.reading import InputError, is_numeric, read_table
+from omnitree.reading import FileFormat, InputError, is_numeric, read_table
+from omnitree.reading.contents import inner_suffix
 
 SCIKIT_LEARN = ("breast_cancer", "digits", "iris", "wine")
 VARIABLE = "OMNITREE_DATA"
+# Files of a folder of data sets hold what they say: only empty cells are missing.
+PLAIN = FileFormat(",", ".", "utf-8", comment="", missing=("",), forgiving=False)
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,24 @@ class Dataset:
         return np.unique(self.y)
 
 
-def load(name: str, folder: Path | None = None, target: str | None = None) -> Dataset:
+def load(
+    name: str,
+    folder: Path | None = None,
+    target: str | None = None,
+    format: FileFormat | None = None,
+) -> Dataset:
     """Find a data set by name or path.
 
     Parameters
     ----------
     name : str
-        A name with options, or a path to a CSV, TSV, ARFF or Parquet file.
+        A name with options, or a path to a file as `read_table` reads.
     folder : Path, optional
         Where `NAME.csv` is looked for; by default $OMNITREE_DATA.
     target : str, optional
         Column with the class, for a path; by default `class`, else the last one.
+    format : FileFormat, optional
+        How a file is written, for a path.
 
     Examples
     --------
@@ -97,7 +107,7 @@ def load(name: str, folder: Path | None = None, target: str | None = None) -> Da
     (20, 10)
     """
     if _is_path(name):
-        return from_file(Path(name), target)
+        return from_file(Path(name), target, format)
     base, options = specs.parse(name)
     if base in GENERATORS:
         return generate(base, **options)
@@ -148,14 +158,16 @@ def generate(name: str, **options: Any) -> Dataset:
 def from_folder(name: str, folder: Path) -> Dataset:
     """`NAME.csv` of a folder of data sets."""
     path = folder / f"{name}.csv"
-    X, y, _ = read_table(path, gaps=[""]).features_and_target("class")
+    X, y, _ = read_table(path, format=PLAIN).features_and_target("class")
     split = X.pop("split").to_numpy(str) if "split" in X else None
     return Dataset(name, X, y, split, source=path.name)
 
 
-def from_file(path: Path, target: str | None = None) -> Dataset:
+def from_file(
+    path: Path, target: str | None = None, format: FileFormat | None = None
+) -> Dataset:
     """A table of the user's."""
-    table = read_table(path)
+    table = read_table(path, format=format)
     if target is None:
         target = "class" if "class" in table.header else table.header[-1]
     X, y, _ = table.features_and_target(target)
@@ -191,5 +203,5 @@ def _options_of(make: Callable, name: str, options: dict[str, Any]) -> dict[str,
 
 
 def _is_path(name: str) -> bool:
-    suffixes = (".csv", ".tsv", ".tab", ".arff", ".parquet", ".pq")
-    return name.lower().endswith(suffixes) or os.sep in name
+    suffixes = (".csv", ".tsv", ".tab", ".txt", ".arff", ".parquet", ".pq", ".xlsx")
+    return inner_suffix(Path(name)) in suffixes or os.sep in name

@@ -1,0 +1,205 @@
+"""Measures of answers to held-out rows, each with a 95 % interval.
+
+Every measure is a mean over rows, or a smooth function of means, so that each row has an
+influence on it: the measure's derivative by the row's share. The squares of the influences
+add up to the variance. Rows that belong together (groups) count as one: their influences
+are added before they are squared. Weights are shares: only their ratios matter. The rows
+are those held out in turn by a cross-validation; that its fits share training rows is not
+in the interval, which therefore speaks of new rows and not of new training sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """An estimate and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows, their weights, and which belong together.
+
+    Attributes
+    ----------
+    weight : float64 array (n,)
+    groups : int array (n,) or None
+        Codes of groups from 0.
+
+    Examples
+    --------
+    >>> rows = Sample(np.ones(100))
+    >>> wrong = np.arange(100) < 10
+    >>> [round(v, 3) for v in rows.share(wrong)]
+    [0.1, 0.055, 0.175]
+    """
+
+    weight: Floats
+    groups: NDArray[np.intp] | None = None
+
+    def take(self, rows: NDArray) -> Sample:
+        """Some of the rows."""
+        groups = None
+        if self.groups is not None:
+            groups = np.unique(self.groups[rows], return_inverse=True)[1]
+        return Sample(self.weight[rows], groups)
+
+    def units(self, values: Floats) -> Floats:
+        """Sums over rows that belong together."""
+        if self.groups is None:
+            return values
+        return np.bincount(self.groups, weights=values).astype(np.float64)
+
+    @property
+    def n_units(self) -> float:
+        """How many independent rows or groups these weights are worth (Kish 1965)."""
+        weight = self.units(self.weight)
+        return float(weight.sum() ** 2 / (weight**2).sum())
+
+    def mean(self, values: NDArray) -> float:
+        """The weighted mean."""
+        return float(np.average(values, weights=self.weight))
+
+    def influence(self, values: NDArray) -> Floats:
+        """What each row adds to the weighted mean."""
+        return self.weight * (values - self.mean(values)) / self.weight.sum()
+
+    def standard_error(self, influence: Floats) -> float:
+        """Of the measure that rows have this influence on."""
+        sums = self.units(influence)
+        n = len(sums)
+        return float(np.sqrt((sums**2).sum() * n / (n - 1))) if n > 1 else np.inf
+
+    @property
+    def quantile(self) -> float:
+        """Standard errors from an estimate to the end of its interval."""
+        freedom = max(len(self.units(self.weight)) - 1, 1)
+        return float(stats.t.ppf((1 + LEVEL) / 2, freedom))
+
+    def plain(self, value: float, influence: Floats) -> Interval:
+        """An interval of the same length to both sides."""
+        half = self.quantile * self.standard_error(influence)
+        return Interval(value, value - half, value + half)
+
+    def difference(self, values: NDArray) -> Interval:
+        """The mean of differences, which may be of either sign."""
+        return self.plain(self.mean(values), self.influence(values))
+
+    def positive(self, values: NDArray) -> Interval:
+        """The mean of losses: an interval on the scale of their logarithm."""
+        value = self.mean(values)
+        if value == 0:
+            return Interval(0.0, 0.0, 0.0)
+        error = self.standard_error(self.influence(values)) / value
+        factor = np.exp(min(self.quantile * error, 700))
+        return Interval(value, float(value / factor), float(value * factor))
+
+    def share(self, yes: NDArray) -> Interval:
+        """The share of rows for which something holds: Wilson's interval.
+
+        It is that of as many rows as the weights and groups are worth.
+        """
+        value = self.mean(yes)
+        error = self.standard_error(self.influence(yes))
+        n = self.n_units
+        if error > 0:
+            rows = Sample(self.weight).n_units
+            n = min(value * (1 - value) / error**2, rows)
+        return wilson(value, n)
+
+    def area(self, score: Floats, positive: NDArray) -> Interval:
+        """The area under the ROC curve, by the variance of DeLong et al. (1988).
+
+        Examples
+        --------
+        >>> truth = np.array([False, False, True, True])
+        >>> Sample(np.ones(4)).area(np.array([0.1, 0.4, 0.35, 0.8]), truth).value
+        0.75
+        """
+        above = np.empty(len(score))
+        influence = np.empty(len(score))
+        for own, sign in ((positive, 1.0), (~positive, -1.0)):
+            above[own] = _share_below(
+                sign * score[own], sign * score[~own], self.weight[~own]
+            )
+        value = float(np.average(above[positive], weights=self.weight[positive]))
+        for own in (positive, ~positive):
+            weight = self.weight[own]
+            influence[own] = weight * (above[own] - value) / weight.sum()
+        if not 0 < value < 1:
+            return wilson(value, float(min(positive.sum(), (~positive).sum())))
+        half = self.quantile * self.standard_error(influence) / (value * (1 - value))
+        logit = np.log(value / (1 - value))
+        ends = 1 / (1 + np.exp(-np.array([logit - half, logit + half])))
+        return Interval(value, float(ends[0]), float(ends[1]))
+
+    def determination(self, loss: Floats, spread: Floats) -> Interval:
+        """R squared: one less the ratio of two means of squares."""
+        below = self.mean(spread)
+        ratio = self.mean(loss) / below
+        influence = -self.weight * (loss - ratio * spread) / (self.weight.sum() * below)
+        found = self.plain(1 - ratio, influence)
+        return found._replace(high=min(found.high, 1.0))
+
+    def calibration_slope(self, proba: Floats, truth: NDArray) -> Interval | None:
+        """By what the logarithms of probabilities must be multiplied to fit best.
+
+        Of two classes it is the slope of the logistic regression on the logit, without
+        a constant. Below 1 probabilities are too extreme, above 1 not enough. None if
+        all probabilities of each row are equal. Those below 1/(2n) count as that.
+        """
+        z = np.log(np.maximum(proba, 0.5 / len(proba)))
+        own = z[np.arange(len(z)), truth]
+        slope = 1.0
+        for _ in range(50):
+            q = np.exp(slope * z - (slope * z).max(axis=1, keepdims=True))
+            q /= q.sum(axis=1, keepdims=True)
+            mean = (q * z).sum(axis=1)
+            score = self.weight * (own - mean)
+            curvature = float(self.weight @ ((q * z**2).sum(axis=1) - mean**2))
+            if curvature < 1e-12 * self.weight.sum():
+                return None
+            step = float(np.clip(score.sum() / curvature, -1, 1))
+            slope += step
+            if abs(step) < 1e-9:
+                break
+        return self.plain(slope, score / curvature)
+
+
+def wilson(share: float, n: float) -> Interval:
+    """Wilson's score interval of a share of n rows.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in wilson(0.0, 20)]
+    [0.0, 0.0, 0.161]
+    """
+    z2 = float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    low = 0.0 if share == 0 else float(centre - half)
+    high = 1.0 if share == 1 else float(centre + half)
+    return Interval(share, low, high)
+
+
+def _share_below(scores: Floats, others: Floats, weight: Floats) -> Floats:
+    """The share of the others below each score, equal ones by half."""
+    order = np.argsort(others, kind="stable")
+    others = others[order]
+    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
+    below = sums[np.searchsorted(others, scores, "left")]
+    upto = sums[np.searchsorted(others, scores, "right")]
+    return (below + upto) / (2 * sums[-1])
