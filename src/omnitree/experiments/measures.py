@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from omnitree.experiments.estimate import HeldOut
-from omnitree.experiments.intervals import Interval
+from omnitree.experiments.intervals import Interval, Sample
 from omnitree.experiments.procedure import Procedure, Rows
 from omnitree.experiments.tables import Table
 
@@ -65,15 +65,28 @@ class ClassMeasures:
         return sums / sums.sum()
 
     @cached_property
-    def losses(self) -> np.ndarray:
+    def costs(self) -> np.ndarray:
         """What each answer costs each row."""
-        return self.procedure.row_losses(self.held_out.classes, self.rows.y)
+        return self.procedure.row_costs(self.held_out.classes, self.rows.y)
+
+    @cached_property
+    def weighted(self) -> Sample:
+        """The rows weighted by class, too."""
+        sample = self.held_out.sample
+        weight = sample.weight * self.procedure.class_weights(self.rows.y)
+        return Sample(weight, sample.groups)
 
     @cached_property
     def constant(self) -> int:
-        """The best constant answer."""
-        weight = self.held_out.sample.weight
-        return int(np.argmin(weight @ self.losses))
+        """The best constant answer; the most frequent class, if several are as good."""
+        cost = self.weighted.weight @ self.costs
+        best = cost <= cost.min() * (1 + 1e-9)
+        return int(np.argmax(np.where(best, self.shares, -1)))
+
+    @cached_property
+    def own_costs(self) -> np.ndarray:
+        """What the answers cost."""
+        return self.costs[np.arange(len(self.said)), self.said]
 
     @property
     def always(self) -> str:
@@ -124,12 +137,15 @@ class ClassMeasures:
             _percents(self.error),
             _percent(self.constant_error),
         )
-        if self.procedure.costs is not None or self.procedure.class_weight is not None:
-            name = "cost a row" if self.procedure.costs else "error, classes weighted"
-            every = np.arange(len(self.truth))
-            loss = sample.positive(self.losses[every, self.said])
-            constant = sample.mean(self.losses[:, self.constant])
-            yield name, f"{loss.value:.3g}", _numbers(loss), f"{constant:.3g}"
+        if self.procedure.class_weight is not None:
+            found = self.weighted.share(self.said != self.truth)
+            constant = self.weighted.mean(self.truth != self.constant)
+            name = "error, classes weighted"
+            yield name, _percent(found.value), _percents(found), _percent(constant)
+        if self.procedure.costs is not None:
+            cost = sample.positive(self.own_costs)
+            constant = sample.mean(self.costs[:, self.constant])
+            yield "cost a row", f"{cost.value:.3g}", _numbers(cost), f"{constant:.3g}"
         if self.area is not None:
             rare = int(np.argmin(self.shares))
             for name, k in (("sensitivity", rare), ("specificity", 1 - rare)):
@@ -164,6 +180,8 @@ class ClassMeasures:
         notes = ["Log loss beside that of the class shares."]
         if self._slope is not None:
             notes.append(f"Calibration: {_calibration(self._slope)}.")
+        if self.procedure.class_weight is not None:
+            notes.append("Class weights shift probabilities towards heavy classes.")
         return " ".join(notes)
 
     def _confusions(self) -> Table:
@@ -196,9 +214,8 @@ class ClassMeasures:
 
     def verdicts(self) -> Iterator[str]:
         """Whether anything was learned."""
-        every = np.arange(len(self.truth))
-        gain = self.losses[every, self.said] - self.losses[:, self.constant]
-        better = self.held_out.sample.difference(gain)
+        difference = self.own_costs - self.costs[:, self.constant]
+        better = self.weighted.difference(difference)
         if better.high < 0:
             return
         text = _no_better(better, self.always.replace("always", "always answering"))
@@ -284,11 +301,16 @@ def _no_better(difference: Interval, constant: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{_hundredfold(share)} %"
 
 
 def _percents(found: Interval) -> str:
-    return f"{100 * found.low:.1f} to {100 * found.high:.1f} %"
+    return f"{_hundredfold(found.low)} to {_hundredfold(found.high)} %"
+
+
+def _hundredfold(share: float) -> str:
+    """With one decimal, or the first digit that is not 0 of a tiny share."""
+    return f"{100 * share:.1f}" if share == 0 or share >= 5e-4 else f"{100 * share:.1g}"
 
 
 def _numbers(found: Interval, form: str = ".3g") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.class_weight import compute_sample_weight
 
 from omnitree import OmniTreeClassifier, OmniTreeRegressor
 from omnitree.experiments.methods import FRONT_DOOR, parse
@@ -108,16 +109,15 @@ class Procedure:
             given["groups"] = rows.groups
         return self.make(rows.y).fit(rows.X, rows.y, **given)
 
-    def row_losses(self, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """What each answer would cost each row, by costs and class weights: (n, K)."""
-        place = np.searchsorted(classes, y)
-        losses = 1.0 - np.eye(len(classes))
+    def row_costs(self, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """What each answer costs each row, 1 if it is wrong and nothing is said: (n, K)."""
+        costs = 1.0 - np.eye(len(classes))
         if self.costs is not None:
-            losses = np.array([[self.costs[t][s] for s in classes] for t in classes])
-        weights = np.ones(len(classes))
-        if self.class_weight == "balanced":
-            counts = np.bincount(place, minlength=len(classes))
-            weights = len(y) / (len(classes) * counts)
-        elif isinstance(self.class_weight, dict):
-            weights = np.array([self.class_weight[label] for label in classes])
-        return (losses * weights[:, None])[place]
+            costs = np.array([[self.costs[t][s] for s in classes] for t in classes])
+        return costs[np.searchsorted(classes, y)]
+
+    def class_weights(self, y: np.ndarray) -> np.ndarray:
+        """The weight of each row's class."""
+        if self.class_weight is None:
+            return np.ones(len(y))
+        return compute_sample_weight(self.class_weight, y)

@@ -96,7 +96,7 @@ def odd_cells(
     import pandas as pd
 
     counts = cells.dropna().value_counts()
-    if any(isinstance(cell, bool) for cell in counts.index):
+    if cells.dtype == object and any(isinstance(cell, bool) for cell in counts.index):
         return None
     texts = counts.index.to_series().astype(str).str.strip()
     plain = texts

@@ -25,6 +25,7 @@ from omnitree.reading.errors import InputError
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 NAMES = {name: sign for sign, name in SEPARATORS.items()} | {"space": " ", "\\t": "\t"}
 SAMPLE_ROWS = 200
+SAMPLE_SIZE = 1 << 20
 COMMENT = "#"
 
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -127,10 +128,12 @@ def _reader(text: str, separator: str, strict: bool = False):
 def _first_rows(text: str, separator: str) -> list[list[str]]:
     """Some whole rows; none where the text cannot be cut this way."""
     try:
-        rows = islice(_reader(text, separator), SAMPLE_ROWS)
-        return [row for row in rows if row]
+        rows = list(islice(_reader(text[:SAMPLE_SIZE], separator), SAMPLE_ROWS))
     except csv.Error:
         return []
+    if len(text) > SAMPLE_SIZE and 1 < len(rows) < SAMPLE_ROWS:
+        rows.pop()  # cut off
+    return [row for row in rows if row]
 
 
 # -- comments -------------------------------------------------------------------------
