@@ -12,17 +12,12 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from tests.test_cli import refused, run
+from tests.test_cli import refused, run, words
 
 from omnitree import OmniTreeClassifier, load, presets
 from omnitree.experiments import fit_command
 from omnitree.experiments.fit_options import class_weights, costs
 from omnitree.reading import InputError
-
-
-def words(text: str) -> str:
-    """Without line breaks."""
-    return " ".join(text.split())
 
 
 def numbers(text: str, name: str) -> list[float]:
