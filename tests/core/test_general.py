@@ -174,14 +174,28 @@ def test_custom_merit_gives_the_tree_of_the_builtin_one(missing, rng):
         naive.assert_same_nodes(custom, built_in)
 
 
-@pytest.mark.parametrize("merit", ["gini", "gain", "entropy"])
+C45 = {"release8": True, "threshold": "value", "min_branch": 2}
+
+
+@pytest.mark.parametrize(
+    ("merit", "rules"),
+    [
+        ("gini", {}),
+        ("gain", {}),
+        ("entropy", {}),
+        ("gain_ratio", {}),
+        ("gini", {"threshold": "value"}),
+        ("gain", C45),
+        ("gain_ratio", C45),
+    ],
+)
 @pytest.mark.parametrize("missing", list(MISSING))
-def test_general_engine_equals_presort(merit, missing, rng):
+def test_general_engine_equals_presort(merit, rules, missing, rng):
     """A column of symbols that is constant changes nothing but the engine."""
     for _ in range(15):
         sample = random_sample(rng, n=int(rng.integers(4, 200)), symbols=0.0)
         frame = sample.frame
-        clf = TreeClassifier(Univariate(merit), missing=missing)
+        clf = TreeClassifier(Univariate(merit, **rules), missing=missing)
         clf.fit(frame, sample.y, sample_weight=sample.weight)
         presort = nodes_of(clf)
         clf.fit(frame.assign(same="word"), sample.y, sample_weight=sample.weight)

@@ -41,6 +41,7 @@ class Grower {
         Large large(task_, tables_, tree_, clock_, task_.n);
         if (!fill(large)) return;
         Small small(task_, tables_, tree_, clock_, limit);
+        small.values = large.values;
         small.entries.reset(new u32[std::size_t(limit) * task_.d]);
         std::vector<u32> local(task_.n);
         large.grow(0, task_.n, 0, settled_,
@@ -60,18 +61,21 @@ class Grower {
     Clock& clock_;
     Tables tables_;
     u32 settled_ = 0;  // rows in finished leaves
+    std::vector<std::vector<double>> values_;  // distinct values of each column, if cuts lie at them
 
     // Sort every column into `lists`; false if interrupted.
     template <class L>
     bool fill(L& lists) {
         const u32 n = task_.n;
         ColumnSorter sorter(task_);
+        if (task_.value_thresholds) values_.resize(task_.d), lists.values = &values_;
         lists.stride = n;
         lists.entries.reset(new typename L::Word[std::size_t(n) * task_.d]);
         for (u32 c = 0; c < task_.d; ++c) {
             auto* out = &lists.entries[std::size_t(c) * n];
             sorter.sort(c, [&](u32 i, u64 rank, u32 row, u32 label) {
                 out[i] = lists.layout.pack(rank, row, label);
+                if (task_.value_thresholds && rank == values_[c].size()) values_[c].push_back(sorter.at(row));
             });
             lists.columns.push_back(c);
             if (clock_.work(u64{20} * n, 0.0)) return false;

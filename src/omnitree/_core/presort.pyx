@@ -9,6 +9,7 @@ the kernel runs (progress, time limit, Ctrl-C), and turns the grown tree into ar
 
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int32_t, uint32_t
+from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 import numpy as np
@@ -28,6 +29,7 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
         int merit
         double min_rows, min_branch
         int max_depth
+        cbool by_ratio, release8, value_thresholds
 
     cdef cppclass Tree:
         vector[int32_t] first_child, parent, feature
@@ -49,6 +51,9 @@ def grow_numeric(
     double min_branch,
     int max_depth,
     tick,
+    by_ratio=False,
+    release8=False,
+    value_thresholds=False,
 ):
     """Grow a tree with cuts x <= threshold, every cut of every column tried at every node.
 
@@ -63,6 +68,11 @@ def grow_numeric(
     max_depth : negative for no limit
     tick : None or callable(fraction_done) -> bool, called every 60 ms or so; True ends the
         growth: nodes not yet split stay leaves
+    by_ratio : with merit 1: of the columns of at least average gain, the one with the best
+        gain ratio is cut, at its cut of greatest gain (C4.5)
+    release8 : with merit 1: C4.5 release 8's rules for cuts
+    value_thresholds : a cut lies at the largest value of its column in the table that is
+        not above the midpoint, instead of there
 
     Returns
     -------
@@ -76,10 +86,17 @@ def grow_numeric(
         raise ValueError(f"n_classes must be from 1 to 65535, got {n_classes}")
     if merit not in (0, 1):
         raise ValueError(f"merit must be 0 or 1, got {merit}")
+    if merit != 1 and (by_ratio or release8):
+        raise ValueError("C4.5's rules go with merit 1")
     if len(y) and (np.min(y) < 0 or np.max(y) >= n_classes):
         raise ValueError("y must lie between 0 and n_classes - 1")
     cdef Tree tree
-    _grow(X, y, None, weight, n_classes, merit, min_rows, min_branch, max_depth, tick, tree)
+    cdef Task task
+    task.by_ratio, task.release8 = by_ratio, release8
+    task.value_thresholds = value_thresholds
+    task.merit, task.max_depth = merit, max_depth
+    task.min_rows, task.min_branch = min_rows, min_branch
+    _grow(task, X, y, None, weight, n_classes, tick, tree)
     return _arrays(tree, n_classes)
 
 
@@ -101,17 +118,19 @@ def grow_targets(
     if target.shape[0] != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, target has {target.shape[0]}")
     cdef Tree tree
+    cdef Task task
+    task.by_ratio = task.release8 = task.value_thresholds = False
+    task.merit, task.max_depth = SQUARES, max_depth
+    task.min_rows, task.min_branch = min_rows, min_branch
     y = np.zeros(target.shape[0], dtype=np.int32)
-    _grow(X, y, target, weight, 1, SQUARES, min_rows, min_branch, max_depth, tick, tree)
+    _grow(task, X, y, target, weight, 1, tick, tree)
     return _arrays(tree, N_STATISTICS)
 
 
-cdef _grow(const double[:, :] X, const int32_t[::1] y, const double[::1] target, weight,
-           int n_classes, int merit, double min_rows, double min_branch, int max_depth,
-           tick, Tree& tree):
+cdef _grow(Task& task, const double[:, :] X, const int32_t[::1] y, const double[::1] target,
+           weight, int n_classes, tick, Tree& tree):
     cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
     cdef const double[::1] w
-    cdef Task task
     if n == 0 or n >= 1 << 28:
         raise ValueError(f"between 1 and 2**28 - 1 rows are needed, got {n}")
     task.x = <const char*>&X[0, 0] if d else NULL
@@ -126,8 +145,6 @@ cdef _grow(const double[:, :] X, const int32_t[::1] y, const double[::1] target,
             raise ValueError(f"X has {n} rows, weight has {w.shape[0]}")
         task.weight = &w[0]
     task.n, task.d, task.k = n, d, n_classes
-    task.merit, task.max_depth = merit, max_depth
-    task.min_rows, task.min_branch = min_rows, min_branch
     cdef list box = [tick]
     cdef Tick clock = make_tick(box)
     with nogil:

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "presort_choice.hpp"
 #include "presort_scan.hpp"
 
 namespace presort {
@@ -25,6 +26,7 @@ class Lists {
     std::vector<u32> rows;        // row of the table, by local row; empty if the same
     std::vector<double> weights;  // by local row; empty if unweighted, or if rows is
     std::vector<double> targets;  // by local row; empty for classes, or if rows is
+    const std::vector<std::vector<double>>* values = nullptr;  // of each column of the table, sorted
 
     Lists(const Task& task, const Tables& tables, Tree& tree, Clock& clock, u32 capacity)
         : layout(capacity, task.n_labels()), scan(task, tables, layout, capacity), task_(task), tree_(tree), clock_(clock),
@@ -60,6 +62,7 @@ class Lists {
     std::vector<u8> side_;
     std::vector<Entry> buffer_;
     std::vector<double> left_, right_;
+    ColumnChoice choice_;
     std::vector<Open> stack_;
     std::vector<u32> active_;  // lists not constant, a stack of ranges: children share the range of their parent
 
@@ -91,6 +94,13 @@ class Lists {
         return rows.empty() ? task_.weight[row] : weights[row];
     }
 
+    // Search one list, for the node or, where each column is searched by itself, for its own best cut.
+    void search(const Entry* list, u32 m, u32 column, Best& best) {
+        if constexpr (Scan::RATES_COLUMNS)
+            if (task_.by_column()) return choice_.offer(scan, task_, list, m, column);
+        scan.scan(list, m, column, best);
+    }
+
     // Search and split one node; returns how many of its rows are still in open nodes.
     u32 step(const Open& open, u32 settled) {
         const u32 m = open.end - open.begin;
@@ -98,17 +108,22 @@ class Lists {
         scan.start_node(m, &tree_.value[std::size_t(open.node) * tree_.k],
                         rows.empty() || !task_.weight ? task_.weight : weights.data(), target_by_row());
         Best best;
+        if constexpr (Scan::RATES_COLUMNS)
+            if (task_.by_column())
+                choice_.start_node(scan, task_, &tree_.value[std::size_t(open.node) * tree_.k]);
         u32 varying = 0;
         for (u32 j = 0; j < open.count; ++j) {
             const u32 c = active_[open.active + j];
             const Entry* list = &entries[c * stride + open.begin];
             if (!((list[0] ^ list[m - 1]) & mask)) continue;
-            scan.scan(list, m, c, best);
+            search(list, m, c, best);
             // The survivors go on top of the stack of ranges, where they stay only if some column dropped out.
             active_.push_back(c);
             ++varying;
             if (clock_.work(m, static_cast<double>(settled) / task_.n)) return 0;
         }
+        double merit = 0;
+        if (task_.by_column()) best = choice_.choose(task_, merit);
         if (best.cut == 0) return 0;
         u32 active = open.active + open.count;
         if (varying == open.count) {
@@ -120,6 +135,8 @@ class Lists {
         add_counts(own + best.cut, m - best.cut, right_);
         const u32 child = tree_.split(open.node, task_, columns[best.column], table_row(own[best.cut - 1]),
                                       table_row(own[best.cut]), left_.data(), right_.data());
+        if (task_.by_column()) tree_.merit[open.node] = merit;
+        if (values) tree_.lower_threshold(open.node, (*values)[columns[best.column]]);
         const bool go_left = tree_.may_split(child, open.depth + 1, task_);
         const bool go_right = tree_.may_split(child + 1, open.depth + 1, task_);
         if (!go_left && !go_right) return 0;

@@ -70,15 +70,30 @@ struct Best {
     u32 column = 0, cut = 0;   // rows before the cut; 0: none found
 };
 
+// Places between the entries [begin, end) where the value changes.
+template <class Entry>
+u32 count_changes(const Entry* list, u32 begin, u32 end, Entry mask) {
+    u32 changes = 0;
+    for (u32 i = begin; i + 1 < end; ++i) changes += ((list[i] ^ list[i + 1]) & mask) != 0;
+    return changes;
+}
+
 // Two classes, no weights.
 template <class Entry, int MERIT>
 class ScanTwo {
   public:
+    static constexpr bool RATES_COLUMNS = MERIT == ENTROPY;
     ScanTwo(const Task& task, const Tables& tables, Layout<Entry> layout, u32 rows)
         : tables_(tables), mask_(layout.rank_mask()), position_(rows + 1) {
-        least_ = static_cast<u32>(std::max(1.0, std::ceil(task.min_branch - SLACK)));
+        set_least(task.min_branch);
         if (MERIT == ENTROPY) first_.resize(rows + 1), second_.resize(rows + 1);
     }
+
+    void set_least(double weight) { least_ = static_cast<u32>(std::max(1.0, std::ceil(weight - SLACK))); }
+    double tolerance() const { return tolerance_; }
+    // Cuts that are admissible.
+    u32 tries(const Entry* list, u32 m) const { return count_changes(list, least_ - 1, m - least_ + 1, mask_); }
+    double weight_of(const Entry*, u32 count) const { return count; }
 
     void start_node(u32 m, const double* count, const double*, const double*) {
         m_ = m;
@@ -160,11 +175,17 @@ class ScanTwo {
 template <class Entry, int MERIT>
 class ScanMany {
   public:
+    static constexpr bool RATES_COLUMNS = MERIT == ENTROPY;
     ScanMany(const Task& task, const Tables& tables, Layout<Entry> layout, u32)
         : tables_(tables), layout_(layout), mask_(layout.rank_mask()), y_(task.y), k_(task.k), left_(task.k),
           total_(task.k) {
-        least_ = static_cast<u32>(std::max(1.0, std::ceil(task.min_branch - SLACK)));
+        set_least(task.min_branch);
     }
+
+    void set_least(double weight) { least_ = static_cast<u32>(std::max(1.0, std::ceil(weight - SLACK))); }
+    double tolerance() const { return tolerance_; }
+    u32 tries(const Entry* list, u32 m) const { return count_changes(list, least_ - 1, m - least_ + 1, mask_); }
+    double weight_of(const Entry*, u32 count) const { return count; }
 
     void start_node(u32 m, const double* count, const double*, const double*) {
         tolerance_ = (MERIT == GINI ? 1e-12 : 1e-11) * m;
@@ -272,9 +293,30 @@ class ScanMany {
 template <class Entry, int MERIT>
 class ScanWeighted {
   public:
+    static constexpr bool RATES_COLUMNS = MERIT == ENTROPY;
     ScanWeighted(const Task& task, const Tables&, Layout<Entry> layout, u32)
         : layout_(layout), mask_(layout.rank_mask()), y_(task.y), k_(task.k),
           least_(task.min_branch - SLACK), left_(task.k), right_(task.k) {}
+
+    void set_least(double weight) { least_ = weight - SLACK; }
+    double tolerance() const { return tolerance_; }
+
+    u32 tries(const Entry* list, u32 m) const {
+        double low = 0;
+        u32 tries = 0;
+        for (u32 i = 0; i + 1 < m; ++i) {
+            low += by_row_[layout_.row(list[i])];
+            tries += ((list[i] ^ list[i + 1]) & mask_) && low >= least_ && weight_ - low >= least_;
+        }
+        return tries;
+    }
+
+    // Of the first entries of a list.
+    double weight_of(const Entry* list, u32 count) const {
+        double sum = 0;
+        for (u32 i = 0; i < count; ++i) sum += by_row_[layout_.row(list[i])];
+        return sum;
+    }
 
     void start_node(u32, const double* count, const double* weight, const double*) {
         total_ = count;
@@ -329,6 +371,7 @@ class ScanWeighted {
 template <class Entry, int MERIT>
 class ScanTargets {
   public:
+    static constexpr bool RATES_COLUMNS = MERIT == ENTROPY;
     ScanTargets(const Task& task, const Tables& tables, Layout<Entry> layout, u32 rows)
         : tables_(tables), layout_(layout), mask_(layout.rank_mask()), position_(task.weight ? 0 : rows + 1),
           least_(task.min_branch - SLACK) {}

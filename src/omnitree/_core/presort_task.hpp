@@ -28,6 +28,12 @@ struct Task {
     int merit;
     double min_rows, min_branch;
     int max_depth;  // negative: no limit
+    // How a column is chosen (ENTROPY only): by gain ratio among those of at least average gain; after C4.5
+    // release 8's rules for cuts. Then each column is searched by itself.
+    bool by_ratio, release8;
+    bool value_thresholds;  // cuts lie at the largest value of the table below the midpoint
+
+    bool by_column() const { return by_ratio || release8; }
 
     // Numbers kept of a node: the weight of each class, or what Statistic names.
     u32 n_stats() const { return target ? N_STATISTICS : k; }

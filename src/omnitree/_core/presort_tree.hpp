@@ -74,6 +74,11 @@ struct Tree {
         return size() - 2;
     }
 
+    // Move a cut down to the largest of the ascending values that is not above it.
+    void lower_threshold(u32 node, const std::vector<double>& values) {
+        threshold[node] = *(std::upper_bound(values.begin(), values.end(), threshold[node]) - 1);
+    }
+
     bool may_split(u32 node, int depth, const Task& task) const {
         if (task.max_depth >= 0 && depth >= task.max_depth) return false;
         const double* count = &value[std::size_t(node) * k];

@@ -3,9 +3,10 @@
 All cuts between adjacent distinct values of every numeric feature are tried under any
 merit; symbolic features become a branch per symbol, two sets of symbols, or one symbol
 against the rest. Whole trees are grown in compiled code: `_core/presort` for plain numbers
-without gaps under Gini, gain or entropy (sorted once, O(d n) a level), `_core/general` for
-everything else. Ties go to the lowest feature index, then to the lowest cut. Used by the
-presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute.
+without gaps under Gini, gain, gain ratio or entropy (sorted once, O(d n) a level),
+`_core/general` for everything else. Ties go to the lowest feature index, then to the lowest
+cut. Used by the presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and
+random-attribute.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from omnitree._core import general, presort
 from omnitree.constraints import Constraints
 from omnitree.learners.base import SplitLearner, Tick
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
-from omnitree.merit import CUSTOM, MERITS
+from omnitree.merit import CUSTOM, MERITS, Gain, GainRatio
 from omnitree.missing import Fractional, Surrogate
 from omnitree.node import Node, Problem
 from omnitree.parts import number, unknown
@@ -31,7 +32,12 @@ from omnitree.tree import LEAF, Tree
 
 CATEGORIES = ("multiway", "subset", "one_rest", "groups")
 # Merits that presort.hpp knows: its code, and the factor from its scale to the merit's.
-PRESORTED = {"Gini": (0, 1.0), "Gain": (1, 1.0), "Entropy": (1, float(np.log(2)))}
+PRESORTED = {
+    "Gini": (0, 1.0),
+    "Gain": (1, 1.0),
+    "GainRatio": (1, 1.0),
+    "Entropy": (1, float(np.log(2))),
+}
 
 
 class Univariate(SplitLearner):
@@ -214,6 +220,9 @@ class Univariate(SplitLearner):
                 min_branch,
                 max_depth,
                 tick,
+                by_ratio=merit.code == GainRatio.code,
+                release8=bool(self.release8),
+                value_thresholds=self.threshold == "value",
             )
             return axis_tree(node, classes, grown, factor)
         options: dict[str, Any] = {
@@ -249,8 +258,7 @@ class Univariate(SplitLearner):
             type(merit).__name__ in PRESORTED
             and merit.code != CUSTOM
             and self.choice == "best"
-            and self.threshold == "midpoint"
-            and not self.release8
+            and (not self.release8 or isinstance(merit, Gain | GainRatio))
             and not table.has_gaps
             and not table.schema.n_categories.any()
         )
