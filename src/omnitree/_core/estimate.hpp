@@ -5,7 +5,9 @@
 // replaced by that branch if this is within 0.1 of the subtree; the rows of all branches
 // then go down the raised one, which is estimated and pruned anew. Rows that a gap divides
 // count in fractions. An explicit stack instead of recursion: trees may be deep.
-// O(rows x depth), and again for every raise considered. Used by pruning/error_based.py.
+// O(rows x depth), and again for every raise considered: of these only the rows of the
+// other branches are sent down, unless a gap divides rows on their way, since the shares
+// then depend on all of them. Used by pruning/error_based.py.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -53,7 +55,8 @@ class ErrorBased {
   ErrorBased(const TreeView& t, const Values& x, const int32_t* y, int K, double cf,
              bool raising, int32_t n_nodes)
       : t_(t), x_(x), y_(y), K_(K), add_(cf), raising_(raising), to_(n_nodes),
-        items_(n_nodes, 0.0) {
+        items_(n_nodes, 0.0), errors_(n_nodes, 0.0), divides_(n_nodes, 0),
+        counts_(static_cast<size_t>(n_nodes) * K, 0.0), more_(counts_) {
     std::iota(to_.begin(), to_.end(), 0);
   }
 
@@ -79,12 +82,14 @@ class ErrorBased {
     if (t_.kind[f.node] == LEAF || to_[f.node] == -1) {
       to_[f.node] = -1;
       items_[f.node] = total(f.entries);
-      finish(leaf_errors(f.entries));
+      finish(count_leaf(f));
       return;
     }
     if (f.next == 0) {
       items_[f.node] = total(f.entries);
-      f.parts = parts(f.node, f.entries);
+      bool divides = false;
+      f.parts = parts(f.node, f.entries, divides);
+      divides_[f.node] = divides;
     }
     while (f.next < t_.n_children[f.node]) {
       const int32_t b = f.next++;
@@ -105,13 +110,13 @@ class ErrorBased {
   }
 
   void decide(Frame& f) {
-    const double leaf = leaf_errors(f.entries);
+    const double leaf = count_leaf(f);
     const int32_t first = t_.first_child[f.node];
     int32_t largest = first;
     for (int32_t b = 1; b < t_.n_children[f.node]; ++b)
       if (weight_at(first + b) > weight_at(largest)) largest = first + b;
     const double branch =
-        raising_ ? estimate(largest, f.entries) : std::numeric_limits<double>::infinity();
+        raising_ ? raised_errors(f, largest) : std::numeric_limits<double>::infinity();
     if (leaf <= branch + 0.1 && leaf <= f.errors + 0.1) {
       to_[f.node] = -1;
       finish(leaf);
@@ -131,6 +136,7 @@ class ErrorBased {
 
   void finish(double errors) {
     const int32_t parent = stack_.back().parent;
+    errors_[stack_.back().node] = errors;
     stack_.pop_back();
     if (parent >= 0) stack_[parent].errors += errors;
   }
@@ -144,12 +150,55 @@ class ErrorBased {
   double leaf_errors(const std::vector<Entry>& entries) const {
     std::vector<double> n(K_, 0);
     for (const Entry& e : entries) n[y_[e.row]] += e.weight;
-    const double all = std::accumulate(n.begin(), n.end(), 0.0);
-    const double wrong = all - *std::max_element(n.begin(), n.end());
+    return errors_of(n.data());
+  }
+
+  // Errors of a leaf with some class counts.
+  double errors_of(const double* n) const {
+    const double all = std::accumulate(n, n + K_, 0.0);
+    const double wrong = all - *std::max_element(n, n + K_);
     return wrong + add_(all, wrong);
   }
 
-  std::vector<std::vector<Entry>> parts(int32_t node, const std::vector<Entry>& entries) const {
+  // Errors of a frame's node as a leaf; keeps its counts.
+  double count_leaf(const Frame& f) {
+    double* n = &counts_[static_cast<size_t>(f.node) * K_];
+    std::fill(n, n + K_, 0.0);
+    for (const Entry& e : f.entries) n[y_[e.row]] += e.weight;
+    return errors_of(n);
+  }
+
+  // Errors of a node's largest branch as it stands, for all rows of the node.
+  double raised_errors(const Frame& f, int32_t largest) {
+    touched_.clear();
+    bool divided = divides_[f.node];
+    for (size_t i = 0; i < f.entries.size() && !divided; ++i) {
+      const Entry& e = f.entries[i];
+      if (t_.first_child[f.node] + branch_at(t_, x_, f.node, e.row) == largest) continue;
+      int32_t at = standing(largest);
+      while (!divided && t_.kind[at] != LEAF && to_[at] != -1) {
+        const int b = branch_at(t_, x_, at, e.row);
+        divided = b < 0 || divides_[at];
+        if (!divided) at = standing(t_.first_child[at] + b);
+      }
+      double* more = &more_[static_cast<size_t>(at) * K_];
+      if (std::all_of(more, more + K_, [](double v) { return v == 0; })) touched_.push_back(at);
+      more[y_[e.row]] += e.weight;
+    }
+    double sum = errors_[standing(largest)];
+    for (int32_t at : touched_) {
+      const double* own = &counts_[static_cast<size_t>(at) * K_];
+      double* more = &more_[static_cast<size_t>(at) * K_];
+      sum -= errors_of(own);
+      for (int k = 0; k < K_; ++k) more[k] += own[k];
+      sum += errors_of(more);
+      std::fill(more, more + K_, 0.0);
+    }
+    return divided ? estimate(largest, f.entries) : sum;
+  }
+
+  std::vector<std::vector<Entry>> parts(int32_t node, const std::vector<Entry>& entries,
+                                        bool& divides) const {
     const int32_t B = t_.n_children[node];
     std::vector<std::vector<Entry>> out(B);
     std::vector<double> size(B, 0);
@@ -165,6 +214,7 @@ class ErrorBased {
       size[b] += e.weight;
       known += e.weight;
     }
+    divides = !gaps.empty();
     for (const Entry& e : gaps)
       for (int32_t b = 0; b < B; ++b)
         if (size[b] > 0) out[b].push_back({e.row, e.weight * size[b] / known});
@@ -182,7 +232,8 @@ class ErrorBased {
         sum += leaf_errors(rows);
         continue;
       }
-      auto below = parts(at, rows);
+      bool divides = false;
+      auto below = parts(at, rows, divides);
       for (int32_t b = 0; b < t_.n_children[at]; ++b)
         if (!below[b].empty())
           open.emplace_back(standing(t_.first_child[at] + b), std::move(below[b]));
@@ -198,6 +249,11 @@ class ErrorBased {
   const bool raising_;
   std::vector<int32_t> to_;
   std::vector<double> items_;
+  std::vector<double> errors_;    // of each node as it stands, on its own rows
+  std::vector<char> divides_;     // whether a gap divides rows at the node
+  std::vector<double> counts_;    // classes of each leaf as it stands
+  std::vector<double> more_;      // what a raise would add to them; zeros between calls
+  std::vector<int32_t> touched_;  // leaves with more
   std::vector<Frame> stack_;
 };
 
