@@ -169,9 +169,9 @@ class BaseTree(Showing, BaseEstimator):
 
     def _set_tree(self, tree: Tree) -> None:
         self.tree_ = tree
-        self.n_features_in_ = tree.schema.n_features
+        self.n_features_in_ = tree.schema.n_inputs
         if tree.schema.named:
-            self.feature_names_in_ = np.array(tree.schema.names, dtype=object)
+            self.feature_names_in_ = np.array(tree.schema.inputs, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -276,7 +276,7 @@ class BaseTree(Showing, BaseEstimator):
         return rows if keep.all() else rows.take(keep)
 
     def _costs(self, parts: Any, table: Table) -> NDArray[np.float64] | None:
-        """What each feature costs, in the order of the table."""
+        """What each of the user's columns costs, in their order."""
         given = self.feature_costs
         if given is None:
             return None
@@ -288,7 +288,7 @@ class BaseTree(Showing, BaseEstimator):
                 f"do: {', '.join(able) or 'none'}"
             )
         self._check_pruning(learner, pruning)
-        names = list(table.schema.names)
+        names = list(table.schema.inputs)
         if isinstance(given, dict):
             for name in given:
                 if name not in names:
@@ -334,9 +334,12 @@ class BaseTree(Showing, BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the total decrease of the Gini impurity, or the loss."""
+        """Share of each feature in the total decrease of the Gini impurity, or the loss.
+
+        That of a date is the sum over its parts; a column that was left out has 0.
+        """
         check_is_fitted(self, "tree_")
-        return self.tree_.feature_importances
+        return self.tree_.schema.by_input(self.tree_.feature_importances)
 
     def _explain(self, row: Any, max_changes: int, **options: Any) -> Explanation:
         from omnitree.explain import explain

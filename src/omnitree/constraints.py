@@ -23,7 +23,7 @@ from omnitree.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """The rules by feature number.
+    """The rules by the number of a feature in the tree.
 
     Attributes
     ----------
@@ -58,27 +58,31 @@ class Constraints:
 
 
 def _directions(monotone: Any, schema: Schema) -> NDArray[np.int8]:
-    n = schema.n_features
-    out = np.zeros(n, dtype=np.int8)
+    out = np.zeros(schema.n_features, dtype=np.int8)
     if monotone is None:
         return out
-    if isinstance(monotone, Mapping):
-        pairs = [(_position(j, "monotone", schema), d) for j, d in monotone.items()]
-    else:
+    if not isinstance(monotone, Mapping):
         given = list(monotone)
-        if len(given) != n:
+        if len(given) != schema.n_inputs:
             raise ValueError(
-                f"monotone has {len(given)} entries; one a feature is needed, {n}"
+                f"monotone has {len(given)} entries; one a feature is needed, "
+                f"{schema.n_inputs}"
             )
-        pairs = list(enumerate(given))
-    for j, d in pairs:
+        monotone = dict(enumerate(given))
+    for name, d in monotone.items():
+        found = _positions(name, "monotone", schema)
         if isinstance(d, str) or d not in (-1, 0, 1):
             raise ValueError(f"monotone must hold +1, -1 or 0, not {d!r}")
-        if d and schema.n_categories[j]:
+        if d and any(schema.n_categories[j] for j in found):
             raise ValueError(
-                f"monotone names {schema.names[j]!r}, whose symbols have no order"
+                f"monotone names {schema.names[found[0]]!r}, whose symbols have no order"
             )
-        out[j] = int(d)
+        if d and len(found) > 1:
+            listed = ", ".join(repr(schema.names[j]) for j in found)
+            raise ValueError(
+                f"monotone names a date; name one of its parts instead: {listed}"
+            )
+        out[found] = int(d)
     return out
 
 
@@ -95,18 +99,26 @@ def _groups(interactions: Any, schema: Schema) -> tuple[frozenset[int], ...] | N
             raise ValueError(
                 f"interactions must hold groups of features, not {group!r} alone"
             )
-        groups.append(frozenset(_position(j, "interactions", schema) for j in group))
+        groups.append(
+            frozenset(
+                j
+                for feature in group
+                for j in _positions(feature, "interactions", schema)
+            )
+        )
     rest = frozenset(range(schema.n_features)).difference(*groups)
     return (*groups, rest) if rest else tuple(groups)
 
 
-def _position(feature: Any, where: str, schema: Schema) -> int:
-    """The number of a feature given by name or number."""
-    names, n = list(schema.names), schema.n_features
-    if feature in names:
-        return names.index(feature)
+def _positions(feature: Any, where: str, schema: Schema) -> list[int]:
+    """The features of a column given by name or number, or one part of a date by name."""
     if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
-        if 0 <= feature < n:
-            return int(feature)
-        raise ValueError(f"{where} names feature {feature}, but there are {n}")
-    raise ValueError(unknown(f"feature in {where}", feature, names))
+        if not 0 <= feature < schema.n_inputs:
+            raise ValueError(
+                f"{where} names feature {feature}, but there are {schema.n_inputs}"
+            )
+        feature = schema.inputs[feature]
+    elif feature not in schema.inputs and feature not in schema.names:
+        known = [*schema.inputs, *(n for n in schema.names if n not in schema.inputs)]
+        raise ValueError(unknown(f"feature in {where}", feature, known))
+    return schema.features_of(feature)

@@ -171,7 +171,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
                 "cost-complexity pruning by cross-validation grows new trees and belongs "
                 "into fit; for a fitted tree use CostComplexity(folds=0) or give alpha"
             )
-        table = Table(np.empty((0, self.n_features_in_)), self.tree_.schema)
+        table = Table(np.empty((0, self.tree_.schema.n_features)), self.tree_.schema)
         rows = self._encode_rows((X, y), table, self.classes_)
         evidence = Evidence(rows, rows, lambda part: self.tree_)
         pruned = method.prune(self.tree_, evidence)

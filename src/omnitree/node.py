@@ -146,11 +146,13 @@ class Node:
         return bool(low <= min(answers) and max(answers) <= high and (order >= 0).all())
 
     def price(self, features: set[int], cost_weight: Any) -> float:
-        """What the merit of a test is divided by; features tested above are paid for."""
+        """What the merit of a test is divided by; columns tested above are paid for."""
         costs = self.problem.feature_costs
         if costs is None or not costs.any():
             return 1.0
-        share = costs[sorted(features - self.tested)].sum() / costs.sum()
+        column = self.problem.table.schema.position.tolist()
+        unpaid = {column[j] for j in features} - {column[j] for j in self.tested}
+        share = costs[sorted(unpaid)].sum() / costs.sum()
         return float((1.0 + share) ** number("cost_weight", cost_weight))
 
     @cached_property

@@ -11,18 +11,24 @@ Kinds of feature:
 - ``ordered``: symbols with an order, coded 0..m-1 and from then on a number.
 - ``categorical``: symbols without order, coded 0..m-1 and tested as symbols.
 - ``boolean``: a categorical whose two symbols are False and True.
+
+A feature is a column of the user's table, or a part of a date in it (`DatePart`). So the
+user's columns, `Schema.inputs`, may be more than the features, where a column is left out,
+or fewer, where a date has become several parts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from omnitree.date_part import DatePart
+from omnitree.plain import fields
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordered"]
 Category: TypeAlias = str | bool | int | float
@@ -44,6 +50,8 @@ class Feature:
         The symbol of each code; ``(False, True)`` for a boolean. A numeric feature has
         None, or ``()`` when training showed neither a value nor a type: whatever
         else than numbers it holds later counts as missing.
+    part : DatePart, optional
+        What the feature takes from a column of dates; None for a column as it is.
 
     Examples
     --------
@@ -54,6 +62,7 @@ class Feature:
     name: str
     kind: Kind
     categories: tuple[Category, ...] | None = None
+    part: DatePart | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -87,6 +96,16 @@ class Feature:
             raise ValueError(
                 f"The categories of boolean feature {self.name!r} must be False, True."
             )
+        if self.part is not None:
+            if not isinstance(self.part, DatePart):
+                raise ValueError(f"Feature {self.name!r} has no part {self.part!r}.")
+            if (self.name, self.kind, self.categories) != self.part.layout:
+                raise ValueError(f"Feature {self.name!r} is not as its part of a date.")
+
+    @property
+    def input(self) -> str:
+        """The user's column that it comes from."""
+        return self.name if self.part is None else self.part.column
 
     @property
     def is_symbolic(self) -> bool:
@@ -101,16 +120,23 @@ class Feature:
     def to_dict(self) -> dict[str, Any]:
         """The feature in plain JSON types."""
         categories = None if self.categories is None else list(self.categories)
-        return {"name": self.name, "kind": self.kind, "categories": categories}
+        plain = {"name": self.name, "kind": self.kind, "categories": categories}
+        return plain if self.part is None else plain | {"part": self.part.to_dict()}
 
     @classmethod
     def from_dict(cls, data: object) -> Feature:
         """Check and rebuild what `to_dict` gave; ValueError says what is wrong."""
-        given = _fields(data, "feature", ("name", "kind", "categories"))
+        given = fields(data, "feature", ("name", "kind", "categories"), ("part",))
         categories = given["categories"]
         if isinstance(categories, list):
             categories = tuple(categories)
-        return cls(given["name"], given["kind"], categories)
+        part = DatePart.from_dict(given["part"]) if "part" in given else None
+        return cls(given["name"], given["kind"], categories, part)
+
+    @classmethod
+    def of_part(cls, part: DatePart) -> Feature:
+        """The feature that holds a part of a date."""
+        return cls(*part.layout, part)
 
 
 @dataclass(frozen=True)
@@ -124,6 +150,9 @@ class Schema:
     named : bool
         True when the training data had column names, so that new data frames are read
         by name; False when columns are known by position only.
+    inputs : tuple of str
+        The user's columns, in order; those of the features when left out. A column that
+        no feature comes from is left out of the tree.
 
     Examples
     --------
@@ -141,10 +170,20 @@ class Schema:
     ['height', 'colour=blue', 'colour=green', 'colour=red', 'old=True']
     >>> Schema.from_dict(schema.to_dict()) == schema
     True
+    >>> parts = [
+    ...     Feature.of_part(DatePart("sold", part)) for part in ("year", "month")
+    ... ]
+    >>> price = Feature("price", "numeric")
+    >>> sales = Schema((price, *parts), True, inputs=("id", "price", "sold"))
+    >>> sales.names
+    ('price', 'sold: year', 'sold: month')
+    >>> sales.left_out, sales.position
+    (('id',), array([1, 2, 2], dtype=int32))
     """
 
     features: tuple[Feature, ...]
     named: bool
+    inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, tuple) or not all(
@@ -156,11 +195,67 @@ class Schema:
         if not isinstance(self.named, bool):
             raise ValueError(f"named must be True or False, not {self.named!r}.")
         check_unique(self.names)
+        used = dict.fromkeys(f.input for f in self.features)
+        if not self.inputs:
+            object.__setattr__(self, "inputs", tuple(used))
+        if not isinstance(self.inputs, tuple) or not all(
+            isinstance(name, str) for name in self.inputs
+        ):
+            raise ValueError("The inputs of a schema must be a tuple of strings.")
+        check_unique(self.inputs)
+        for name in used:
+            if name not in self.inputs:
+                raise ValueError(f"A feature comes from {name!r}, which is no input.")
+        whole = {f.name for f in self.features if f.part is None}
+        for f in self.features:
+            if f.part is not None and f.part.column in whole:
+                raise ValueError(f"{f.part.column!r} is a date and a feature itself.")
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Number of features."""
         return len(self.features)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of the user's columns."""
+        return len(self.inputs)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """True when the features are the user's columns, one by one."""
+        return self.inputs == self.names
+
+    @cached_property
+    def has_dates(self) -> bool:
+        """True when some feature is a part of a date."""
+        return any(feature.part is not None for feature in self.features)
+
+    @cached_property
+    def position(self) -> NDArray[np.int32]:
+        """Which of the user's columns each feature comes from."""
+        place = {name: j for j, name in enumerate(self.inputs)}
+        return _fixed(np.array([place[f.input] for f in self.features], dtype=np.int32))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The user's columns that no feature comes from."""
+        used = {f.input for f in self.features}
+        return tuple(name for name in self.inputs if name not in used)
+
+    def by_input(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up values of features by the user's columns; 0 for one that is left out."""
+        if self.is_plain:
+            return values
+        total = np.zeros(self.n_inputs)
+        np.add.at(total, self.position, values)
+        return total
+
+    def features_of(self, name: str) -> list[int]:
+        """Positions of the features with this name, or that come from this column."""
+        if name in self.names:
+            return [self.names.index(name)]
+        return [j for j, f in enumerate(self.features) if f.input == name]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -189,8 +284,8 @@ class Schema:
 
     @cached_property
     def all_numeric(self) -> bool:
-        """True when every feature is numeric, so a float array needs no encoding."""
-        return all(f.kind == "numeric" for f in self.features)
+        """True when every column is a number, so a float array needs no encoding."""
+        return self.is_plain and all(f.kind == "numeric" for f in self.features)
 
     def linear_columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The encoded columns that linear tests see.
@@ -244,7 +339,8 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in plain JSON types."""
-        return {"named": self.named, "features": [f.to_dict() for f in self.features]}
+        plain = {"named": self.named, "features": [f.to_dict() for f in self.features]}
+        return plain if self.is_plain else plain | {"inputs": list(self.inputs)}
 
     @classmethod
     def from_dict(cls, data: object) -> Schema:
@@ -263,11 +359,13 @@ class Schema:
         ...
         ValueError: A schema needs at least one feature.
         """
-        given = _fields(data, "schema", ("named", "features"))
-        features = given["features"]
-        if not isinstance(features, list | tuple):
-            raise ValueError("The features of a schema must be a list.")
-        return cls(tuple(Feature.from_dict(f) for f in features), given["named"])
+        given = fields(data, "schema", ("named", "features"), ("inputs",))
+        features, inputs = given["features"], given.get("inputs", ())
+        for name, value in (("features", features), ("inputs", inputs)):
+            if not isinstance(value, list | tuple):
+                raise ValueError(f"The {name} of a schema must be a list.")
+        read = tuple(Feature.from_dict(f) for f in features)
+        return cls(read, given["named"], tuple(inputs))
 
 
 def check_unique(names: tuple[str, ...]) -> None:
@@ -293,19 +391,6 @@ def _plain(category: object, name: str) -> Category:
         f"Category {category!r} of feature {name!r} is neither a string, a bool "
         "nor a finite number."
     )
-
-
-def _fields(data: object, what: str, keys: tuple[str, ...]) -> Mapping[str, Any]:
-    """The mapping itself, once it is known to hold these keys and no others."""
-    if not isinstance(data, Mapping):
-        raise ValueError(f"A {what} must be a mapping, not a {type(data).__name__}.")
-    for key in keys:
-        if key not in data:
-            raise ValueError(f"A {what} lacks its {key!r}.")
-    for key in data:
-        if key not in keys:
-            raise ValueError(f"A {what} has no field {key!r}.")
-    return cast("Mapping[str, Any]", data)
 
 
 def _fixed(array: Any) -> Any:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.encoding.learning import Report, counting_columns, learn_columns
 from omnitree.encoding.linear_view import LinearView
 from omnitree.encoding.one_row import encode_row
 from omnitree.encoding.sources import ArraySource, Source, check_not_empty, open_source
@@ -92,18 +93,25 @@ def learn_table(X: Any) -> Table:
     Parameters
     ----------
     X : array, list of rows, or data frame
-        Numbers, booleans, strings, categories; None, NaN, nulls and blank strings are
-        gaps. A pandas ordered categorical and a polars Enum are ordered features.
+        Numbers, booleans, strings, categories, dates; None, NaN, nulls and blank strings
+        are gaps. A pandas ordered categorical and a polars Enum are ordered features.
+        Dates become parts, and text that tells rows apart is left out
+        (`omnitree.encoding.learning`).
 
     Returns
     -------
     Table
 
+    Warns
+    -----
+    UserWarning
+        Once, about all columns that are left out, have rare categories or count the rows.
+
     Raises
     ------
     ValueError, TypeError
-        When `X` is no table, or holds what no tree can use (dates, infinities, nested
-        objects, nothing at all); the message names the column and what to do.
+        When `X` is no table, or holds what no tree can use (durations, infinities,
+        nested objects, nothing at all); the message names the column and what to do.
 
     Examples
     --------
@@ -116,14 +124,17 @@ def learn_table(X: Any) -> Table:
     source = open_source(X)
     if isinstance(source, ArraySource) and source.is_numeric:
         values = source.numbers()
-        features = tuple(Feature(f"x{j}", "numeric") for j in range(values.shape[1]))
+        inputs = tuple(f"x{j}" for j in range(values.shape[1]))
+        features = tuple(Feature(name, "numeric") for name in inputs)
+        report = Report(counting=counting_columns(inputs, values.T, len(inputs)))
     else:
         columns = [source.column(j) for j in range(source.shape[1])]
-        values = _stack([c.values for c in columns])
-        features = tuple(c.feature() for c in columns)
-    table = _checked(values, Schema(features, named=source.names is not None))
+        features, cells, report = learn_columns(columns)
+        values, inputs = _stack(cells), tuple(c.name for c in columns)
+    table = _checked(values, Schema(features, source.names is not None, inputs))
     if table.has_gaps and np.isnan(values).all():
         raise ValueError("All cells of the table are missing (NaN, None or empty).")
+    report.warn(stacklevel=4)  # of who called fit
     return table
 
 
@@ -143,7 +154,8 @@ def encode(X: Any, schema: Schema, *, who: str = "TreeClassifier") -> Table:
     Returns
     -------
     Table
-        With the same `schema`. A category that training did not show is missing.
+        With the same `schema`. A category that training did not show is missing, and so
+        is text that is no date where one is due.
 
     Examples
     --------
@@ -170,28 +182,30 @@ def encode(X: Any, schema: Schema, *, who: str = "TreeClassifier") -> Table:
     where = _positions(source, schema, who)
     if isinstance(source, ArraySource) and source.is_numeric and schema.all_numeric:
         return _checked(source.numbers(), schema)
+    columns = {j: source.column(j) for j in dict.fromkeys(where)}
     coded = [
-        source.column(j).coded_as(feature)
+        columns[j].coded_as(feature)
         for j, feature in zip(where, schema.features, strict=True)
     ]
     return _checked(_stack(coded), schema)
 
 
 def _positions(source: Source, schema: Schema, who: str) -> list[int]:
-    """Where in the source each feature of the schema is."""
+    """Where in the source the column of each feature is."""
     if schema.named and source.names is not None:
         place = {name: j for j, name in enumerate(source.names)}
-        lacking = [repr(name) for name in schema.names if name not in place]
+        needed = dict.fromkeys(feature.input for feature in schema.features)
+        lacking = [repr(name) for name in needed if name not in place]
         if lacking:
             raise ValueError(f"The table lacks column(s) {', '.join(lacking)}.")
-        return [place[name] for name in schema.names]
+        return [place[feature.input] for feature in schema.features]
     n = source.shape[1]
-    if n != schema.n_features:
+    if n != schema.n_inputs:
         raise ValueError(
-            f"X has {n} features, but {who} is expecting {schema.n_features} features "
+            f"X has {n} features, but {who} is expecting {schema.n_inputs} features "
             "as input."
         )
-    return list(range(n))
+    return schema.position.tolist()
 
 
 def _checked(values: NDArray[np.float64], schema: Schema) -> Table:

@@ -3,7 +3,8 @@
 A column is first read by itself (`read_array`, `read_cells`, `read_declared`), which
 finds its kind and, for symbols, its own codes. Learning keeps those as the feature;
 encoding by a known feature then only translates the few symbols (`Column.coded_as`),
-never the cells, so a million rows cost a few array operations. Where cells are Python
+never the cells, so a million rows cost a few array operations. Dates become moments
+(`omnitree.encoding.dates`), and a feature takes a part of them. Where cells are Python
 objects, sets and ``map`` over dictionary look-ups keep the loops in C (about 0.1 s per
 million cells). Used by `omnitree.table` through `omnitree.encoding.sources`.
 """
@@ -15,49 +16,57 @@ import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.date_part import DatePart
+from omnitree.encoding import dates
 from omnitree.schema import Category, Feature, Kind
 
 FloatArray = NDArray[np.float64]
 
 # Named, not imported: pandas need not be installed for its values to be recognised.
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
-_TIME_TYPES = (
-    datetime.date,  # also datetime and pandas' Timestamp
-    datetime.time,
-    datetime.timedelta,
-    np.datetime64,
-    np.timedelta64,
-)
+# Of date, also datetime and pandas' Timestamp are.
+_DATE_TYPES = (datetime.date, datetime.time, np.datetime64)
+_DURATION_TYPES = (datetime.timedelta, np.timedelta64)
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column as read.
 
-    `values` holds numbers, or codes into `symbols`; NaN is missing. `symbols` is None
-    for numbers and ``()`` for a column that showed neither a value nor a type.
+    `values` holds numbers, codes into `symbols`, or moments of dates; NaN is missing.
+    `symbols` is None for numbers and dates and ``()`` for a column that showed neither a
+    value nor a type. `declared` says that the type of the column, not its cells, makes it
+    categorical.
     """
 
     name: str
-    kind: Kind
+    kind: Kind | Literal["date"]
     values: FloatArray
     symbols: tuple[Category, ...] | None = None
+    declared: bool = False
 
     def feature(self) -> Feature:
-        """The feature that this column teaches."""
+        """The feature that this column teaches; not for dates."""
+        assert self.kind != "date"
         return Feature(self.name, self.kind, self.symbols)
 
     def coded_as(self, feature: Feature) -> FloatArray:
         """The values of this column as numbers or codes of a known feature.
 
-        A symbol that the feature does not know becomes missing. A word where a number
-        is due raises ValueError.
+        A symbol that the feature does not know becomes missing, and so does text that is
+        no date where one is due. A word where a number is due raises ValueError.
         """
+        if feature.part is not None:
+            return self._as_part(feature.part)
+        if self.kind == "date" and feature.categories != ():
+            raise ValueError(
+                f"Column {feature.name!r} holds dates, but was {feature.kind} in training."
+            )
         if feature.kind == "numeric":
             return self._as_numbers(feature)
         known = feature.categories
@@ -72,9 +81,23 @@ class Column:
         else:
             symbols, codes = self.symbols, self.values
         lookup = {category: float(code) for code, category in enumerate(known)}
-        return _translate(codes, [_code_of(s, lookup) for s in symbols])
+        return translate(codes, [_code_of(s, lookup) for s in symbols])
+
+    def _as_part(self, part: DatePart) -> FloatArray:
+        moments = self.values
+        if self.symbols and self.kind != "boolean":
+            words = [str(symbol) for symbol in self.symbols]
+            known = dates.moments_of_text(words, day_first=part.day_first)
+            moments = translate(moments, known)
+        elif self.kind != "date" and not np.isnan(moments).all():
+            raise ValueError(
+                f"Column {part.column!r} held dates in training, but holds other values."
+            )
+        return dates.part_values(moments, part)
 
     def _as_numbers(self, feature: Feature) -> FloatArray:
+        if self.kind == "date":  # training showed no value at all
+            return np.full(len(self.values), np.nan)
         if not self.symbols or self.kind == "boolean":
             return self.values
         numbers_: list[float] = []
@@ -88,7 +111,7 @@ class Column:
                     f"Column {feature.name!r} is numeric, but holds {symbol!r}. "
                     "Replace such cells by numbers or leave them empty."
                 )
-        return _translate(self.values, numbers_)
+        return translate(self.values, numbers_)
 
 
 def read_array(name: str, cells: NDArray[Any]) -> Column:
@@ -98,8 +121,10 @@ def read_array(name: str, cells: NDArray[Any]) -> Column:
         return Column(name, "numeric", cells.astype(np.float64, copy=False))
     if kind == "b":
         return Column(name, "boolean", cells.astype(np.float64), (False, True))
-    if kind in "mM":
-        raise times_error(name)
+    if kind == "M":
+        return Column(name, "date", dates.moments_of_array(cells))
+    if kind == "m":
+        raise duration_error(name)
     if kind == "c":
         raise ValueError(f"Complex data not supported\n{cells}\n")
     if kind == "S":
@@ -108,20 +133,26 @@ def read_array(name: str, cells: NDArray[Any]) -> Column:
 
 
 def read_cells(name: str, cells: list[Any]) -> Column:
-    """Read Python objects: numbers, booleans or words, with gaps among them.
+    """Read Python objects: numbers, booleans, words or dates, with gaps among them.
 
     One word that is not blank makes the column categorical; then numbers among the
     words count as words too.
     """
     types = {t: _sort_of(t) for t in set(map(type, cells))}
     sorts = set(types.values()) - {"missing"}
+    if {"date", "number"} <= sorts and all(
+        _is_gap(c) for c in cells if types[type(c)] == "number"
+    ):
+        sorts.discard("number")
     for t, sort in types.items():
         if sort == "complex":
             raise ValueError(f"Complex data not supported (column {name!r}).")
-        if sort == "time":
-            raise times_error(name)
-        if sort == "other":
+        if sort == "duration":
+            raise duration_error(name)
+        if sort == "other" or (sort == "date" and sorts & {"number", "boolean"}):
             raise nested_error(name, t.__name__)
+    if sorts == {"date"}:
+        return Column(name, "date", np.array([moment_of_cell(cell) for cell in cells]))
     if "word" in sorts:
         column = _read_words(name, cells, mixed={"boolean", "number"} <= sorts)
         if column is not None:
@@ -149,12 +180,18 @@ def read_cells(name: str, cells: list[Any]) -> Column:
 
 
 def read_declared(
-    name: str, codes: NDArray[Any], categories: Sequence[Any], *, ordered: bool
+    name: str,
+    codes: NDArray[Any],
+    categories: Sequence[Any],
+    *,
+    ordered: bool,
+    declared: bool,
 ) -> Column:
-    """Read a column whose type declares its categories (code -1: missing).
+    """Read a column that is coded already (code -1: missing).
 
-    An ordered column keeps all of them, because an order is known before any row is;
-    else only those that occur stay, in their declared order.
+    An ordered column keeps all categories, because an order is known before any row is;
+    else only those that occur stay, in their declared order. `declared` says that the
+    user made them categories, not only we here.
     """
     symbols = [_symbol(c) for c in categories]
     present = codes >= 0
@@ -167,14 +204,14 @@ def read_declared(
     values = np.full(len(codes), np.nan)
     values[present] = new_code[codes[present]]
     kept = tuple(s for s, k in zip(symbols, keep, strict=True) if s is not None and k)
-    return Column(name, "ordered" if ordered else "categorical", values, kept)
+    return Column(name, "ordered" if ordered else "categorical", values, kept, declared)
 
 
-def times_error(name: str) -> ValueError:
-    """What to say about a column of dates, times or durations."""
+def duration_error(name: str) -> ValueError:
+    """What to say about a column of durations."""
     return ValueError(
-        f"Column {name!r} holds dates, times or durations. Turn it into numbers (for "
-        "example days since a start) or categories (for example the month) first."
+        f"Column {name!r} holds durations. Turn it into numbers first, for example by "
+        ".dt.total_seconds()."
     )
 
 
@@ -194,11 +231,26 @@ def _sort_of(t: type) -> str:
         return "word"
     if issubclass(t, bool | np.bool_):
         return "boolean"
-    if issubclass(t, _TIME_TYPES) or t.__name__ == "Period":
-        return "time"
+    if issubclass(t, _DURATION_TYPES):  # np.timedelta64 is a number, too
+        return "duration"
+    if issubclass(t, _DATE_TYPES) or t.__name__ == "Period":
+        return "date"
     if issubclass(t, numbers.Real | Decimal):
         return "number"
     return "complex" if issubclass(t, numbers.Complex) else "other"
+
+
+def moment_of_cell(cell: Any) -> float:
+    """The moment of a date or time, that of the beginning of a period; NaN in a gap."""
+    if _is_gap(cell):
+        return np.nan
+    if isinstance(cell, datetime.time):
+        cell = datetime.datetime.combine(datetime.date(1970, 1, 1), cell)
+    elif type(cell).__name__ == "Period":
+        cell = cell.start_time
+    if isinstance(cell, datetime.datetime):
+        cell = cell.replace(tzinfo=None)
+    return float(dates.moments_of_array(np.array([cell], dtype="datetime64[us]"))[0])
 
 
 def _is_gap(cell: Any) -> bool:
@@ -261,7 +313,7 @@ def _look_up(table: Mapping[Any, float], cells: list[Any]) -> FloatArray:
     return np.fromiter(map(table.__getitem__, cells), np.float64, count=len(cells))
 
 
-def _translate(codes: NDArray[Any], new: list[float]) -> FloatArray:
+def translate(codes: NDArray[Any], new: Sequence[float] | FloatArray) -> FloatArray:
     """Replace each code by its new value; NaN stays."""
     out = np.full(len(codes), np.nan)
     present = ~np.isnan(codes)

@@ -9,6 +9,7 @@ all errors among it, it leaves to that way. Used by `omnitree.table`.
 
 from __future__ import annotations
 
+import datetime
 import math
 import sys
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.encoding.columns import text_of_cell
-from omnitree.schema import Category, Schema
+from omnitree.encoding import dates
+from omnitree.encoding.columns import moment_of_cell, text_of_cell
+from omnitree.schema import Category, Feature, Schema
 
 # Larger whole numbers are not all floats, so their text would depend on the way taken.
 EXACT = 2.0**53
@@ -44,20 +46,22 @@ def encode_row(X: Any, schema: Schema) -> NDArray[np.float64] | None:
         return None
     try:
         cells = (_pandas_cells if module == "pandas" else _polars_cells)(X, where)
+        if schema.has_dates:
+            cells = list(map(_part, cells, schema.features))
         return np.array([list(map(_code, cells, schema.codes))])
     except (_Unclear, OverflowError):
         return None
 
 
-def _positions(labels: list[Any], schema: Schema) -> list[int] | range | None:
+def _positions(labels: list[Any], schema: Schema) -> list[int] | None:
     """Where each feature is; None where columns are lacking, or labels are odd."""
     n = len(labels)
     place = {label: j for j, label in enumerate(labels)}
     if len(place) < n or not all(type(label) is str for label in labels):
         return None
     if not schema.named:
-        return range(n) if n == schema.n_features else None
-    where = [place.get(name, -1) for name in schema.names]
+        return schema.position.tolist() if n == schema.n_inputs else None
+    where = [place.get(feature.input, -1) for feature in schema.features]
     return None if -1 in where else where
 
 
@@ -84,6 +88,23 @@ def _polars_cells(X: Any, where: Any) -> list[Any]:
             if cell is None and not (known or str(dtype).startswith("Enum")):
                 raise _Unclear
     return [row[j] for j in where]
+
+
+def _part(cell: Any, feature: Feature) -> Any:
+    """The cell itself, or the part of its date that the feature takes."""
+    part = feature.part
+    if part is None or cell is None:
+        return cell
+    if isinstance(cell, str):
+        moment = dates.moment(cell, day_first=part.day_first)
+    elif isinstance(cell, datetime.date | datetime.time) and cell == cell:  # not NaT
+        moment = moment_of_cell(cell)
+    else:
+        raise _Unclear
+    value = float(dates.part_values(np.array([moment]), part)[0])
+    if feature.categories is None or math.isnan(value):
+        return value
+    return feature.categories[int(value)]
 
 
 def _code(cell: Any, codes: dict[Category, float] | None) -> float:

@@ -10,6 +10,7 @@ Used by `omnitree.table`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 
 from omnitree.encoding.columns import (
     Column,
+    duration_error,
     nested_error,
     read_array,
     read_cells,
     read_declared,
-    times_error,
 )
 from omnitree.schema import check_unique
 
@@ -78,13 +79,15 @@ class FrameSource:
         if dtype == nw.Boolean:
             values = _floats(series.cast(nw.Float64))
             return Column(name, "boolean", values, (False, True))
-        if dtype.is_temporal():
-            raise times_error(name)
+        if dtype == nw.Duration:
+            raise duration_error(name)
+        if dtype in (nw.Date, nw.Datetime):
+            return read_array(name, _datetimes(series))
         if dtype.is_nested() or dtype == nw.Binary:
             raise nested_error(name, str(dtype))
         if dtype in (nw.String, nw.Categorical, nw.Enum):
             return _read_symbols(name, series)
-        if dtype == nw.Object or series.null_count() == len(series):
+        if dtype in (nw.Object, nw.Time) or series.null_count() == len(series):
             return read_cells(name, series.to_list())
         # Types narwhals has no name for: complex, period, sparse.
         return read_array(name, np.asarray(series.to_numpy()))
@@ -178,6 +181,13 @@ def _floats(series: Any) -> NDArray[Any]:
     return np.asarray(series.to_numpy(), dtype=np.float64)
 
 
+def _datetimes(series: Any) -> NDArray[Any]:
+    """A narwhals series of dates as an array of what the clock on the wall showed."""
+    if getattr(series.dtype, "time_zone", None) is not None:
+        series = series.dt.replace_time_zone(None)
+    return np.asarray(series.to_numpy(), dtype="datetime64[us]")
+
+
 def _read_symbols(name: str, series: Any) -> Column:
     """Read a column of words or of declared categories.
 
@@ -188,13 +198,16 @@ def _read_symbols(name: str, series: Any) -> Column:
     import narwhals as nw
 
     native = series.to_native()
+    declared = series.dtype != nw.String
     if hasattr(native, "astype"):  # pandas and its like
         if series.dtype == nw.String:
             native = native.astype("category")  # sorts the words
         codes = np.asarray(native.cat.codes)
         categories = native.cat.categories.tolist()
         ordered = bool(native.cat.ordered)
-        return read_declared(name, codes, categories, ordered=ordered)
+        return read_declared(
+            name, codes, categories, ordered=ordered, declared=declared
+        )
     if hasattr(native, "to_physical"):  # polars
         ordered = series.dtype == nw.Enum
         if not ordered:
@@ -203,5 +216,8 @@ def _read_symbols(name: str, series: Any) -> Column:
             series = series.cast(nw.Enum(words))
         physical = series.to_native().to_physical()
         codes = physical.cast(int).fill_null(-1).to_numpy()
-        return read_declared(name, codes, series.dtype.categories, ordered=ordered)
-    return read_cells(name, series.cast(nw.String).to_list())
+        return read_declared(
+            name, codes, series.dtype.categories, ordered=ordered, declared=declared
+        )
+    column = read_cells(name, series.cast(nw.String).to_list())
+    return replace(column, declared=declared)

@@ -136,7 +136,10 @@ def _open(model: Model) -> list[str]:
         place = "text" if model.has_text(j) else "number"
         unused = "" if j in model.used else ", not used"
         boolean = ", 0 or 1" if feature["kind"] == "boolean" else ""
-        text.append(f" *   {place}[{j}]: {_remark(feature['name'])}{boolean}{unused}")
+        meaning = model.meaning(j)
+        how = "" if meaning is None else f", the {_remark(meaning)}"
+        name = _remark(feature["name"])
+        text.append(f" *   {place}[{j}]: {name}{boolean}{how}{unused}")
     text += [" */"]
     powers = bool(model.modelled) and not model.numeric
     if has_network(model) or powers:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.date_part import DatePart
 from omnitree.shared_models import terms_of
 
 UNIVARIATE = ("axis", "multiway", "subset")
@@ -312,6 +313,20 @@ class Model:
     def used(self) -> list[int]:
         """Features that some test of the tree, or a leaf's model, looks at."""
         return sorted({j for test in self.all_tests for j in self.features_of(test)})
+
+    def meaning(self, feature: int) -> str | None:
+        """How a feature is computed from a date, in words; None for a column as it is."""
+        part = self.features[feature].get("part")
+        return None if part is None else DatePart.from_dict(part).meaning
+
+    @cached_property
+    def meanings(self) -> list[str]:
+        """A line for each feature in use that is computed from a date."""
+        return [
+            one_line(f"'{self.features[j]['name']}' is the {meaning}")
+            for j in self.used
+            if (meaning := self.meaning(j)) is not None
+        ]
 
     @cached_property
     def all_tests(self) -> list[Test]:

@@ -14,7 +14,7 @@ _HEAD = '''\
 
 predict(row) takes a dict from column names to cells and gives the class and the
 probabilities of all classes. A cell is a number or a symbol; None, NaN, an empty
-string or no cell at all is a gap.
+string or no cell at all is a gap.{dates}
 """
 
 CLASSES = {classes}
@@ -24,7 +24,7 @@ _NUMBER_HEAD = '''\
 """A regression tree, written by omnitree.
 
 predict(row) takes a dict from column names to cells and gives a number. A cell is a number
-or a symbol; None, NaN, an empty string or no cell at all is a gap.
+or a symbol; None, NaN, an empty string or no cell at all is a gap.{dates}
 """
 '''
 
@@ -114,8 +114,8 @@ class _Python(Dialect):
 def to_python(model: Model) -> str:
     """Source code that defines `predict`."""
     used, parts = model.used, blocks(model, _Python())
-    head = _HEAD.format(classes=repr(list(model.classes)))
-    text = [_NUMBER_HEAD if model.numeric else head]
+    head = _NUMBER_HEAD if model.numeric else _HEAD
+    text = [head.format(dates=_dates(model), classes=repr(list(model.classes)))]
     text += [_NUMBER] * any(not model.has_codes(j) for j in used)
     text += [_CODE] * any(model.has_codes(j) for j in used)
     text += [_TANH] * has_network(model)
@@ -162,12 +162,24 @@ def to_python(model: Model) -> str:
     return "".join([*text, *_define("predict", "row", _doc(model), body)])
 
 
+def _dates(model: Model) -> str:
+    """What the head says about columns that have to be computed from dates."""
+    if not model.meanings:
+        return ""
+    lines = [f"- {_quoted(line)}" for line in model.meanings]
+    return "\n".join(["\n\nColumns computed from dates:\n", *lines])
+
+
 def _doc(model: Model) -> str:
     if model.numeric:
         return "What the tree answers for a row."
-    classes = one_line(", ".join(map(str, model.classes)))
-    classes = classes.replace("\\", "\\\\").replace('"', "'")
+    classes = _quoted(one_line(", ".join(map(str, model.classes))))
     return f"Class of a row, and the probabilities of {classes}."
+
+
+def _quoted(text: str) -> str:
+    """Text as it may stand in a docstring."""
+    return text.replace("\\", "\\\\").replace('"', "'")
 
 
 def _define(name: str, arguments: str, doc: str, body: list[str]) -> list[str]:

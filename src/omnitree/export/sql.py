@@ -43,14 +43,22 @@ def to_sql(model: Model, proba: bool = False) -> str:
     if model.numeric:
         if proba:
             raise ValueError("proba=True is for classes; this tree answers a number")
-        return writer.probability(0)
+        return _remark(model) + writer.probability(0)
     label = writer.label()
     if not proba:
-        return label
-    items = [f"{label} AS {_name('predicted')}"]
+        return _remark(model) + label
+    items = [f"{_remark(model)}{label} AS {_name('predicted')}"]
     for k, c in enumerate(model.classes):
         items.append(f"{writer.probability(k)} AS {_name(f'p({c})')}")
     return ",\n".join(items)
+
+
+def _remark(model: Model) -> str:
+    """A comment on columns that have to be computed from dates, if there are any."""
+    if not model.meanings:
+        return ""
+    lines = [f"   {line}".replace("*/", "* /") for line in model.meanings]
+    return "\n".join(["/* Columns computed from dates:", *lines, "*/ "])
 
 
 class _Writer:

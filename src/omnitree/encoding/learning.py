@@ -1,0 +1,198 @@
+"""What a tree learns from: which columns become features, and what is said about them.
+
+A column is taken as it is, with these exceptions, which spare every learner the columns
+that people leave in their tables. Text means strings whose type does not declare them
+categories (a categorical type of pandas or polars does).
+
+- Dates, and text in which nearly all cells are dates, become those parts that vary: year,
+  month, weekday, hour, days since the first (`omnitree.encoding.dates`); the days alone if
+  none does.
+- Text with more than `FEW_CATEGORIES` different values, which are more than half as many
+  as the cells that are not missing, identifies rows (names, ids, remarks). It is left out.
+- Text with more than `MANY_CATEGORIES` different values keeps those in at least
+  `ENOUGH_ROWS` rows. The others count as missing, like those that come up later; if fewer
+  than two are kept, the column is left out.
+- Whole numbers that count the rows, in any order, are kept, but reported.
+
+The limits were chosen on thirteen real tables with names, ids and places. `Report.warn`
+says in one warning what was done. Used by `omnitree.table`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.encoding import dates
+from omnitree.encoding.columns import Column, translate
+from omnitree.schema import Feature
+
+FloatArray = NDArray[np.float64]
+
+FEW_CATEGORIES = 20
+MANY_CATEGORIES = 64
+ENOUGH_ROWS = 10
+# Shorter columns of whole numbers in a row are no surprise.
+FEW_ROWS = 50
+LONGEST_LIST = 10
+
+
+@dataclass
+class Report:
+    """What was done to columns that say little or too much."""
+
+    left_out: list[str] = field(default_factory=list)
+    pooled: list[str] = field(default_factory=list)
+    no_dates: list[str] = field(default_factory=list)
+    counting: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """The report in words; empty if there is nothing to report."""
+        sentences = [
+            f"{what}: {', '.join(names[:LONGEST_LIST])}"
+            + (f" and {more} more" if (more := len(names) - LONGEST_LIST) > 0 else "")
+            + f". {advice}"
+            for names, what, advice in (
+                (
+                    self.left_out,
+                    "Left out, because their values tell rows apart",
+                    "To use such a column all the same, make it categorical, for example "
+                    "by astype('category').",
+                ),
+                (
+                    self.pooled,
+                    f"Categories with fewer than {ENOUGH_ROWS} rows count as missing",
+                    "To keep them all, make the column categorical, for example by "
+                    "astype('category').",
+                ),
+                (
+                    self.no_dates,
+                    "Cells that are no dates count as missing",
+                    "To take the column as categories instead, make it categorical.",
+                ),
+                (
+                    self.counting,
+                    "Columns that count the rows are kept",
+                    "Drop such a column unless its order means something.",
+                ),
+            )
+            if names
+        ]
+        return " ".join(sentences)
+
+    def warn(self, stacklevel: int) -> None:
+        """Say it, once, if there is anything to say."""
+        if text := self.text():
+            warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
+
+
+def learn_columns(
+    columns: Sequence[Column],
+) -> tuple[tuple[Feature, ...], list[FloatArray], Report]:
+    """The features that columns become, their values, and what to tell the user.
+
+    Examples
+    --------
+    >>> words = tuple(f"Mr. {i:02}" for i in range(99))
+    >>> name = Column("name", "categorical", np.arange(99.0), words)
+    >>> age = Column("age", "numeric", np.arange(99.0) % 50)
+    >>> features, _, report = learn_columns([name, age])
+    >>> [f.name for f in features], report.left_out
+    (['age'], ["'name' (99 different values in 99 rows)"])
+    """
+    report = Report()
+    found = [pair for column in columns for pair in _learn(column, report)]
+    report.counting += counting_columns(
+        [f.name for f, _ in found if f.kind == "numeric" and f.part is None],
+        [v for f, v in found if f.kind == "numeric" and f.part is None],
+        len(columns),
+    )
+    if not found:
+        raise ValueError(f"No column is left to learn from. {report.text()}")
+    return tuple(f for f, _ in found), [v for _, v in found], report
+
+
+def counting_columns(
+    names: Sequence[str], values: Iterable[FloatArray], n_columns: int
+) -> list[str]:
+    """Columns of numbers that count the rows, in words.
+
+    A table with no other column than that is not suspected.
+
+    Examples
+    --------
+    >>> counting_columns(["id", "size"], [np.arange(99.0), np.ones(99)], 2)
+    ["'id' (0 to 98)"]
+    """
+    if n_columns < 2:
+        return []
+    return [
+        f"{name!r} ({cells.min():.0f} to {cells.max():.0f})"
+        for name, cells in zip(names, values, strict=True)
+        if _counts_rows(cells)
+    ]
+
+
+def _counts_rows(cells: FloatArray) -> bool:
+    """Whether the cells are whole numbers in a row, each once, in any order."""
+    n = len(cells)
+    if n <= FEW_ROWS or cells[0] % 1 != 0 or cells[-1] % 1 != 0:
+        return False
+    low, high = cells.min(), cells.max()
+    if high - low != n - 1 or (cells % 1 != 0).any():
+        return False
+    return bool((np.bincount((cells - low).astype(np.intp)) == 1).all())
+
+
+def _learn(column: Column, report: Report) -> list[tuple[Feature, FloatArray]]:
+    """The features of one column and their values; none if it is left out."""
+    if column.kind == "date":
+        return _parts(column.name, column.values, day_first=False)
+    if column.kind != "categorical" or column.declared or column.symbols is None:
+        return [(column.feature(), column.values)]
+    words = [str(symbol) for symbol in column.symbols]
+    present = ~np.isnan(column.values)
+    counts = np.bincount(column.values[present].astype(np.intp), minlength=len(words))
+    if (learned := dates.learn_text(words, counts)) is not None:
+        moments, day_first = learned
+        if odd := int(counts[np.isnan(moments)].sum()):
+            report.no_dates.append(f"{column.name!r} ({odd} of {counts.sum()} cells)")
+        values = translate(column.values, moments)
+        return _parts(column.name, values, day_first=day_first)
+    rows = int(counts.sum())
+    if len(words) > FEW_CATEGORIES and 2 * len(words) > rows:
+        report.left_out.append(
+            f"{column.name!r} ({len(words)} different values in {rows} rows)"
+        )
+        return []
+    if len(words) > MANY_CATEGORIES and counts.min() < ENOUGH_ROWS:
+        keep = counts >= ENOUGH_ROWS
+        if keep.sum() < 2:
+            report.left_out.append(
+                f"{column.name!r} ({len(words)} different values in {rows} rows)"
+            )
+            return []
+        report.pooled.append(f"{column.name!r} ({(~keep).sum()} of {len(words)})")
+        codes = np.where(keep, np.cumsum(keep) - 1.0, np.nan)
+        column = replace(
+            column,
+            values=translate(column.values, codes),
+            symbols=tuple(w for w, k in zip(column.symbols, keep, strict=True) if k),
+        )
+    return [(column.feature(), column.values)]
+
+
+def _parts(
+    name: str, moments: FloatArray, *, day_first: bool
+) -> list[tuple[Feature, FloatArray]]:
+    """The parts of dates that vary, as features, and their values."""
+    if np.isnan(moments).all():
+        return [(Feature(name, "numeric", ()), moments)]
+    return [
+        (Feature.of_part(part), dates.part_values(moments, part))
+        for part in dates.parts_of(name, moments, day_first=day_first)
+    ]
