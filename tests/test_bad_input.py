@@ -67,15 +67,20 @@ FIT = {
         TypeError,
         "[Ss]parse.*dense",
     ),
-    "dates": (
-        lambda: fit(pd.DataFrame({"day": pd.date_range("2020-01-01", periods=8)})),
+    "durations": (
+        lambda: fit(pd.DataFrame({"took": pd.to_timedelta(range(8), unit="h")})),
         ValueError,
-        "'day' holds dates",
+        "'took' holds durations",
     ),
-    "dates in polars": (
-        lambda: fit(pl.DataFrame({"day": pd.date_range("2020-01-01", periods=8)})),
+    "durations in polars": (
+        lambda: fit(pl.DataFrame({"took": pd.to_timedelta(range(8), unit="h")})),
         ValueError,
-        "'day' holds dates",
+        "'took' holds durations",
+    ),
+    "ids alone": (
+        lambda: fit(pd.DataFrame({"id": [f"A{i}" for i in range(30)]})),
+        ValueError,
+        "No column is left to learn from.*'id'",
     ),
     "lists in cells": (
         lambda: fit([[[1, 2]]] * 8),
