@@ -213,7 +213,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         return smooth / smooth.sum(axis=1, keepdims=True)
 
     def _node_labels(self) -> list[int]:
-        return self.tree_.decide(self._node_outputs()).tolist()
+        from omnitree.export.model import Model
+
+        return Model(self.tree_.to_dict(), self._node_outputs().tolist()).labels
 
     def describe(
         self, standardised: bool = False, shares: bool = False, full: bool = False

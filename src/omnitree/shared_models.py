@@ -43,6 +43,23 @@ class OwnFunctions:
     others: dict[int, float]
 
 
+def shared_models(nodes: Sequence[dict[str, Any]]) -> dict[int, OwnFunctions | None]:
+    """The nodes whose children are all leaves with one and the same model.
+
+    With each of them the scale, if that model is the functions of the node's test.
+    """
+    found: dict[int, OwnFunctions | None] = {}
+    for at, node in enumerate(nodes):
+        below = [nodes[child] for child in node.get("children", ())]
+        model = below[0].get("model") if below else None
+        if model is None or any(
+            child["kind"] != "leaf" or child.get("model") != model for child in below
+        ):
+            continue
+        found[at] = own_functions(node["kind"], node["test"], model)
+    return found
+
+
 def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
     """What the weights of a test on several features, or of a model, belong to.
 

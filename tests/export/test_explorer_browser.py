@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from tests.export.browser import Watched, chromium
 from tests.tables import random_sample
-from tests.trees import SCHEMA, random_rows, random_tree
+from tests.trees import SCHEMA, calibrated_tree, random_rows, random_tree
 
 from omnitree import TreeClassifier, TreeRegressor, presets
 from omnitree.splits import SPLITS
@@ -33,6 +33,9 @@ SET_ROWS = """rows => rows.map(row => {
     lit: lit.map(card => Number(card.dataset.node)),
   };
 })"""
+
+
+MANY = ("linear", "quadratic", "machine", "quadratic_machine")
 
 
 @pytest.fixture(scope="module")
@@ -430,12 +433,17 @@ def test_what_if_with_costs(open_page, rng):
 
 @pytest.mark.parametrize(
     "kind",
-    ["linear", "quadratic", "machine", "network", "quadratic_machine", "all", "models"],
+    [*MANY, "network", "all", "models", "own", "shared"],
 )
 def test_what_if_on_every_kind(kind, open_page, rng):
-    kinds = tuple(SPLITS) if kind in ("all", "models") else (kind,)
+    kinds = (kind,) if kind in (*MANY, "network") else tuple(SPLITS)
     clf = TreeClassifier()
-    tree = random_tree(rng, kinds, n_inner=12, models=0.8 * (kind == "models"))
+    if kind in ("own", "shared"):  # a model for all leaves below a test
+        scale = 0.75 if kind == "own" else None
+        tree = calibrated_tree(rng, ("axis", *MANY), scale, n_inner=12)
+        assert tree.sharing
+    else:
+        tree = random_tree(rng, kinds, n_inner=12, models=0.8 * (kind == "models"))
     clf._set_fitted(tree, np.array(["a", "b", "c"]))
     page = open_page(
         clf, frame_of(random_rows(rng, 80)), rng.choice(["a", "b", "c"], 80)

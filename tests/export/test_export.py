@@ -15,12 +15,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.export.runs import cells, run
-from tests.trees import SCHEMA, random_rows, random_tree
+from tests.trees import (
+    SCHEMA,
+    calibrated_tree,
+    functions_of,
+    random_model,
+    random_rows,
+    random_tree,
+)
 
 from omnitree import TreeClassifier, presets
 from omnitree.export import FORMATS
+from omnitree.export.merging import merged
 from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
+from omnitree.leaf_models import LeafModels
 from omnitree.schema import Feature, Schema
 from omnitree.splits import (
     SPLITS,
@@ -33,6 +42,8 @@ from omnitree.table import Table
 from omnitree.tree import NodeRecord, Tree, tree_from_nodes
 
 RUN = ["python", "c", "sqlite", "duckdb", "onnx", "pmml"]
+# With models in leaves; databases and PMML have an exponential function of their own.
+EXACT = ("python", "c", "onnx")
 
 
 def fitted(tree: Tree, **options) -> TreeClassifier:
@@ -90,9 +101,88 @@ def test_models_in_leaves(format: str, divide: bool, seed: int, tmp_path: Path):
             with pytest.raises(ValueError, match="divides rows"):
                 clf.export("pmml")
         else:
-            # Databases and ONNX Runtime have an exponential function of their own.
-            exact = format in ("python", "c")
+            exact = format in EXACT
             check(clf, rows, Table(values, SCHEMA), format, tmp_path, exact)
+
+
+MANY = ("linear", "quadratic", "machine", "quadratic_machine")
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("scale", [0.75, None], ids=["own", "other"])
+@pytest.mark.parametrize("divide", [False, True])
+def test_leaves_that_share_a_model(format, scale, divide, seed, tmp_path: Path):
+    """Below machines and tests of two branches; univariate tests above divide rows."""
+    rng = np.random.default_rng(seed)
+    for n_inner, kinds in ((1, MANY), (1, MANY), (5, ("axis", "multiway", *MANY))):
+        tree = calibrated_tree(rng, kinds, scale, n_inner=n_inner)
+        if not divide:
+            tree = tree.replace(missing=np.maximum(tree.missing, 0))
+        values = random_rows(rng, 40)
+        clf, rows = fitted(tree), decoded(values, SCHEMA)
+        model = Model(tree.to_dict())
+        if format == "pmml" and model.dividing and model.modelled:
+            continue  # refused, see test_models_in_leaves
+        exact = format in EXACT
+        check(clf, rows, Table(values, SCHEMA), format, tmp_path, exact)
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_labels_at_ties_are_those_of_the_model(format, tmp_path: Path):
+    """Functions that are equal where x = y, times a tenth: rounding decides, alike."""
+    schema = Schema((Feature("x", "numeric"), Feature("y", "numeric")), named=True)
+    rows = [(a / 7, a / 7) for a in range(-60, 60)] + [(a, 0.5 - a) for a in range(9)]
+    values, differs = np.array(rows, dtype=float), 0
+    for extra in (-1.0, 0.3):  # a third class that is far away, or near
+        weights = ((1.0, 1.0), (3.0, -1.0), (extra, extra))
+        test = MachineSplit((0, 1), (0.0, 0.0), (0.0, 0.0, extra), weights)
+        model = functions_of(test, 0.1, (0, 1, 2), 3)
+        records = [NodeRecord(-1, np.ones(3), test, range(1, 4))]
+        records += [NodeRecord(0, line, model=model) for line in np.eye(3)]
+        tree = tree_from_nodes(schema, ("a", "b", "c"), records)
+        table, folder = Table(values, schema), tmp_path / str(extra)
+        folder.mkdir()
+        check(fitted(tree), decoded(values, schema), table, format, folder, False)
+        differs += (tree.predict_labels(table) != tree.apply(table) - 1).sum()
+    assert differs > 10
+
+
+def test_a_shared_model_is_written_once(rng):
+    found = 0
+    for _ in range(10):
+        tree = calibrated_tree(rng, ("machine", "quadratic_machine"), n_inner=1)
+        if not tree.sharing:
+            continue
+        found += 1
+        code = fitted(tree).export("python")
+        assert code.count("return CLASSES") == code.count("s = max(") == 1
+        assert " b = " not in code
+    assert found > 2
+
+
+@pytest.mark.parametrize("divide", [False, True])
+def test_merged_leaves_answer_the_same(divide, seed):
+    rng = np.random.default_rng(seed)
+    tree = calibrated_tree(rng, ("axis", "subset", *MANY), n_inner=8)
+    leaves = np.flatnonzero(tree.kind == 0)
+    shared = random_model(rng)  # below univariate tests, too
+    models = [tree.model(node) for node in range(tree.n_nodes)]
+    for leaf in leaves:
+        models[leaf] = models[leaf] or shared
+    tree = tree.replace(models=LeafModels.of(models))
+    if not divide:
+        tree = tree.replace(missing=np.maximum(tree.missing, 0))
+    model = Model(tree.to_dict(), tree.class_shares.tolist())
+    less = merged(model)
+    again = Tree.from_dict(less.tree)
+    assert again.n_leaves < tree.n_leaves
+    table = Table(random_rows(rng, 50), SCHEMA)
+    np.testing.assert_array_equal(
+        again.predict_value(table, np.array(less.outputs)),
+        tree.predict_value(table, tree.class_shares),
+    )
+    assert not set(less.shared) - less.dividing
+    assert merged(less) is less
 
 
 @pytest.mark.parametrize("format", RUN)
@@ -174,7 +264,7 @@ def test_costs(format: str, smoothing, models: float, seed: int, tmp_path: Path)
         np.testing.assert_array_equal(
             tree.decide(proba), (proba @ costs).argmin(axis=1)
         )
-        exact = format in ("python", "c") or not models
+        exact = format in EXACT or not models
         check(clf, rows, table, format, tmp_path, exact)
 
 

@@ -17,8 +17,10 @@ from omnitree.explain.counterfactual import (
     reach,
 )
 from omnitree.explain.goals import Goal, usual_goals
+from omnitree.export.merging import merged
 from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line
 from omnitree.export.plain import plain_test
+from omnitree.export.probabilities import probability_text
 from omnitree.export.words import branch_text, column_name, largest, term_names
 from omnitree.shared_models import terms_of
 
@@ -207,6 +209,7 @@ def explain(
         Where the answer is a number: what a counterfactual is to reach.
     """
     steps = []
+    search = merged(model)
     total = [0.0] * model.n_outputs
     stack = [(0, 1.0)]
     while stack:
@@ -229,7 +232,7 @@ def explain(
                 stack.append((child, share * model.shares[child]))
     if model.numeric:
         goals = usual_goals(model, total[0]) if goal is None else [Goal.read(goal)]
-        found = [reach(model, list(row), g, predict, max_changes) for g in goals]
+        found = [reach(search, list(row), g, predict, max_changes) for g in goals]
         kept = sorted((c for c in found if c), key=lambda c: c.cost)
         return Explanation(total[0], {}, steps, kept[0] if kept else None)
     best = decide(total, model.costs)
@@ -237,7 +240,7 @@ def explain(
         model.classes[best],
         dict(zip(model.classes, total, strict=True)),
         steps,
-        find_counterfactual(model, list(row), best, predict, max_changes),
+        find_counterfactual(search, list(row), best, predict, max_changes),
     )
 
 
@@ -288,10 +291,15 @@ def _model_step(
 ) -> Step:
     """What the model of a leaf makes of a row: the leading class against the next.
 
-    Where it makes a number, what each feature adds to the mean of the leaf.
+    Where it makes a number, what each feature adds to the mean of the leaf. Where it is
+    the functions of the test above, which the step before took apart, just that.
     """
     if model.numeric:
         return _number_step(model, node, test, row, share)
+    above = model.above(node)
+    if model.shared.get(above) is not None:
+        text = probability_text(model, above, "value")
+        return Step(node, "model", text, None, share, None, None, None, [], "")
     if len(test.sums) == 1:
         text = f"model of leaf {node}: {model.classes[0]}"
         return Step(node, "model", text, None, share, None, None, None, [], "")

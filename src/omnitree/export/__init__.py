@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from omnitree.export.merging import merged
 from omnitree.export.model import Model
 
 # Format: module and function, and the options that the function takes.
@@ -22,6 +23,8 @@ FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "rules": ("rules", "to_rules", ()),
     "sql": ("sql", "to_sql", ("proba",)),
 }
+# Formats that run; of leaves that share a model they need only one.
+RUNNING = ("c", "onnx", "pmml", "python", "sql")
 
 
 def export(
@@ -59,4 +62,5 @@ def export(
                 f"format {format!r} has no option {option!r}; has: {listed}"
             )
     function = getattr(import_module(f"omnitree.export.{module}"), name)
-    return function(Model(tree, outputs), **options)
+    model = Model(tree, outputs)
+    return function(merged(model) if format in RUNNING else model, **options)

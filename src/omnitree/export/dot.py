@@ -6,14 +6,20 @@ with more, each edge says its own condition. Of long sums the largest terms are 
 
 from __future__ import annotations
 
+from typing import Any
+
 from omnitree.export.lines import model_lines
 from omnitree.export.model import Model, one_line
+from omnitree.export.probabilities import probability_lines
 from omnitree.export.words import (
     MOST_TERMS,
+    Sides,
     branch_text,
     counted,
     model_kind,
     rows_text,
+    sum_name,
+    sums_of,
     weight_text,
 )
 
@@ -28,6 +34,10 @@ def to_dot(model: Model) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=sans];',
         "  edge [fontname=sans];",
     ]
+    options: dict[str, Any] = {
+        "deviations": model.tree.get("deviations"),
+        "most": MOST_TERMS,
+    }
     for node, _ in model.walk():
         record, best = model.nodes[node], model.labels[node]
         counts = ", ".join(weight_text(v) for v in record["value"])
@@ -39,7 +49,8 @@ def to_dot(model: Model) -> str:
             if "model" in record:
                 answer = model_kind(record["model"])
         if model.is_leaf(node):
-            sums = model_lines(record, model.tree, "")
+            told = model.is_told_above(node)
+            sums = [] if told else model_lines(record, model.tree, "")
             label = _text(answer, rows, *sums)
             colour = COLOURS[best % len(COLOURS)]
             lines.append(f'  n{node} [label={label}, fillcolor="{colour}"];')
@@ -52,8 +63,7 @@ def to_dot(model: Model) -> str:
                 b,
                 model.tree["schema"],
                 names=model.tests(node)[0].names,
-                deviations=model.tree.get("deviations"),
-                most=MOST_TERMS,
+                **options,
             )
             for b in range(len(children))
         ]
@@ -63,12 +73,24 @@ def to_dot(model: Model) -> str:
             title = ", ".join(model.features[j]["name"] for j in features)
         else:
             texts = ["yes", "no"]
-        lines.append(f"  n{node} [label={_text(title, rows)}];")
+            if model.shared.get(node) is not None:
+                title = _named_sum(model, node, options)
+        words = probability_lines(model, node, "", **options)
+        lines.append(f"  n{node} [label={_text(title, rows, *words)}];")
         lines += [
             f"  n{node} -> n{child} [label={_text(text)}];"
             for child, text in zip(children, texts, strict=True)
         ]
     return "\n".join([*lines, "}", ""])
+
+
+def _named_sum(model: Model, node: int, options: dict[str, Any]) -> str:
+    """The condition of the first of two branches, under the name that words below use."""
+    test = model.tests(node)[0]
+    found = sums_of(test.kind, test.data, model.tree["schema"], **options)
+    assert isinstance(found, Sides)
+    condition = found.conditions(sum_name(node))[0]
+    return f"{condition}, {sum_name(node)} = {' '.join(found.terms)}"
 
 
 def _text(*lines: str) -> str:

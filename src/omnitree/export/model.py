@@ -16,8 +16,12 @@ from typing import Any
 
 import numpy as np
 
+<<<<<<< HEAD
 from omnitree.date_part import DatePart
 from omnitree.shared_models import terms_of
+=======
+from omnitree.shared_models import OwnFunctions, shared_models, terms_of
+>>>>>>> c460208 (A model that all leaves below a test share is told once, and written once in code)
 
 UNIVARIATE = ("axis", "multiway", "subset")
 # The branch with the largest of several sums wins.
@@ -167,8 +171,29 @@ class Model:
 
     @cached_property
     def labels(self) -> list[int]:
-        """Index of the class that each node answers."""
-        return [decide(p, self.costs) for p in self.outputs]
+        """Index of the class that each node answers.
+
+        Of a leaf with a model, the most frequent one; where the model is the functions
+        of the test above, the class of the function that is largest there.
+        """
+        labels = [decide(p, self.costs) for p in self.outputs]
+        for node, own in self.shared.items():
+            if own is not None and self.costs is None:
+                for leaf, k in zip(self.children(node), own.classes, strict=True):
+                    labels[leaf] = k
+        return labels
+
+    @cached_property
+    def shared(self) -> dict[int, OwnFunctions | None]:
+        """Nodes whose children are all leaves with one and the same model.
+
+        With each of them the scale, if that model is the functions of the node's test.
+        """
+        return shared_models(self.nodes)
+
+    def is_told_above(self, leaf: int) -> bool:
+        """Whether a leaf has a model that it shares with all its siblings."""
+        return self.above(leaf) in self.shared
 
     @property
     def costs(self) -> list[list[float]] | None:
@@ -196,6 +221,10 @@ class Model:
     def children(self, node: int) -> list[int]:
         """Children of a node, one a branch; none of a leaf."""
         return self.nodes[node].get("children", [])
+
+    def above(self, node: int) -> int:
+        """The parent of a node; -1 of the root."""
+        return self.nodes[node]["parent"]
 
     def tests(self, node: int) -> list[Test]:
         """The main test of a node and its surrogates, as far as they are ever asked."""

@@ -434,7 +434,7 @@ class _Writer:
         shape = self.ints([0, len(tests), model.n_outputs])
         shares = self.op("Reshape", self._sums(tests, columns), shape)
         if not model.numeric:
-            shares = self.op("Softmax", shares, axis=2)
+            shares = self._softmax(shares)
         at = [
             model.modelled.index(i) if i in model.modelled else 0 for i in model.leaves
         ]
@@ -447,6 +447,35 @@ class _Writer:
             self.const(fixed[None]),
         )
         return self.op("Transpose", chosen, perm=[1, 0, 2])
+
+    def _softmax(self, sums: str) -> str:
+        """Probabilities from sums along the last of three axes.
+
+        Step by step as in the library (`_core/models.hpp`), to the last bit, since
+        neither Softmax nor Exp round alike everywhere.
+        """
+        scalar = self.const
+        x = self.op("Sub", sums, self.op("ReduceMax", sums, self.ints([2])))
+        x = self.op("Max", x, scalar(-710.0))  # what is below -708 becomes 0
+        twos = self.op("Mul", x, scalar(1.4426950408889634))
+        k = self.op("Floor", self.op("Add", twos, scalar(0.5)))
+        r = self.op("Sub", x, self.op("Mul", k, scalar(0.6931471803691238)))
+        r = self.op("Sub", r, self.op("Mul", k, scalar(1.9082149292705877e-10)))
+        one = series = scalar(1.0)
+        for n in range(13, 0, -1):
+            part = self.op("Div", self.op("Mul", series, r), scalar(float(n)))
+            series = self.op("Add", one, part)
+        power = self.op("Mul", series, self.op("Pow", scalar(2.0), k))
+        small = self.op("Less", x, scalar(-708.0))
+        power = self.op("Where", small, scalar(0.0), power)
+        each = [
+            self.op("Gather", power, self.ints([i]), axis=2)
+            for i in range(self.model.n_outputs)
+        ]
+        total = each[0]
+        for other in each[1:]:
+            total = self.op("Add", total, other)
+        return self.op("Div", power, total)
 
     def _sum_leaves(self, parts: str) -> None:
         """Probabilities: the outputs of the leaves, added up in a loop in order."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from omnitree.export.lines import model_lines, sum_lines, symbol_note
 from omnitree.export.model import Model, one_line
+from omnitree.export.probabilities import probability_lines, probability_notes
 from omnitree.export.region import is_told_by_sums, region_of, region_text
 from omnitree.export.words import weight_text
 
@@ -78,10 +79,15 @@ def to_rules(model: Model) -> str:
         lines.append("Where a tested value is missing, surrogate tests decide.")
     if model.dividing:
         lines.append("Where a tested value is missing, several rules hold in part.")
+    lines += probability_notes(model)
     for node in _inner(model):
-        if is_told_by_sums(model, model.tests(node)[0]):
+        own = model.shared.get(node)
+        if own is not None or is_told_by_sums(model, model.tests(node)[0]):
             lines += ["", f"Sums of node {node}:"]
             lines += map(one_line, sum_lines(model, node, "  "))
+        elif node in model.shared:
+            lines += ["", f"Rows of node {node}:"]
+        lines += map(one_line, probability_lines(model, node, "  "))
     for rule in found:
         conditions = [one_line(c) for c in rule.conditions] or ["always"]
         lines.append("")
@@ -91,18 +97,25 @@ def to_rules(model: Model) -> str:
                 ["IF", *["AND"] * len(conditions)], conditions, strict=False
             )
         ]
-        sums = model_lines(model.nodes[rule.leaf], model.tree, "  ")
+        told_above, above = model.is_told_above(rule.leaf), model.above(rule.leaf)
+        sums = []
+        if not told_above:
+            sums = model_lines(model.nodes[rule.leaf], model.tree, "  ")
         part = rule.support / total if total else 0.0
         support = f"support {weight_text(rule.support)} = {part:.1%}"
         if model.numeric:
             answer = "the sum" if sums else f"{rule.label:.6g}"
+            if told_above:
+                answer = f"the sum of node {above}"
             lines += [f"THEN {answer}  ({support}, loss {rule.confidence:.4g})", *sums]
             continue
         if sums:
             lines += [f"THEN the class with the largest score  ({support})", *sums]
             continue
+        mostly = "mostly " if told_above and model.shared[above] is None else ""
         lines.append(
-            f"THEN {one_line(rule.label)}  ({support}, confidence {rule.confidence:.1%})"
+            f"THEN {mostly}{one_line(rule.label)}  "
+            f"({support}, confidence {rule.confidence:.1%})"
         )
     return "\n".join(lines) + "\n"
 

@@ -6,9 +6,10 @@ the others are put inside: n leaves nest log2(n) deep, however deep the tree is.
 
 Four things need names for values, which a scalar subquery gives: codes of symbols, where a
 test on several features asks for more than two of them, the discriminants of a linear
-machine with more than two branches, the sums of models in leaves, and rows that gaps
-divide. For the latter come, each from the one before: the branch of every node (-1:
-divided), the part of the row in every leaf, the probability of every class, the class.
+machine with more than two branches, the sums of models in leaves with the probabilities
+that come from them step by step as in the library, and rows that gaps divide. For the
+latter come, each from the one before: the branch of every node (-1: divided), the part of
+the row in every leaf, the probability of every class, the class.
 DISTINCT keeps databases from putting the expressions back in place of their names.
 
 A gap is NULL; a symbol that training never showed is a gap, too. Networks need TANH, of
@@ -25,8 +26,8 @@ from omnitree.export.model import Model, Test
 
 # Sums of more terms are added up in groups: SQLite and DuckDB nest 1000 deep.
 LONGEST_SUM = 400
-# Some databases refuse to make larger or smaller numbers than exp(+-700) nearly is.
-LARGEST_POWER = "7.0E2"
+# Some databases refuse to make smaller numbers than exp(-700) nearly is.
+LEAST_POWER = "-7.0E2"
 
 
 def to_sql(model: Model, proba: bool = False) -> str:
@@ -97,11 +98,7 @@ class _Writer:
         """The class that a leaf answers."""
         if self.model.model(leaf) is None:
             return labels[self.model.labels[leaf]]
-        sums = self._leaf_sums(leaf)
-        if self.model.costs is None:
-            return _largest(sums, labels)
-        shares = [f"({self._leaf_share(leaf, k)})" for k in range(len(labels))]
-        return self._decide(shares, labels)
+        return self._decide(self._leaf_names(leaf), labels)
 
     def _decide(self, shares: list[str], labels: list[str]) -> str:
         """The class that some probabilities speak for."""
@@ -117,20 +114,10 @@ class _Writer:
         return _largest([f"-{e}" for e in expected], labels)
 
     def _leaf_share(self, leaf: int, k: int) -> str:
-        """The probability of a class in a leaf: 1 / sum of exp(other - own)."""
+        """The probability of a class in a leaf, or its number."""
         if self.model.model(leaf) is None:
             return number(self.model.outputs[leaf][k])
-        names = self._leaf_sums(leaf)
-        if self.model.numeric:
-            return names[0]
-        powers = []
-        for other in names:
-            by = f"{other} - {names[k]}"
-            powers.append(
-                f"EXP(CASE WHEN {by} > {LARGEST_POWER} THEN {LARGEST_POWER} "
-                f"WHEN {by} < -{LARGEST_POWER} THEN -{LARGEST_POWER} ELSE {by} END)"
-            )
-        return f"1.0E0 / ({_add(powers)})"
+        return self._leaf_names(leaf)[k]
 
     # -- trees that divide no row ---------------------------------------------------
 
@@ -325,30 +312,64 @@ class _Writer:
             )
         return f" FROM (SELECT DISTINCT {', '.join(codes)}) AS {self._alias('c')}"
 
-    def _leaf_sums(self, leaf: int) -> list[str]:
-        """Names of the sums of a leaf's model."""
-        return [self._alias("h", leaf, k) for k in range(self.model.n_outputs)]
+    def _leaf_names(self, leaf: int, what: str = "") -> list[str]:
+        """Names of what a leaf's model gives: its number, or the probabilities.
 
-    @cached_property
-    def _all_leaf_sums(self) -> list[str]:
-        return [name for leaf in self.model.modelled for name in self._leaf_sums(leaf)]
+        `what` names a step on the way: "h" the sums, "e" their powers.
+        """
+        what = what or ("h" if self.model.numeric else "q")
+        return [self._alias(what, leaf, k) for k in range(self.model.n_outputs)]
+
+    def _all_leaf_names(self, what: str = "") -> list[str]:
+        leaves = self.model.modelled
+        return [name for leaf in leaves for name in self._leaf_names(leaf, what)]
 
     def _discriminants(self) -> str:
-        """FROM and a table of one row: sums of machines and models, and the codes."""
+        """FROM and a table of one row: sums of machines, what models give, the codes."""
         if not self._machines and not self.model.modelled:
             return self._codes()
         values = [self._alias("c", j) for j in self._coded]
+        names = list(values)
         for node, i in self._machines:
             test = self.model.tests(node)[i]
             for k in range(test.n_branches):
-                values.append(f"{self._sum(test, k)} AS {self._alias('g', node, i, k)}")
+                names.append(self._alias("g", node, i, k))
+                values.append(f"{self._sum(test, k)} AS {names[-1]}")
         for leaf in self.model.modelled:
             model = self.model.model(leaf)
             assert model is not None
-            for k, name in enumerate(self._leaf_sums(leaf)):
+            for k, name in enumerate(self._leaf_names(leaf, "h")):
                 values.append(f"{self._sum(model, k)} AS {name}")
-        table = f"(SELECT DISTINCT {', '.join(values)}{self._codes()})"
-        return f" FROM {table} AS {self._alias('g')}"
+        source = self._table(values, self._codes(), "g")
+        if self.model.modelled and not self.model.numeric:
+            return self._softmax(names, source)
+        return source
+
+    def _softmax(self, others: list[str], source: str) -> str:
+        """FROM and a table of one row: probabilities of models from their sums.
+
+        Around the largest sum, as the library does it, each step from the one before.
+        """
+        tops, powers, shares = list(others), list(others), list(others)
+        tops += self._all_leaf_names("h")
+        for leaf in self.model.modelled:
+            sums, top = self._leaf_names(leaf, "h"), self._alias("s", leaf)
+            tops.append(f"{_largest(sums, sums)} AS {top}")
+            names = self._leaf_names(leaf, "e")
+            for name, own in zip(names, sums, strict=True):
+                by = f"{own} - {top}"
+                power = f"CASE WHEN {by} < {LEAST_POWER} THEN 0.0E0 ELSE EXP({by}) END"
+                powers.append(f"{power} AS {name}")
+            total = _add(names)
+            for name, power in zip(self._leaf_names(leaf), names, strict=True):
+                shares.append(f"{power} / ({total}) AS {name}")
+        source = self._table(tops, source, "s")
+        return self._table(shares, self._table(powers, source, "e"), "q")
+
+    def _table(self, values: list[str], source: str, what: str) -> str:
+        """FROM and a table of one row with some values."""
+        table = f"(SELECT DISTINCT {', '.join(values)}{source})"
+        return f" FROM {table} AS {self._alias(what)}"
 
     def _winner(self, node: int, i: int) -> str:
         """The branch of a machine, from its discriminants."""
@@ -360,11 +381,11 @@ class _Writer:
         """The expression, with the codes and the winners of machines named."""
         source = self._discriminants()
         if self._machines:
-            values = [self._alias("c", j) for j in self._coded] + self._all_leaf_sums
+            values = [self._alias("c", j) for j in self._coded]
+            values += self._all_leaf_names()
             for at in self._machines:
                 values.append(f"{self._winner(*at)} AS {self._alias('m', *at)}")
-            table = f"(SELECT DISTINCT {', '.join(values)}{source})"
-            source = f" FROM {table} AS {self._alias('m')}"
+            source = self._table(values, source, "m")
         return f"(SELECT {expression}{source})" if source else expression
 
     def _parts(self) -> str:
@@ -374,10 +395,10 @@ class _Writer:
             f"{self._branch(node)} AS {self._alias('b', node)}"
             for node in range(len(model.nodes))
             if not model.is_leaf(node)
-        ] + self._all_leaf_sums
+        ] + self._all_leaf_names()
         parts = [
             f"{self._part(leaf)} AS {self._alias('w', leaf)}" for leaf in model.leaves
-        ] + self._all_leaf_sums
+        ] + self._all_leaf_names()
         table = (
             f"(SELECT DISTINCT {', '.join(branches)}{self._discriminants()}) "
             f"AS {self._alias('b')}"
@@ -409,9 +430,7 @@ class _Writer:
         """Probability of a class from the parts of the row in the leaves."""
         model = self.model
         terms = [
-            f"{self._alias('w', leaf)} * ({self._leaf_share(leaf, k)})"
-            if leaf in model.modelled
-            else f"{self._alias('w', leaf)} * {self._leaf_share(leaf, k)}"
+            f"{self._alias('w', leaf)} * {self._leaf_share(leaf, k)}"
             for leaf in model.leaves
             if leaf in model.modelled or model.outputs[leaf][k]
         ]

@@ -19,6 +19,7 @@ from omnitree.export.lines import (
     symbol_note,
 )
 from omnitree.export.model import UNIVARIATE, Model, branch_names, one_line
+from omnitree.export.probabilities import probability_lines, probability_notes
 from omnitree.export.words import (
     MOST_TERMS,
     Sides,
@@ -82,7 +83,7 @@ def describe(
 
 class _Writer:
     def __init__(self, tree, standardised, shares, full, labels, loss):
-        self.tree, self.nodes = tree, tree["nodes"]
+        self.tree, self.nodes, self.model = tree, tree["nodes"], Model(tree)
         self.classes = tree.get("classes", [])
         self.shares, self.labels, self.loss = shares, labels, loss
         rich = [n for n in self.nodes if n["kind"] not in ("leaf", *UNIVARIATE)]
@@ -109,7 +110,7 @@ class _Writer:
             lines.append(f"loss: {self.loss} of the training rows")
         if self.scale:
             lines.append("z(x): x in units of its standard deviation")
-        lines += symbol_note(self.tree)
+        lines += [*symbol_note(self.tree), *probability_notes(self.model)]
         if len(self.nodes) == 1:
             return [*lines, *self._branch("always", 0, "")]
         return [*lines, (0, "")]
@@ -118,7 +119,9 @@ class _Writer:
         """A decision node: what its test computes, why, its branches and their nodes."""
         node = self.nodes[at]
         before, conditions = self._conditions(node, pad)
-        lines: list[Any] = [*before, *_why(node, pad)]
+        lines: list[Any] = list(before)
+        lines += probability_lines(self.model, at, pad, self.terms, **self.options)
+        lines += _why(node, pad)
         for child, condition in zip(node["children"], conditions, strict=True):
             lines += self._branch(condition, child, pad)
         return lines
@@ -127,8 +130,11 @@ class _Writer:
         node = self.nodes[child]
         if node["kind"] != "leaf":
             return [pad + condition, (child, pad + INDENT)]
-        models = model_lines(node, self.tree, pad + INDENT, self.scale, self.terms)
-        return [f"{pad}{condition}: {self._leaf(child)}", *models]
+        line = f"{pad}{condition}: {self._leaf(child)}"
+        if self.model.is_told_above(child):
+            return [line]
+        inside = pad + INDENT
+        return [line, *model_lines(node, self.tree, inside, self.scale, self.terms)]
 
     def _conditions(
         self, node: dict[str, Any], pad: str
@@ -141,9 +147,9 @@ class _Writer:
         found = sums_of(kind, test, schema, **self.options)
         if isinstance(found, Sides):
             inside = found.conditions()
-            if len(" ".join(found.terms)) <= SHORT_SUM and self._fit(
-                inside, node["children"], pad
-            ):
+            short = len(" ".join(found.terms)) <= SHORT_SUM
+            named_below = self.model.shared.get(node["id"]) is not None
+            if short and not named_below and self._fit(inside, node["children"], pad):
                 return [], inside
             name = sum_name(node["id"])
             lines = broken(f"{name} = ", found.terms, pad)
@@ -164,6 +170,7 @@ class _Writer:
             self.nodes[c]["kind"] == "leaf" and "model" not in self.nodes[c]
             for c in below
         )
+        decides |= self.model.shared.get(node["id"]) is not None
         what = "predict the class" if decides else "follow the branch"
         return f"{kind} machine: {what} with the largest score"
 
@@ -177,17 +184,19 @@ class _Writer:
         """The answer of a leaf, and its training rows."""
         node = self.nodes[at]
         total = sum(node["value"])
-        model = ""
-        if "model" in node:
+        model, told_above = "", self.model.is_told_above(at)
+        if "model" in node and not told_above:
             model = f"by its {model_kind(node['model'])} model"
         while not sum(node["value"]):  # no training row came: an ancestor decides
             node = self.nodes[node["parent"]]
         if not self.classes:
-            own = self.nodes[at]
-            return f"{model or number(node['constant'], 6)} ({rows_text(own)})"
+            own, mean = self.nodes[at], number(node["constant"], 6)
+            return f"{model or 'mean ' * told_above + mean} ({rows_text(own)})"
         if model:
             return f"{model}, the largest score decides ({counted(total)})"
         counts, answer = node["value"], self.classes[self.labels[at]]
+        if told_above and self.model.shared[self.model.above(at)] is None:
+            answer = f"mostly {answer}"
         if self.shares:
             parts = [
                 f"{c} {v / sum(counts):.1%}"

@@ -78,8 +78,18 @@ function verdict(shares) {
   return { index: best, label: labels[best], share: shares[best], colour: colourOf(best) };
 }
 
-// What a node answers, or would if it were a leaf.
-const verdictAt = (node) => verdict(data.answer[node.id] ?? sharesAt(node));
+// Whether a leaf has a model that all its siblings have: it is told once, at their parent.
+const isToldAbove = (node) => node.parent in data.shared;
+
+// What a node answers, or would if it were a leaf. Where its model is the functions of the
+// test above, the class whose function is largest in its branch.
+function verdictAt(node) {
+  const shares = data.answer[node.id] ?? sharesAt(node);
+  const own = data.shared[node.parent];
+  if (!own || data.tree.costs) return verdict(shares);
+  const index = own.classes[branchOfNode(node)];
+  return { index, label: labels[index], share: shares[index], colour: colourOf(index) };
+}
 
 // Features that a test looks at.
 function featuresOf(test) {

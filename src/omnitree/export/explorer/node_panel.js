@@ -41,12 +41,15 @@ function leafParts(node) {
     ? section("Reached when", el("ul", { class: "conditions" },
       all.map((text) => el("li", {}, el("bdi", { text })))))
     : el("p", { class: "note", text: "The whole tree is this leaf." });
+  if (isToldAbove(node)) {
+    return [way, el("p", { class: "note" }, "Its probabilities are those of node ", nodeLink(node.parent), ".")];
+  }
   return node.model ? [way, modelSection(node.model)] : [way];
 }
 
-// The linear model by which a leaf answers: a sum a class, or one sum, the answer.
+// The model by which a leaf answers: a sum a class, or one sum, the answer.
 function modelSection(model) {
-  const names = model.columns.map(columnName);
+  const names = termNames(model);
   const sums = model.weights.map((weights, k) => el("div", {},
     el("h4", {}, numeric ? null : dot(colourOf(k)), el("bdi", { text: labels[k] }),
       el("span", { class: "quiet", text: ` constant ${num(model.bias[k], 4)}` })),
@@ -63,10 +66,18 @@ function testParts(node) {
   const { kind, test } = node;
   return [
     section("Test", formula(node), branchTable(node), el("p", { class: "note", text: missingText(node) })),
+    probabilitySection(node),
     "columns" in test ? weightSection(node) : null,
     chartSection(node),
     candidateSection(node),
   ].filter((part) => part !== null);
+}
+
+// The model that all leaves below a node share.
+function probabilitySection(node) {
+  if (!(node.id in data.shared)) return null;
+  if (!data.shared[node.id]) return modelSection(nodes[node.children[0]].model);
+  return section("Probabilities", el("p", { class: "formula", text: probabilityText(node) }));
 }
 
 function formula({ kind, test }) {

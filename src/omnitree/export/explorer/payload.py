@@ -8,6 +8,7 @@
 | `symbols` | of each feature the categories as text, or null |
 | `share` | each node's part of its parent's weight, for rows that a gap divides |
 | `answer` | of each leaf the class probabilities, smoothing included; null beside a model |
+| `shared` | by node whose leaves all have one model: null, or as `OwnFunctions` has it |
 | `ranges` | of each feature that is a number its least and greatest value, or null |
 | `sample` | null, or `n_rows`, `index`, `values`, `labels`, `target`, by node `views` |
 
@@ -20,6 +21,7 @@ branch of a linear machine that the chart sets against the others.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ from omnitree.export.sample import (
     term_values,
 )
 from omnitree.schema import Schema
+from omnitree.shared_models import shared_models
 
 # Of a machine, at most so many branches get a chart of their own.
 MACHINE_CHARTS = 4
@@ -69,6 +72,10 @@ def payload(
                 answer.tolist(), leaves, tree["nodes"], strict=True
             )
         ],
+        "shared": {
+            str(node): None if own is None else asdict(own)
+            for node, own in shared_models(tree["nodes"]).items()
+        },
         "ranges": _ranges(tree, sample),
         "sample": None if sample is None else _sample(tree, sample, max_rows),
     }

@@ -14,21 +14,24 @@ function stepList(way) {
 // A leaf that answers by its model: what sets the first class apart from the next.
 function modelItem(node, way) {
   const { label } = verdict(leafAnswer(node.id, way.row));
+  if (data.shared[node.parent]) {
+    const text = ` probabilities: ${probabilityText(nodes[node.parent])}`;
+    return el("li", {}, el("p", {}, nodeLink(node.id), el("bdi", { text })));
+  }
   return el("li", {},
     el("p", {}, nodeLink(node.id), " model of the leaf: ", el("bdi", { text: label })),
     machineDetails(node.model, way.row, labels),
   );
 }
 
-// A leaf that answers by its model: what each column adds to the mean of the leaf.
+// A leaf that answers by its model: what each term adds to the mean of the leaf.
 function sumItem(node, way) {
   const { model } = node;
-  const parts = model.columns.map((c, j) => ({
-    name: columnName(c),
-    value: model.weights[0][j] * (columnValue(way.row, c, model.fill[j]) - model.fill[j]),
-    note: fillNote(model, [j], way.row),
-  }));
-  const mean = model.weights[0].reduce((s, w, j) => s + w * model.fill[j], model.bias[0]);
+  const missing = features.map(() => null);
+  const atMean = weighted(model, model.weights[0], missing).map(({ value }) => value);
+  const parts = weighted(model, model.weights[0], way.row)
+    .map((part, t) => ({ ...part, value: part.value - atMean[t] }));
+  const mean = model.bias[0] + sum(atMean);
   return el("li", {},
     el("p", {}, nodeLink(node.id), ` model of the leaf: mean ${num(mean, 4)}, and`),
     signedBars(parts),

@@ -59,7 +59,7 @@ function drawTree() {
 }
 
 function cardTitle(node) {
-  if (numeric && node.model && isLeaf(node)) return "linear model";
+  if (numeric && node.model && isLeaf(node)) return node.model.terms ? "quadratic model" : "linear model";
   return isLeaf(node) ? verdictAt(node).label : subjectText(node.kind, node.test, 3);
 }
 

@@ -189,6 +189,21 @@ function boundText(feature, { above, upTo, symbols }) {
   return `${text(above)} < ${name} ≤ ${text(upTo)}`;
 }
 
+// How the leaves below a node make probabilities of the functions of its test.
+function probabilityText({ id, kind, test }) {
+  const { scale, classes, others } = data.shared[id];
+  const rest = Object.entries(others).map(([k, score]) => `, ${num(score, 4)} for ${labels[k]}`);
+  if (isMachine(test)) {
+    return `softmax of the scores, calibrated (scale ${num(scale, 4)})${rest.join("")}`;
+  }
+  const cut = cutOf(test);
+  const apart = cut ? `sum ${cut < 0 ? "+" : "−"} ${num(Math.abs(cut))}` : "sum";
+  const score = `${num(scale, 4)} (${apart})`;
+  const [low, high] = classes.map((k) => labels[k]);
+  if (!rest.length) return `${high}: logistic(${score}) = 1 / (1 + exp(−${score}))`;
+  return `softmax of ${score} for ${high}, 0 for ${low}${rest.join("")}`;
+}
+
 // What happens to a row that the main test cannot place.
 function missingText(node) {
   if (!("feature" in node.test)) {

@@ -1,0 +1,105 @@
+"""How the leaves below a test make probabilities, in words, where they all do it alike.
+
+A model that all of them share is told once, at the test: in a line if it is the test's own
+functions, else sum by sum. For `describe`, rules, pictures and explanations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omnitree.export.lines import MODEL_TERMS, model_lines
+from omnitree.export.model import Model
+from omnitree.export.words import Sides, model_kind, number, sum_name, sums_of
+from omnitree.shared_models import OwnFunctions
+
+# Scales this near to 1 say nothing.
+NO_SCALE = 1e-6
+# Classes without a branch that are listed by name.
+MOST_NAMES = 3
+
+
+def probability_notes(model: Model) -> list[str]:
+    """What the words of `probability_lines` mean, as far as the tree needs them."""
+    texts = [probability_text(model, node) for node in model.shared]
+    notes = []
+    if any("logistic(" in text for text in texts):
+        notes.append("logistic(t): 1 / (1 + exp(-t))")
+    if any("softmax" in text for text in texts):
+        notes.append("softmax: exp(score) of a class over the sum of exp(score) of all")
+    return notes
+
+
+def probability_lines(
+    model: Model,
+    node: int,
+    pad: str,
+    terms: int | None = MODEL_TERMS,
+    **options: Any,
+) -> list[str]:
+    """Lines about the model that the leaves below a node share; none if they do not.
+
+    Of a model that is not the test's own, each sum shows so many terms. `options` are
+    those with which `sums_of` writes the test.
+    """
+    if node not in model.shared:
+        return []
+    line = pad + probability_text(model, node, **options)
+    if model.shared[node] is not None:
+        return [line]
+    leaf = model.nodes[model.children(node)[0]]
+    scale = options.get("standardised")
+    return [line, *model_lines(leaf, model.tree, pad + "  ", scale, terms)]
+
+
+def probability_text(model: Model, node: int, name: str = "", **options: Any) -> str:
+    """One line about the model that the leaves below a node share.
+
+    `name` is that of the sum of a test of two branches, by default `sum_name`.
+    """
+    own = model.shared[node]
+    if own is None:
+        data = model.nodes[model.children(node)[0]]["model"]
+        if model.numeric:
+            return f"answer, by one {model_kind(data)} model:"
+        return f"probabilities: softmax of the scores of one {model_kind(data)} model:"
+    test = model.tests(node)[0]
+    found = sums_of(test.kind, test.data, model.tree["schema"], **options)
+    if isinstance(found, Sides):
+        return _of_two(model, own, found, name or sum_name(node))
+    calibrated = f", calibrated (scale {number(own.scale)})"
+    if abs(own.scale - 1) < NO_SCALE:
+        calibrated = ""
+    return f"probabilities: softmax of the scores{calibrated}{_rest(model, own)}"
+
+
+def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
+    """The sum of a test of two branches, as one probability or as scores."""
+    low, high = own.classes
+    if found.signs[0] == ">=":  # branch 0 has the larger sums
+        low, high = high, low
+    cut = number(abs(found.cut), 6)
+    apart = f"{name} {'-' if found.cut > 0 else '+'} {cut}" if found.cut else name
+    score = f"{number(own.scale)} ({apart})"
+    if abs(own.scale - 1) < NO_SCALE:
+        score = apart
+    if not own.others:
+        return f"probability of {model.classes[high]}: logistic({score})"
+    return (
+        f"probabilities: softmax of {score} for {model.classes[high]} and 0 for "
+        f"{model.classes[low]}{_rest(model, own)}"
+    )
+
+
+def _rest(model: Model, own: OwnFunctions) -> str:
+    """The scores of classes without a branch."""
+    by_score: dict[str, list[str]] = {}
+    for k, constant in own.others.items():
+        by_score.setdefault(number(constant), []).append(str(model.classes[k]))
+    parts = [
+        f"{score} for {', '.join(names)}"
+        if len(names) <= MOST_NAMES
+        else f"{score} for {len(names)} other classes"
+        for score, names in by_score.items()
+    ]
+    return f"; {', '.join(parts)}" if parts else ""
