@@ -16,12 +16,8 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
 from omnitree.date_part import DatePart
-from omnitree.shared_models import terms_of
-=======
 from omnitree.shared_models import OwnFunctions, shared_models, terms_of
->>>>>>> c460208 (A model that all leaves below a test share is told once, and written once in code)
 
 UNIVARIATE = ("axis", "multiway", "subset")
 # The branch with the largest of several sums wins.
