@@ -23,8 +23,9 @@ for ax, name in zip(axes, ("c4.5", "lmdt"), strict=True):
     ax.set_title(f"{name}: {clf.tree_.n_leaves} leaves")
 
 # %%
-# ... and by a linear machine decision tree, which weighs several at once. The numbers
-# are those of ``feature_importances_``, as in scikit-learn.
+# ... and by a linear machine decision tree, which weighs several at once: each feature gets
+# its part by weight times standard deviation among the rows of the node. The numbers are
+# those of ``feature_importances_``, as in scikit-learn.
 
 shares = dict(zip(X.columns, clf.feature_importances_.round(3).tolist(), strict=True))
 print({name: share for name, share in shares.items() if share})

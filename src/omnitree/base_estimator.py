@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnitree.column_source import Standardised
 from omnitree.criterion import Criterion
+from omnitree.gains import with_importance
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS
 from omnitree.leaves import LEAVES
@@ -82,7 +83,12 @@ class BaseTree(Showing, BaseEstimator):
         tree, evidence = self._grow(parts, rows, classes, held_out, costs, self._seed())
         if pruning is not None:
             tree = pruning.prune(tree, evidence).replace(costs=tree.costs)
-        return with_deviations(tree, evidence.train, evidence.problem)
+        return self._measured(tree, evidence.train, evidence.problem)
+
+    def _measured(self, tree: Tree, rows: Rows, problem: Problem | None = None) -> Tree:
+        """The tree with what only its training rows can tell: deviations, importances."""
+        tree = with_deviations(tree, rows, problem)
+        return with_importance(tree, rows.table, rows.y, rows.weight, self._criterion())
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -334,7 +340,14 @@ class BaseTree(Showing, BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the total decrease of the Gini impurity, or the loss.
+        """Share of each feature in what the tree explains; adds up to one.
+
+        A test on one feature gives its decrease of the Gini impurity (of the loss, in a
+        regressor) to that feature, as in scikit-learn. A test on several features shares
+        it by contributions: |weight| times the standard deviation of the feature among
+        the training rows of the node, summed over the functions of a machine; a product
+        counts half for each of its features. A model in a leaf counts with what it takes
+        off the Brier score (the loss) of the leaf, shared in the same way.
 
         That of a date is the sum over its parts; a column that was left out has 0.
         """

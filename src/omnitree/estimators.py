@@ -174,8 +174,10 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = Table(np.empty((0, self.tree_.schema.n_features)), self.tree_.schema)
         rows = self._encode_rows((X, y), table, self.classes_)
         evidence = Evidence(rows, rows, lambda part: self.tree_)
-        pruned = method.prune(self.tree_, evidence)
-        self._set_fitted(pruned.replace(costs=self.tree_.costs), self.classes_)
+        pruned = method.prune(self.tree_, evidence).replace(costs=self.tree_.costs)
+        if not method.only_cuts:
+            pruned = self._measured(pruned, rows)  # tests or counts are new
+        self._set_fitted(pruned, self.classes_)
         return self
 
     # -- prediction -----------------------------------------------------------------

@@ -137,6 +137,27 @@ def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     return found
 
 
+def read_importance(
+    data: dict[str, Any], name: str, schema: Schema
+) -> tuple[tuple[tuple[int, float], ...], ...] | None:
+    """What every node adds to the importance of features, if some node says it."""
+    nodes = data["nodes"]
+    if not any(name in node for node in nodes):
+        return None
+    for i, node in enumerate(nodes):
+        pairs = node.get(name, [])
+        _check(
+            isinstance(pairs, list)
+            and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+            and all(_is_int(j) and 0 <= j < schema.n_features for j, _ in pairs)
+            and all(_is_number(amount) and amount >= 0 for _, amount in pairs),
+            f"node {i}: {name} must be pairs of a feature and a number, not negative",
+        )
+    return tuple(
+        tuple((j, float(amount)) for j, amount in node.get(name, ())) for node in nodes
+    )
+
+
 def _check(ok: bool, message: str) -> None:
     if not ok:
         raise ValueError(f"damaged tree: {message}")

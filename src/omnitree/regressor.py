@@ -15,7 +15,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.base_estimator import BaseTree, with_deviations
+from omnitree.base_estimator import BaseTree
 from omnitree.criterion import CRITERIA, Criterion, SquaredError
 from omnitree.learners.base import SplitLearner
 from omnitree.learners.regression import (
@@ -353,7 +353,7 @@ class OmniTreeRegressor(BaseTreeRegressor):
                 groups=rows.groups,
             )
             tree = leaves.fit(recounted(tree, training), training)
-        return with_deviations(tree, rows)
+        return self._measured(tree, rows)
 
 
 Kind = tuple[SplitLearner, Stopping, Leaves]

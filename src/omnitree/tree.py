@@ -26,6 +26,7 @@ from scipy import sparse
 
 from omnitree._core import route as kernel
 from omnitree._core import subtrees
+from omnitree.importance import Amounts, node_importances
 from omnitree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.records import (
     FORMAT,
@@ -34,6 +35,7 @@ from omnitree.records import (
     check_records,
     read_costs,
     read_deviations,
+    read_importance,
     read_tree,
 )
 from omnitree.schema import Schema
@@ -82,6 +84,10 @@ class Tree:
     costs : float64 array of shape (n_classes, n_classes) or None
         What it costs to say class j (column) for a row of class i (line). The answer is
         then the class of least expected cost, not the most probable one.
+    importance, model_importance : tuples or None
+        For every node what its test, and what its model, adds to the importance of each
+        feature (`omnitree.gains`); only where some test looks at several columns or
+        there are models, since all others follow from the counts.
     candidates : tuple or None
         For every node the tests that its own was chosen from, where learners compete.
     """
@@ -107,6 +113,8 @@ class Tree:
     loss: np.ndarray | None = None
     candidates: tuple[tuple[Considered, ...], ...] | None = None
     costs: np.ndarray | None = None
+    importance: tuple[Amounts, ...] | None = None
+    model_importance: tuple[Amounts, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -444,28 +452,31 @@ class Tree:
 
     @cached_property
     def feature_importances(self) -> np.ndarray:
-        """Share of each feature in the total decrease of the Gini impurity, or the loss.
+        """Share of each feature in what the tree explains; adds up to one, or all 0.
 
-        The decrease at a linear test goes to its features in equal parts.
+        That is the decrease of the Gini impurity, or of the loss, at tests and by models
+        in leaves. A test on several features, or a model, divides it by contributions:
+        |weight| times the standard deviation of the column among the rows of the node
+        (`omnitree.importance`).
         """
-        impurity = self.loss
-        if impurity is None:
-            weight = self.value.sum(axis=1)
-            safe = np.maximum(weight, np.finfo(float).tiny)
-            impurity = weight - (self.value**2).sum(axis=1) / safe
-        drop = impurity.copy()
-        np.subtract.at(drop, self.parent[1:], impurity[1:])
         importance = np.zeros(self.schema.n_features)
-        for node in np.flatnonzero(self.kind != LEAF):
-            features = self._features_of(int(node))
-            np.add.at(importance, features, max(drop[node], 0.0) / len(features))
+        if self.has_weights:
+            for amounts in node_importances(self.to_dict()):
+                for feature, amount in amounts:
+                    importance[feature] += amount
+        else:
+            impurity = self.loss
+            if impurity is None:
+                weight = self.value.sum(axis=1)
+                safe = np.maximum(weight, np.finfo(float).tiny)
+                impurity = weight - (self.value**2).sum(axis=1) / safe
+            drop = impurity.copy()
+            np.subtract.at(drop, self.parent[1:], impurity[1:])
+            inner = self.kind != LEAF
+            tested = self.index[self.index_ptr[self.test_start[:-1][inner]]]
+            np.add.at(importance, tested, np.maximum(drop[inner], 0.0))
         total = importance.sum()
         return importance / total if total > 0 else importance
-
-    def _features_of(self, node: int) -> list[int]:
-        """Features that a node's main test looks at."""
-        cls, index, weight = self._unpack(int(self.test_start[node]))
-        return sorted(cls.unpack(index, weight).features(self.schema))
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -590,11 +601,10 @@ class Tree:
             weight_ptr=starts(n_weight),
             index=self.index[ranges(self.index_ptr[:-1][tests], n_index)],
             weight=self.weight[ranges(self.weight_ptr[:-1][tests], n_weight)],
-            candidates=self.candidates
-            and tuple(
-                () if is_leaf else self.candidates[old]
-                for old, is_leaf in zip(kept, leaf, strict=True)
-            ),
+            candidates=_of_tests(self.candidates, kept, leaf),
+            importance=_of_tests(self.importance, kept, leaf),
+            model_importance=self.model_importance
+            and tuple(self.model_importance[old] for old in kept),
         )
 
     # -- plain form -----------------------------------------------------------------
@@ -629,6 +639,8 @@ class Tree:
         model = self.model(node)
         if model is not None:
             out["model"] = model.to_dict()
+        if self.model_importance is not None and self.model_importance[node]:
+            out["model_importance"] = [list(p) for p in self.model_importance[node]]
         if self.kind[node] == LEAF:
             return out
         split = self.split(node)
@@ -641,6 +653,8 @@ class Tree:
             out["surrogates"] = [
                 {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates
             ]
+        if self.importance is not None and self.importance[node]:
+            out["importance"] = [list(pair) for pair in self.importance[node]]
         if split.candidates:
             out["candidates"] = [asdict(c) for c in split.candidates]
         return out
@@ -658,6 +672,8 @@ class Tree:
         return tree.replace(
             deviation=read_deviations(data, tree.schema),
             costs=read_costs(data, len(tree.classes)),
+            importance=read_importance(data, "importance", tree.schema),
+            model_importance=read_importance(data, "model_importance", tree.schema),
         )
 
 
@@ -713,6 +729,13 @@ def tree_from_nodes(
         arrays["constant"] = [n.constant for n in nodes]
         arrays["loss"] = [n.loss for n in nodes]
     return Tree(schema=schema, classes=classes, models=models, **arrays)
+
+
+def _of_tests(by_node: Any, kept: np.ndarray, leaf: np.ndarray) -> Any:
+    """What belongs to the tests of nodes, for those that stay; nothing in a leaf."""
+    return by_node and tuple(
+        () if is_leaf else by_node[old] for old, is_leaf in zip(kept, leaf, strict=True)
+    )
 
 
 def _count_kinds(kind: np.ndarray) -> dict[str, int]:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.export.pictures.canvas import axes, plain, shortened
-from omnitree.schema import Schema
+from omnitree.importance import node_importances
 
 
 def importance_by_level(tree: dict[str, Any]) -> NDArray[np.float64]:
-    """Share of each feature at each level in the decrease of the Gini impurity or loss.
+    """Share of each feature at each level in what the tree explains.
 
     Parameters
     ----------
@@ -22,33 +22,19 @@ def importance_by_level(tree: dict[str, Any]) -> NDArray[np.float64]:
     Returns
     -------
     float64 array (levels, features)
-        Its sum over the levels is `Tree.feature_importances`: a test on several
-        features gives each an equal part.
+        Its sum over the levels is `Tree.feature_importances`.
     """
     nodes = tree["nodes"]
-    value = np.array([n["value"] for n in nodes])
-    weight = value.sum(axis=1)
-    impurity = weight - (value**2).sum(axis=1) / np.maximum(
-        weight, np.finfo(float).tiny
-    )
-    if tree["task"] == "regression":
-        impurity = np.array([n["loss"] for n in nodes])
-    columns = Schema.from_dict(tree["schema"]).linear_columns()[0]
     level = np.zeros(len(nodes), dtype=int)
     for node in nodes[1:]:
         level[node["id"]] = level[node["parent"]] + 1
-    out = np.zeros((max(int(level.max()), 1), len(tree["schema"]["features"])))
-    for node in nodes:
-        if node["kind"] == "leaf":
-            continue
-        drop = impurity[node["id"]] - impurity[node["children"]].sum()
-        test = node["test"]
-        features = (
-            [test["feature"]]
-            if "feature" in test
-            else sorted({int(columns[c]) for c in test["columns"]})
-        )
-        out[level[node["id"]], features] += max(drop, 0.0) / len(features)
+    found = node_importances(tree)
+    used = [level[i] for i, amounts in enumerate(found) if amounts]
+    depth = max(int(level.max()), 1, 1 + max(used, default=0))
+    out = np.zeros((depth, len(tree["schema"]["features"])))
+    for i, amounts in enumerate(found):
+        for feature, amount in amounts:
+            out[level[i], feature] += amount
     total = out.sum()
     return out / total if total > 0 else out
 
@@ -80,7 +66,8 @@ def plot_importance(tree: dict[str, Any], *, ax: Any = None, max_features: int) 
     ax.set_yticks(
         np.arange(len(order)), [plain(shortened(names[j], 40)) for j in order]
     )
-    ax.set_xlabel("share of the decrease in Gini impurity")
+    what = "loss" if tree["task"] == "regression" else "Gini impurity"
+    ax.set_xlabel(f"share of the decrease in {what}")
     ax.spines[["top", "right"]].set_visible(False)
     if len(order):
         ax.legend(frameon=False, loc="lower right")
