@@ -468,8 +468,25 @@ def test_python_export(everything):
     assert "name" not in source.split("CLASSES")[1].split("def predict")[1]
     space: dict = {}
     exec(source, space)
-    found = [space["predict"](row)[0] for row in inputs_of(clf, X)]
-    np.testing.assert_array_equal(found, clf.predict(X))
+    for rows in (inputs_of(clf, X), X.to_dict("records")):
+        found = [space["predict"](row)[0] for row in rows]
+        np.testing.assert_array_equal(found, clf.predict(X))
+
+
+@pytest.mark.parametrize("form", ["datetime64", "zoned", "period", "objects", "dots"])
+def test_python_export_of_dates_in_every_form(weather, form):
+    X, y = weather
+    times = pd.to_datetime(X["date"]) + pd.to_timedelta(X["wind"] * 24, unit="h")
+    clf = TreeClassifier(max_depth=6).fit(X.assign(date=times), y)
+    space: dict = {}
+    exec(clf.export("python"), space)
+    given = frames(X)[form] if form in ("period", "objects") else X.assign(date=times)
+    if form == "zoned":
+        given["date"] = given["date"].dt.tz_localize("Europe/Berlin", nonexistent="NaT")
+    elif form == "dots":
+        given["date"] = given["date"].dt.strftime("%d.%m.%Y %H:%M:%S.%f")
+    found = [space["predict"](row)[0] for row in given.to_dict("records")]
+    np.testing.assert_array_equal(found, clf.predict(given))
 
 
 def test_sql_export(everything):

@@ -10,20 +10,12 @@ import datetime
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from omnitree.date_text import WEEKDAYS
 from omnitree.plain import fields
 
 PartName: TypeAlias = Literal["year", "month", "weekday", "hour", "days"]
 
 PARTS: tuple[PartName, ...] = ("year", "month", "weekday", "hour", "days")
-WEEKDAYS = (
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-)
 
 
 @dataclass(frozen=True)

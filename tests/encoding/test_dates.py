@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnitree.date_part import WEEKDAYS, DatePart
+from omnitree.date_part import DatePart
+from omnitree.date_text import WEEKDAYS
 from omnitree.encoding.dates import (
     DAY,
     HOUR,

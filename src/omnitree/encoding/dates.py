@@ -1,29 +1,20 @@
 """Dates and times: from cells to microseconds, and from those to parts people can read.
 
 A moment is the number of microseconds from 1970-01-01 to what the clock on the wall shows;
-time zones are dropped, not converted. NaN is missing. Text is a date if it is written in
-one of these forms, with or without a time after it:
-
-- ``2012-01-31``, ``2012/01/31`` (ISO 8601, also with ``T``, fractions and a zone);
-- ``31.01.2012``;
-- ``31 Jan 2012``, ``31-Jan-2012``, ``Jan 31, 2012``, also with whole month names;
-- ``1/31/2012`` and ``31/1/2012``, also with hyphens, where the column tells days from
-  months because some day is above 12;
-
-or if it is a time of the day, ``14:30`` or ``14:30:59``. Used by
-`omnitree.encoding.columns`.
+time zones are dropped, not converted. NaN is missing. Which text is
+a date is in `omnitree.date_text`. Used by `omnitree.encoding.columns`.
 """
 
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.date_part import PARTS, DatePart
+from omnitree.date_text import YEAR_LAST, read_date
 
 FloatArray = NDArray[np.float64]
 
@@ -36,32 +27,6 @@ DAY = 24 * HOUR
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_NO_DATE = (("year", "1970"), ("month", "1"), ("day", "1"))
-_MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
-_MONTH = (
-    "(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|"
-    "aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_TIME = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
-    r"(?: ?(?P<half>[ap])\.?m\.?)? ?(?:z|utc|[+-]\d{2}(?::?\d{2})?)?"
-)
-_YEAR, _DAY, _MARK = r"(?P<year>\d{4})", r"(?P<day>\d{1,2})", "(?P<mark>[-/])"
-_NUMBER = r"(?P<month>\d{1,2})"
-_FLAGS = re.IGNORECASE | re.ASCII
-# Only here a column has to tell which number is the day.
-_YEAR_LAST, *_CLEAR = (
-    re.compile(rf"\s*{date}(?:(?:t|,? +){_TIME})?\s*", _FLAGS)
-    for date in (
-        rf"{_NUMBER}{_MARK}{_DAY}(?P=mark){_YEAR}",
-        rf"{_YEAR}{_MARK}{_NUMBER}(?P=mark){_DAY}",
-        rf"{_DAY}\.{_NUMBER}\.{_YEAR}",
-        rf"{_DAY}[ -]{_MONTH}\.?,?[ -]{_YEAR}",
-        rf"{_MONTH}\.? {_DAY},? {_YEAR}",
-    )
-)
-_CLOCK = re.compile(rf"\s*{_TIME}\s*", _FLAGS)
-_FORMS = (*_CLEAR, _YEAR_LAST, _CLOCK)
 
 
 def moment(text: str, *, day_first: bool = False) -> float:
@@ -78,28 +43,8 @@ def moment(text: str, *, day_first: bool = False) -> float:
     >>> moment("31st of May")
     nan
     """
-    found = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
-    if found is None:
-        return np.nan
-    cell = found.groupdict()
-    year, month, day = (cell.get(name, default) for name, default in _NO_DATE)
-    if day_first and found.re is _YEAR_LAST:
-        month, day = day, month
-    number = (
-        int(month) if month.isdigit() else 1 + _MONTHS.index(month[:3].lower()) // 3
-    )
-    hour = int(cell["hour"] or 0)
-    if cell["half"]:
-        if not 1 <= hour <= 12:
-            return np.nan
-        hour = hour % 12 + 12 * (cell["half"] in "pP")
-    minute, second = int(cell["minute"] or 0), int(cell["second"] or 0)
-    try:
-        then = datetime.datetime(int(year), number, int(day), hour, minute, second)
-    except ValueError:
-        return np.nan
-    rest = int((cell["part"] or "0").ljust(6, "0")[:6])
-    return float((then - _EPOCH) // _MICROSECOND + rest)
+    then = read_date(text, day_first)
+    return np.nan if then is None else float((then - _EPOCH) // _MICROSECOND)
 
 
 def moments_of_text(words: Iterable[str], *, day_first: bool) -> FloatArray:
@@ -136,7 +81,7 @@ def learn_text(
         np.isnan(moments_of_text(few, day_first=True)).mean() > 0.5
     ):
         return None
-    numbers = [m for m in map(_YEAR_LAST.fullmatch, words) if m is not None]
+    numbers = [m for m in map(YEAR_LAST.fullmatch, words) if m is not None]
     day_first = any(int(m["month"]) > 12 for m in numbers)
     if numbers and day_first == any(int(m["day"]) > 12 for m in numbers):
         return None

@@ -1,6 +1,7 @@
 """Python source of one function, `predict(row)`, that imports nothing.
 
-A row is a dict from column names to cells: numbers, symbols, None or NaN in a gap. A column
+Where a tree looks at dates, it imports `datetime` and `re` of the standard library. A row is
+a dict from column names to cells: numbers, symbols, dates, None or NaN in a gap. A column
 that the row lacks is a gap, a symbol that training never showed, too.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from omnitree.export.model import Model, one_line
 from omnitree.export.procedure import Dialect, blocks, has_network
+from omnitree.export.python_dates import dates_source
 
 _HEAD = '''\
 """A decision tree, written by omnitree.
@@ -49,6 +51,13 @@ def _code(cell, codes):
         whole = isinstance(cell, float) and cell.is_integer()
         cell = str(int(cell) if whole else cell)
     return codes.get(cell, -1)
+'''
+
+_PART = '''
+
+def _part(row, name, column, **how):
+    """A part of a date; of the date itself where the row has that."""
+    return date_part(row[column], **how) if column in row else row.get(name)
 '''
 
 _TANH = '''
@@ -116,13 +125,18 @@ def to_python(model: Model) -> str:
     used, parts = model.used, blocks(model, _Python())
     head = _NUMBER_HEAD if model.numeric else _HEAD
     text = [head.format(dates=_dates(model), classes=repr(list(model.classes)))]
+    if model.meanings:
+        text += ["\n", dates_source(), _PART]
     text += [_NUMBER] * any(not model.has_codes(j) for j in used)
     text += [_CODE] * any(model.has_codes(j) for j in used)
     text += [_TANH] * has_network(model)
     text += [_EXP] * (bool(model.modelled) and not model.numeric)
     read = []
     for j in used:
-        cell = f"row.get({model.features[j]['name']!r})"
+        name, part = model.features[j]["name"], model.features[j].get("part")
+        cell = f"row.get({name!r})"
+        if part is not None:
+            cell = f"_part(row, {name!r}, **{part!r})"
         if model.has_codes(j):
             symbols = model.features[j]["categories"]
             codes = {symbol: code for code, symbol in enumerate(symbols)}
@@ -163,11 +177,12 @@ def to_python(model: Model) -> str:
 
 
 def _dates(model: Model) -> str:
-    """What the head says about columns that have to be computed from dates."""
+    """What the head says about columns of dates."""
     if not model.meanings:
         return ""
     lines = [f"- {_quoted(line)}" for line in model.meanings]
-    return "\n".join(["\n\nColumns computed from dates:\n", *lines])
+    told = "\n\nA date is text, a date or a datetime; a row without it may give its parts:\n"
+    return "\n".join([told, *lines])
 
 
 def _doc(model: Model) -> str:
