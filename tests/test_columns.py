@@ -27,7 +27,7 @@ from omnitree import (
     save,
 )
 from omnitree.cli import app
-from omnitree.encoding.learning import ENOUGH_ROWS, MANY_CATEGORIES
+from omnitree.encoding.learning import ENOUGH_ROWS, MANY_CATEGORIES, MOST_CATEGORIES
 from omnitree.table import encode, learn_table
 
 PRESETS = ("cart", "c4.5", "ldt", "lmt")
@@ -182,7 +182,7 @@ def test_rare_categories_count_as_missing():
     rng = np.random.default_rng(0)
     often = [f"A{i}" for i in range(3)]
     rare = [f"Z{i:03}" for i in range(MANY_CATEGORIES)]
-    cells = np.array(often * 100 + rare * (ENOUGH_ROWS - 1))
+    cells = np.array(often * 150 + rare * (ENOUGH_ROWS - 1))
     rng.shuffle(cells)
     X = pd.DataFrame({"place": cells, "x": rng.random(len(cells))})
     with pytest.warns(UserWarning, match=r"'place' \(64 of 67\)") as caught:
@@ -198,10 +198,33 @@ def test_rare_categories_count_as_missing():
     assert len(declared.schema.features[0].categories) == 67
 
 
+def places(counts: list[int]) -> pd.DataFrame:
+    """A column with so many cells of each place."""
+    cells = np.repeat([f"A{i:04}" for i in range(len(counts))], counts)
+    return pd.DataFrame({"place": cells, "x": np.sin(np.arange(len(cells)))})
+
+
 def test_many_categories_with_enough_rows_stay():
-    cells = [f"A{i:03}" for i in range(100)] * ENOUGH_ROWS
-    table = quiet(learn_table, pd.DataFrame({"place": cells, "x": np.ones(len(cells))}))
+    table = quiet(learn_table, places([5] * 100))
     assert len(table.schema.features[0].categories) == 100
+
+
+def test_no_more_categories_than_tests_can_use():
+    """The most frequent stay; where they are less than half, the column goes."""
+    with pytest.warns(UserWarning, match=r"'place' \(44 of 300\)"):
+        table = learn_table(places([9] * 44 + [10] * 256))
+    assert table.schema.features[0].categories[0] == "A0044"
+    assert len(table.schema.features[0].categories) == MOST_CATEGORIES
+    with pytest.warns(UserWarning, match="600 different values in 6000 rows"):
+        table = learn_table(places([10] * 600))
+    assert table.schema.left_out == ("place",)
+
+
+def test_a_few_rows_a_category_are_too_few():
+    with pytest.warns(UserWarning, match="100 different values in 400 rows"):
+        assert learn_table(places([4] * 100)).schema.left_out == ("place",)
+    kept = quiet(learn_table, places([4] * 60))
+    assert len(kept.schema.features[0].categories) == 60
 
 
 @pytest.mark.parametrize("preset", PRESETS)
