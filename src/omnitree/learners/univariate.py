@@ -73,8 +73,9 @@ class Univariate(SplitLearner):
     monotone : dict or array of shape (n_features,), optional
         +1 where the probability of the second class must not fall as a feature rises, -1
         where it must not rise, 0 where it may do both; a dict has names or numbers of
-        features, or names of parts of dates. For two classes and features with an order. As in scikit-learn's trees:
-        branches in order, and a bound halfway between them for all nodes below.
+        features, or names of parts of dates. For two classes and features with an order.
+        As in scikit-learn's trees: branches in order, and a bound halfway between them for
+        all nodes below.
     interactions : list of groups of features, optional
         Features on one path must lie in one group, a list of names or numbers; groups may
         overlap, and features that no group names are one more group.
