@@ -6,11 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.trees import SCHEMA, calibrated_tree, functions_of, random_test
+from tests.trees import (
+    SCHEMA,
+    calibrated_tree,
+    functions_of,
+    random_rows,
+    random_test,
+)
 
+from omnitree.column_source import Quadratic, Standardised
+from omnitree.discriminants.base import Functions
 from omnitree.leaf_models import LeafModels
+from omnitree.linear_rows import LinearRows
 from omnitree.records import NodeRecord
 from omnitree.shared_models import own_functions
+from omnitree.table import Table
 from omnitree.tree import tree_from_nodes
 
 KINDS = ("linear", "quadratic", "machine", "quadratic_machine")
@@ -51,11 +61,21 @@ def test_a_scaled_machine_is_recognised(kind, seed):
     assert found(test, back) is None
 
 
+def centred(machine):
+    """The machine with functions that add up to 0."""
+    weights = np.array(machine.weights)
+    rows = tuple(map(tuple, (weights - weights.mean(axis=0)).tolist()))
+    bias = tuple((np.array(machine.bias) - np.mean(machine.bias)).tolist())
+    return replace(machine, weights=rows, bias=bias)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_classes_without_a_branch_have_a_constant(kind):
     rng = np.random.default_rng(1)
     test = random_test(rng, kind)
     n = test.n_children
+    if hasattr(test, "bias"):
+        test = centred(test)
     classes = (1, *range(3, n + 2))
     model = functions_of(test, 2.0, classes, n + 3)
     own = found(test, model)
@@ -64,6 +84,47 @@ def test_classes_without_a_branch_have_a_constant(kind):
     rows = list(model.weights)
     rows[0] = tuple(1.0 for _ in rows[0])
     assert found(test, replace(model, weights=tuple(rows))) is None
+    if hasattr(
+        test, "bias"
+    ):  # a constant is no function beside others that are not centred
+        apart = replace(test, weights=tuple((*w[:-1], w[-1] + 1) for w in test.weights))
+        assert found(apart, functions_of(apart, 2.0, classes, n + 3)) is None
+        assert found(apart, functions_of(apart, 2.0, tuple(range(n)), n)) is not None
+
+
+@pytest.mark.parametrize("expansion", ["linear", "quadratic"])
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("far", [0.0, 100.0])
+def test_tests_and_models_of_a_column_source_belong_together(expansion, k, far):
+    """Whatever the units, and with classes that are absent among the rows."""
+    rng = np.random.default_rng(k)
+    values = random_rows(rng, 80, gaps=0.1)
+    values[:, 0] = far + 0.1 * values[:, 0]
+    values[:, 4] = 1e3 * values[:, 4] - far
+    table = Table(values, SCHEMA)
+    source = Standardised.of(table, np.ones(80))
+    if expansion == "quadratic":
+        source = Quadratic.of(source, table)
+    w, bias = rng.normal(size=(k, source.n_columns)), rng.normal(size=k)
+    w, bias = w - w.mean(axis=0), bias - bias.mean()
+    fill = np.zeros(source.n_plain)
+    if k == 2:
+        test = source.split(w[1] - w[0], bias[0] - bias[1], fill, 0.0)
+        scale = 0.8 * np.linalg.norm((w[1] - w[0])[: source.n_columns])
+    elif expansion == "quadratic":
+        test, scale = source.machine(w, bias, fill, 0.0), 0.8
+    else:
+        rows = LinearRows.of(source, np.arange(80), np.arange(80) % k, np.ones(80), k)
+        functions = Functions(np.arange(k), w, bias)
+        test, scale = functions.machine(rows, 0.0), 0.8
+        fill = rows.fill
+    for absent in (0, 2):
+        wide = np.vstack([0.8 * w, np.zeros((absent, w.shape[1]))])
+        model = source.model(wide, np.append(0.8 * bias, [-5.0] * absent), fill)
+        own = found(test, model)
+        assert own is not None and own.classes == tuple(range(k))
+        assert own.scale == pytest.approx(scale, rel=1e-6)
+        assert own.others == {c: pytest.approx(-5.0) for c in range(k, k + absent)}
 
 
 def test_other_tests_have_no_functions():

@@ -163,18 +163,19 @@ def functions_of(
 ) -> LeafModel:
     """The model of a test's own functions times a number, for the classes of its branches.
 
-    Other classes have the constant -3.
+    The functions are centred, as softmax allows; other classes have the constant -3.
     """
     terms = getattr(test, "terms", ())
     width = len(terms or test.columns)
-    weights, bias = np.zeros((n, width)), np.full(n, -3.0)
     if hasattr(test, "bias"):
-        weights[list(classes)], bias[list(classes)] = test.weights, test.bias
+        own, start = np.array(test.weights), np.array(test.bias)
     else:
-        weights[classes[1]], bias[classes[1]] = test.weights, -test.threshold
-        bias[classes[0]] = 0.0
-    bias[list(classes)] *= scale
-    rows = tuple(map(tuple, (scale * weights).tolist()))
+        own = np.array([np.zeros(width), test.weights])
+        start = np.array([0.0, -test.threshold])
+    weights, bias = np.zeros((n, width)), np.full(n, -3.0)
+    weights[list(classes)] = scale * (own - own.mean(axis=0))
+    bias[list(classes)] = scale * (start - start.mean())
+    rows = tuple(map(tuple, weights.tolist()))
     return LeafModel(test.columns, test.fill, tuple(bias.tolist()), rows, terms=terms)
 
 

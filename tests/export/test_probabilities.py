@@ -101,10 +101,19 @@ def test_the_words_are_what_the_tree_computes():
 def test_classes_without_a_branch():
     text = own(LINEAR, 0.5, ("no", "yes", "perhaps")).describe()
     assert (
-        "probabilities: softmax of 0.5 (sum #0 - 1.5) for yes and 0 for no; "
+        "probabilities: softmax of 0.25 (sum #0 - 1.5) for yes and minus that for no; "
         "-3 for perhaps\n"
     ) in text
-    text = own(MACHINE, 2.0, tuple("abcdefg")).describe()
+    clf = own(LINEAR, 0.5, ("no", "yes", "perhaps"))
+    score = 0.25 * (2 * 0.3 - 3 * -0.7 - 1.5)
+    powers = np.exp([-score, score, -3])
+    np.testing.assert_allclose(
+        clf.predict_proba([[0.3, -0.7]])[0], powers / powers.sum()
+    )
+    centred = replace(
+        MACHINE, bias=(1.0, 0.0, -1.0), weights=((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0))
+    )
+    text = own(centred, 2.0, tuple("abcdefg")).describe()
     assert "calibrated (scale 2); -3 for 4 other classes\n" in text
 
 

@@ -80,14 +80,15 @@ def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
         low, high = high, low
     cut = number(abs(found.cut), 6)
     apart = f"{name} {'-' if found.cut > 0 else '+'} {cut}" if found.cut else name
-    score = f"{number(own.scale)} ({apart})"
-    if abs(own.scale - 1) < NO_SCALE:
-        score = apart
     if not own.others:
+        score = f"{number(own.scale)} ({apart})"
+        if abs(own.scale - 1) < NO_SCALE:
+            score = apart
         return f"probability of {model.classes[high]}: logistic({score})"
     return (
-        f"probabilities: softmax of {score} for {model.classes[high]} and 0 for "
-        f"{model.classes[low]}{_rest(model, own)}"
+        f"probabilities: softmax of {number(own.scale / 2)} ({apart}) for "
+        f"{model.classes[high]} and minus that for {model.classes[low]}"
+        f"{_rest(model, own)}"
     )
 
 

@@ -201,7 +201,7 @@ function probabilityText({ id, kind, test }) {
   const score = `${num(scale, 4)} (${apart})`;
   const [low, high] = classes.map((k) => labels[k]);
   if (!rest.length) return `${high}: logistic(${score}) = 1 / (1 + exp(−${score}))`;
-  return `softmax of ${score} for ${high}, 0 for ${low}${rest.join("")}`;
+  return `softmax of ${num(scale / 2, 4)} (${apart}) for ${high}, minus that for ${low}${rest.join("")}`;
 }
 
 // What happens to a row that the main test cannot place.
