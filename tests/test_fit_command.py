@@ -353,6 +353,7 @@ def test_any_file_through_all_commands(data: Path, loans: pd.DataFrame, tmp_path
         *("--protocol", "2fold", *options),
     )
     assert compared.exit_code == 0 and "c4.5" in compared.stdout
+    assert "but no file" in refused("compare", "iris", "--sep", ";")
 
 
 def test_cells_that_are_no_numbers_are_told(data: Path, loans, tmp_path: Path):

@@ -219,10 +219,27 @@ def test_separators_and_decimal_signs(tmp_path: Path, penguins, sep: str, decima
     assert first[0] == str(penguins["bill"][0]).replace(".", decimal)
 
 
-def test_decimal_comma_of_a_target(tmp_path: Path):
+def test_commas_in_a_target(tmp_path: Path):
     table = read(tmp_path, "x;y\n1;2,5\n2;3\n3;NA\n4;4,75\n")
     _, y, left_out = table.features_and_target("y")
     assert y.tolist() == ["2.5", "3", "4.75"] and left_out == 1
+    path = tmp_path / "thousands.csv"
+    path.write_text('x,y\n1.5,"1,250"\n2.5,"2,000,000"\n3.5,7\n')
+    _, y, _ = read_table(path, untouched=["y"]).features_and_target("y")
+    assert y.tolist() == ["1250", "2000000", "7"]
+
+
+@pytest.mark.parametrize("cell", ["1,234,567", "1,234.5", "12,345"])
+def test_thousands(tmp_path: Path, cell: str):
+    text = f'a;b\n"{cell}";1.5\n"2,345";2.5\n34;-\n'
+    with pytest.warns(UserWarning) as said:
+        table = read(tmp_path, text.replace(";", ","))
+    assert table.frame["a"].tolist() == [float(cell.replace(",", "")), 2345, 34]
+    assert [str(w.message) for w in said] == [
+        f"column 'a': {cell} is read as {cell.replace(',', '')}",
+        "column 'b': 1 of 3 cells are no numbers ('-'); they are taken as missing",
+    ]
+    assert table.frame["b"].isna().tolist() == [False, False, True]
 
 
 def test_numbers_with_commas_among_words(tmp_path: Path):
@@ -356,11 +373,13 @@ def workbook(**sheets: pd.DataFrame) -> bytes:
 def test_excel(tmp_path: Path, penguins: pd.DataFrame):
     cells = penguins.astype(object)
     cells.loc[3, "bill"] = "N/A"
+    cells.loc[6, "mass"] = f"{cells.loc[6, 'mass']:,}"
     cells.loc[4, "mass"] = "-"
     cells.loc[5, "mass"] = "lost"
     penguins.loc[3, "bill"] = penguins.loc[[4, 5], "mass"] = None
-    with pytest.warns(UserWarning, match="'mass': 2 of 150 cells"):
+    with pytest.warns(UserWarning, match="'mass'") as said:
         assert_same(read(tmp_path, workbook(one=cells), "data.xlsx"), penguins)
+    assert "2 of 150 cells" in str(said[-1].message) and len(said) == 2
 
 
 def test_sheets(tmp_path: Path, penguins: pd.DataFrame):

@@ -22,7 +22,7 @@ from omnitree.experiments.file_options import (
     Sheet,
     file_format,
 )
-from omnitree.reading import InputError
+from omnitree.reading import FileFormat, InputError
 
 Folder = Annotated[
     Path | None,
@@ -110,6 +110,8 @@ def compare(
     if not chosen:
         raise InputError("no preset is given; see `omnitree presets`")
     format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    if format != FileFormat() and not any(sets.is_path(name) for name in data):
+        raise InputError("options of files are given, but no file")
     tables = [_parsed(sets.load, name, folder, target, format) for name in data]
     _refuse_twins("data set", [table.name for table in tables])
     _refuse_twins("preset", [method.name for method in chosen])

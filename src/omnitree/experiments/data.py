@@ -106,7 +106,7 @@ def load(
     >>> load("led:rows=20:irrelevant=3").X.shape
     (20, 10)
     """
-    if _is_path(name):
+    if is_path(name):
         return from_file(Path(name), target, format)
     base, options = specs.parse(name)
     if base in GENERATORS:
@@ -202,6 +202,7 @@ def _options_of(make: Callable, name: str, options: dict[str, Any]) -> dict[str,
     return options
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Whether a data set is a file, not a name."""
     suffixes = (".csv", ".tsv", ".tab", ".txt", ".arff", ".parquet", ".pq", ".xlsx")
     return inner_suffix(Path(name)) in suffixes or os.sep in name

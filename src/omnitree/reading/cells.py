@@ -9,13 +9,15 @@ Three rules, for CSV, its relatives and Excel:
   at most five different ones) and the numbers are no codes (one is fractional, or there are
   more than ten different ones). Else the column holds categories.
 
-Whatever the last two do is said in one warning a column, and so is a column of categories
-most of whose cells are numbers. A model knows which columns are numbers: there any text is
-missing, as long as half of the cells are numbers.
+Commas between thousands are taken out of the cells of numeric columns. Whatever is done is
+said in a warning, and so is a column of categories most of whose cells are numbers. A model
+knows which columns are numbers: there any text is missing, as long as half of the cells are
+numbers.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,6 +32,8 @@ MISSING = (
     "null",
 )
 MISSING_AMONG_NUMBERS = (".", "-")
+# `1,234`, `1,234,567.5`: commas between thousands, where they are not the decimal sign.
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 FEW_CELLS = 0.05
 FEW_TEXTS = 5
 MOST_CODES = 10
@@ -48,6 +52,8 @@ class OddCells:
         How many cells hold them, and how many hold anything.
     missing : bool
         Whether they are missing, the column being one of numbers.
+    thousands : str
+        A number of the column with commas between thousands, if any.
     """
 
     name: str
@@ -55,9 +61,16 @@ class OddCells:
     n_cells: int
     n_known: int
     missing: bool
+    thousands: str = ""
 
     def warn(self) -> None:
         """Say what was done."""
+        if self.missing and self.thousands:
+            number = self.thousands.replace(",", "")
+            text = f"column {self.name!r}: {self.thousands} is read as {number}"
+            warnings.warn(text, UserWarning, stacklevel=2)
+        if not self.texts:
+            return
         shown = ", ".join(repr(text) for text in self.texts[:3])
         more = ", ..." if len(self.texts) > 3 else ""
         which = f"{self.n_cells} of {self.n_known} cells are no numbers ({shown}{more})"
@@ -88,8 +101,9 @@ def odd_cells(
     --------
     >>> import pandas as pd
     >>> cells = pd.Series([*(str(i) for i in range(1, 60)), "-", "-", "five"])
-    >>> odd_cells(cells)
-    OddCells(name='None', texts=('-', 'five'), n_cells=3, n_known=62, missing=True)
+    >>> found = odd_cells(cells)
+    >>> found.texts, found.n_cells, found.n_known, found.missing
+    (('-', 'five'), 3, 62, True)
     >>> odd_cells(pd.Series(["red", "-", "1"])) is None
     True
     """
@@ -99,7 +113,8 @@ def odd_cells(
     if cells.dtype == object and any(isinstance(cell, bool) for cell in counts.index):
         return None
     texts = counts.index.to_series().astype(str).str.strip()
-    plain = texts
+    with_thousands = texts.str.fullmatch(THOUSANDS) & (decimal == ".")
+    plain = texts.mask(with_thousands, texts.str.replace(",", ""))
     if decimal == ",":
         has_point = texts.str.contains(".", regex=False)
         plain = texts.mask(~has_point, texts.str.replace(",", "."))
@@ -107,13 +122,15 @@ def odd_cells(
     number = pd.notna(numbers)
     other = ~number & ~texts.isin(MISSING_AMONG_NUMBERS).to_numpy()
     n_known, n_numbers = int(counts.sum()), int(counts[number].sum())
-    if number.all() or (other.any() and 2 * n_numbers < n_known):
+    if number.all() and not with_thousands.any():
+        return None
+    if other.any() and 2 * n_numbers < n_known:
         return None
     n_different = len(set(numbers[number]))
     if numeric:
         missing = True
     elif not other.any():
-        missing = n_different > 1
+        missing = n_different > 1 or bool(number.all())
     else:
         codes = n_different <= MOST_CODES and bool((numbers[number] % 1 == 0).all())
         few = counts[other].sum() <= FEW_CELLS * n_known and other.sum() <= FEW_TEXTS
@@ -126,4 +143,5 @@ def odd_cells(
         n_known - n_numbers,
         n_known,
         missing,
+        str(texts[with_thousands].iloc[0]) if with_thousands.any() else "",
     )

@@ -6,7 +6,9 @@ The `csv` module parses; here is decided what it is told. Each is given, or foun
   too. If there is one such line and it may as well be the header, an error asks.
 - Of comma, semicolon, tab and bar, the separator is the one that cuts the most of the
   first rows into as many cells as the header, and then into the most cells.
-- The decimal sign is a comma where columns hold numbers as `1,5` and none as `1.5`.
+- The decimal sign is a comma where columns hold numbers as `1,5` and none as `1.5`. If all
+  have three digits behind their commas, as `1,234`, commas separate thousands where others
+  have points, or more commas than one; else an error asks.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from omnitree.reading.cells import MISSING, MISSING_AMONG_NUMBERS
+from omnitree.reading.cells import MISSING, MISSING_AMONG_NUMBERS, THOUSANDS
 from omnitree.reading.errors import InputError
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
@@ -31,7 +33,6 @@ COMMENT = "#"
 _WHOLE = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _WITH_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,8 @@ def _may_be_header(path: Path, text: str, given: FileFormat) -> bool:
 
 def _is_number(cell: str) -> bool:
     cell = cell.strip()
-    return any(p.fullmatch(cell) for p in (_WHOLE, _WITH_COMMA, _WITH_POINT))
+    forms = (_WHOLE, _WITH_COMMA, _WITH_POINT, THOUSANDS)
+    return any(form.fullmatch(cell) for form in forms)
 
 
 # -- separator and decimal sign -------------------------------------------------------
@@ -219,25 +221,35 @@ def _decimal(path: Path, text: str, separator: str, given: FileFormat) -> str:
     none = {*given.missing, *MISSING_AMONG_NUMBERS}
     for at, name in enumerate(header):
         known = [cell for row in rows if (cell := row[at].strip()) not in none]
-        numbers = sum(_is_number(cell) for cell in known)
-        if not known or numbers < 0.9 * len(known):
+        if sum(_is_number(cell) for cell in known) < 0.9 * len(known):
             continue
-        for found, pattern in ((with_comma, _WITH_COMMA), (with_point, _WITH_POINT)):
-            if hits := [cell for cell in known if pattern.fullmatch(cell)]:
+        commas = [cell for cell in known if _WITH_COMMA.fullmatch(cell)]
+        points = [
+            cell
+            for cell in known
+            if _WITH_POINT.fullmatch(cell)
+            or (THOUSANDS.fullmatch(cell) and cell not in commas)
+        ]
+        for found, hits in ((with_comma, commas), (with_point, points)):
+            if hits:
                 found[name] = hits
     if not with_comma:
         return "."
     name, cells = next(iter(with_comma.items()))
-    if with_point:
-        other, points = next(iter(with_point.items()))
+    thousands = all(
+        THOUSANDS.fullmatch(c) for hits in with_comma.values() for c in hits
+    )
+    if not with_point:
+        if not thousands:
+            return ","
         raise InputError(
-            f"{path} has numbers as {cells[0]} in {name!r} and as {points[0]} in "
-            f"{other!r}: give --decimal , or --decimal . (the others are then text)"
+            f"{path} has numbers as {cells[0]} in {name!r}: give --decimal , if that is "
+            f"{cells[0].replace(',', '.')}, --decimal . if it is {cells[0].replace(',', '')}"
         )
-    if all(_MAYBE_THOUSANDS.fullmatch(c) for hits in with_comma.values() for c in hits):
-        raise InputError(
-            f"{path} has numbers as {cells[0]} in {name!r}, which may be "
-            f"{cells[0].replace(',', '.')} or {cells[0].replace(',', '')}: give --decimal , "
-            "if it is the first, --decimal . if the column is to be text"
-        )
-    return ","
+    if thousands:
+        return "."
+    other, points = next(iter(with_point.items()))
+    raise InputError(
+        f"{path} has numbers as {cells[0]} in {name!r} and as {points[0]} in {other!r}: "
+        "give --decimal , or --decimal . (the others are then text)"
+    )

@@ -133,7 +133,8 @@ def _read_text(
         # The same parser reads these columns again, so that their numbers are those that
         # they would be with empty cells, to the last bit.
         tokens = {odd.name: [*missing, *odd.texts] for odd in found}
-        return parse(na_values=tokens, usecols=list(tokens))
+        thousands = "," if any(odd.thousands for odd in found) else None
+        return parse(na_values=tokens, usecols=list(tokens), thousands=thousands)
 
     return _judged(table, schema, [*untouched, *written], parse_again)
 
@@ -225,5 +226,8 @@ def _check_header(path: Path, header: list[str]) -> None:
 def _coerced(frame: pd.DataFrame, found: list[OddCells]) -> pd.DataFrame:
     import pandas as pd
 
-    names = [odd.name for odd in found]
-    return frame[names].apply(pd.to_numeric, errors="coerce")
+    def coerced(column: pd.Series) -> pd.Series:
+        plain = [c.replace(",", "") if isinstance(c, str) else c for c in column]
+        return pd.Series(pd.to_numeric(plain, errors="coerce"), column.index)
+
+    return frame[[odd.name for odd in found]].apply(coerced)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omnitree.reading.cells import odd_cells
+from omnitree.reading.cells import THOUSANDS, odd_cells
 from omnitree.reading.errors import InputError
 from omnitree.reading.layout import FileFormat, Layout
 from omnitree.reading.targets import is_numeric
@@ -77,8 +77,7 @@ class TableFile:
         known = ~np.isin(y, list(self.format.missing))
         if not known.any():
             raise InputError(f"no row of {self.path} has a value in {target!r}")
-        if self.decimal == ",":
-            y = self._with_points(y, known)
+        y = self._plain_numbers(y, known)
         if self.format.forgiving:
             known &= ~self._no_numbers_to_predict(y, known, target)
         X = self.frame.drop(columns=[target])
@@ -88,14 +87,23 @@ class TableFile:
             int((~known).sum()),
         )
 
-    def _with_points(self, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Labels that are numbers with a decimal comma, as Python writes them."""
+    def _plain_numbers(self, y: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Labels that are numbers with commas, as Python writes them."""
         import numpy as np
         import pandas as pd
 
-        points = np.array([label.replace(",", ".") for label in y], dtype=object)
-        numbers = pd.to_numeric(pd.Series(points[known]), errors="coerce")
-        return points if 2 * numbers.notna().sum() > known.sum() else y
+        if not any("," in label for label in y):
+            return y
+        if self.decimal == ",":
+            plain = [label.replace(",", ".") for label in y]
+        else:
+            plain = [
+                label.replace(",", "") if THOUSANDS.fullmatch(label) else label
+                for label in y
+            ]
+        labels = np.array(plain, dtype=object)
+        numbers = pd.to_numeric(pd.Series(labels[known]), errors="coerce")
+        return labels if 2 * numbers.notna().sum() > known.sum() else y
 
     def _no_numbers_to_predict(
         self, y: np.ndarray, known: np.ndarray, target: str
