@@ -231,6 +231,49 @@ def test_rows_without_weight(data: Path, loans: pd.DataFrame):
         assert result.exit_code == 1 and "the weights in 'w'" in result.stderr
 
 
+def test_groups_stay_together(data: Path, loans: pd.DataFrame, tmp_path: Path):
+    """Thirty rows, each eight times: with groups nobody learns copies by heart."""
+    rng = np.random.default_rng(0)
+    few = (
+        loans.drop(columns=["id", "w"])
+        .head(30)
+        .assign(risk=rng.permutation(["bad", "good"] * 15), customer=range(30))
+    )
+    copies = pd.concat([few] * 8, ignore_index=True)
+    copies.loc[3, "customer"] = None
+    copies.to_csv(data, index=False)
+    model = tmp_path / "model.json"
+    apart = run("fit", data, *FIT, "--drop", "customer", "--folds", 5).stdout
+    result = run("fit", data, *FIT, "--groups", "customer", "--folds", 5, "-o", model)
+    assert "note: 1 rows without 'customer' are groups of their own" in result.stderr
+    assert "240 rows, 31 groups kept together" in words(result.stdout)
+    assert numbers(apart, "error")[0] < 10 < numbers(result.stdout, "error")[0]
+    _, low, high, _ = numbers(result.stdout, "error")
+    assert high - low > 25  # as of thirty rows, not 240
+    assert "better than always answering" in words(result.stdout)
+    assert "customer" not in load(model).feature_names_in_
+    groups = copies["customer"].fillna(30)
+    X = copies.drop(columns=["risk", "customer"])
+    clf = presets.make("cart", random_state=0).fit(X, copies["risk"], groups=groups)
+    assert load(model).describe() == clf.describe()
+
+
+def test_groups_of_rare_classes(tmp_path: Path):
+    path = tmp_path / "data.csv"
+    lines = [f"{i},{i // 4},{'ab'[i > 31]}\n" for i in range(40)]
+    path.write_text("x,g,y\n" + "".join(lines))
+    fit = ["fit", path, "--preset", "cart", "--groups", "g", "--target"]
+    shown = words(run(*fit, "y").stdout)
+    assert "2-fold" in shown and "class 'b' has 2 groups" in shown
+    number = ["fit", path, "--groups", "g", "--target", "x", "--drop", "y"]
+    path.write_text(
+        "x,g,y,z\n" + "".join(f"{line[:-1]},{len(line)}\n" for line in lines)
+    )
+    assert "10-fold" in words(run(*number).stdout)
+    path.write_text("x,g,y\n" + "".join(f"{i},0,{'ab'[i > 9]}\n" for i in range(20)))
+    assert "No estimate of the error" in run(*fit, "y").stdout
+
+
 def test_class_weights_and_costs(data: Path, loans: pd.DataFrame, tmp_path: Path):
     loans = loans.drop(columns="w")  # it gives the class away
     loans.to_csv(data, index=False)

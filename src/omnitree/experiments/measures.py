@@ -296,7 +296,7 @@ class NumberMeasures:
 def _no_better(difference: Interval, constant: str) -> str:
     """That the difference to a constant answer may be none."""
     if difference.value < 0:
-        return f"Not clearly better than {constant}: so few rows cannot show it"
+        return f"Not clearly better than {constant}: the difference may be chance"
     return f"No better than {constant}"
 
 
