@@ -50,6 +50,17 @@ def test_weights_are_shares_and_groups_are_units(rng: np.random.Generator):
     assert np.ptp(Sample(heavy).share(np.zeros(120, bool))[1:]) > 0.4
 
 
+def test_folds_share_training_rows(rng: np.random.Generator):
+    values = rng.normal(size=60)
+    once, folds = (Sample(np.ones(60), folds=k).difference(values) for k in (None, 10))
+    factor = np.sqrt(1 + 10 / 9)  # Nadeau & Bengio: 1/k + 1/(k - 1) instead of 1/k
+    assert folds.high - folds.value == pytest.approx(factor * (once.high - once.value))
+    wrong = np.zeros(60, dtype=bool)
+    assert Sample(np.ones(60), folds=2).share(wrong) == wilson(0.0, 60 / 3)
+    some = Sample(np.ones(60), folds=2).take(np.arange(30))
+    assert some.share(wrong[:30]) == wilson(0.0, 30 / 3)
+
+
 def test_wilson_is_that_of_statsmodels():
     proportion = pytest.importorskip("statsmodels.stats.proportion")
     for count in (0, 1, 10, 39, 40):

@@ -104,7 +104,7 @@ def hold_out(procedure: Procedure, rows: Rows, folds: int) -> HeldOut:
             if len(classes):
                 columns = np.searchsorted(classes, model.classes_)
                 proba[np.ix_(test, columns)] = model.predict_proba(X)
-    return HeldOut(answer, classes, proba, Sample(weight.astype(float), groups))
+    return HeldOut(answer, classes, proba, Sample(weight.astype(float), groups, folds))
 
 
 def _divisions(procedure: Procedure, rows: Rows, folds: int) -> list[Any]:

@@ -4,8 +4,9 @@ Every measure is a mean over rows, or a smooth function of means, so that each r
 influence on it: the measure's derivative by the row's share. The squares of the influences
 add up to the variance. Rows that belong together (groups) count as one: their influences
 are added before they are squared. Weights are shares: only their ratios matter. The rows
-are those held out in turn by a cross-validation; that its fits share training rows is not
-in the interval, which therefore speaks of new rows and not of new training sets.
+are those held out in turn by a cross-validation, whose fits share training rows: what one
+fit does wrong the others do, too. For k folds the variance is therefore multiplied by
+1 + k/(k - 1), as in the corrected resampled t test of Nadeau & Bengio (2003).
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Sample:
     weight : float64 array (n,)
     groups : int array (n,) or None
         Codes of groups from 0.
+    folds : int or None
+        Of the cross-validation that held out the rows; None if one fit answered all.
 
     Examples
     --------
@@ -49,13 +52,19 @@ class Sample:
 
     weight: Floats
     groups: NDArray[np.intp] | None = None
+    folds: int | None = None
+
+    @property
+    def inflation(self) -> float:
+        """What shared training rows multiply variances by."""
+        return 1.0 if self.folds is None else 1 + self.folds / (self.folds - 1)
 
     def take(self, rows: NDArray) -> Sample:
         """Some of the rows."""
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[rows], return_inverse=True)[1]
-        return Sample(self.weight[rows], groups)
+        return Sample(self.weight[rows], groups, self.folds)
 
     def units(self, values: Floats) -> Floats:
         """Sums over rows that belong together."""
@@ -81,7 +90,8 @@ class Sample:
         """Of the measure that rows have this influence on."""
         sums = self.units(influence)
         n = len(sums)
-        return float(np.sqrt((sums**2).sum() * n / (n - 1))) if n > 1 else np.inf
+        variance = (sums**2).sum() * n / (n - 1) if n > 1 else np.inf
+        return float(np.sqrt(variance * self.inflation))
 
     @property
     def quantile(self) -> float:
@@ -114,9 +124,9 @@ class Sample:
         """
         value = self.mean(yes)
         error = self.standard_error(self.influence(yes))
-        n = self.n_units
+        n = self.n_units / self.inflation
         if error > 0:
-            rows = Sample(self.weight).n_units
+            rows = Sample(self.weight).n_units / self.inflation
             n = min(value * (1 - value) / error**2, rows)
         return wilson(value, n)
 
@@ -140,7 +150,8 @@ class Sample:
             weight = self.weight[own]
             influence[own] = weight * (above[own] - value) / weight.sum()
         if not 0 < value < 1:
-            return wilson(value, float(min(positive.sum(), (~positive).sum())))
+            n = min(positive.sum(), (~positive).sum()) / self.inflation
+            return wilson(value, float(n))
         half = self.quantile * self.standard_error(influence) / (value * (1 - value))
         logit = np.log(value / (1 - value))
         ends = 1 / (1 + np.exp(-np.array([logit - half, logit + half])))

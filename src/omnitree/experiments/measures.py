@@ -74,7 +74,7 @@ class ClassMeasures:
         """The rows weighted by class, too."""
         sample = self.held_out.sample
         weight = sample.weight * self.procedure.class_weights(self.rows.y)
-        return Sample(weight, sample.groups)
+        return Sample(weight, sample.groups, sample.folds)
 
     @cached_property
     def constant(self) -> int:
