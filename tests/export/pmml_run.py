@@ -1,8 +1,7 @@
 """A plain interpreter of the PMML that omnitree writes, after the text of PMML 4.4.
 
-Predicates are True, False or None (unknown). A tree is scored as the standard says for the
-strategies `none` and `weightedConfidence`. It knows no more than tests need, and fails
-loudly on anything else.
+Predicates are True, False or None (unknown). It knows no more than tests need, and fails
+loudly on anything else. `test_pmml_engine.py` asks an engine of other people.
 """
 
 from __future__ import annotations
@@ -41,14 +40,15 @@ class Pmml:
             for f in fields
         }
         assert len(self.valid) == len(fields)
-        tree = root.find(f"{NS}TreeModel")
-        body = "Node"
-        if tree is None:
-            tree, body = root.find(f"{NS}MiningModel"), "Segmentation"
+        tree = root[-1]
+        body = {f"{NS}TreeModel": "Node", f"{NS}RegressionModel": "RegressionTable"}[
+            tree.tag
+        ]
         tags = [child.tag.removeprefix(NS) for child in tree]
         order = ["MiningSchema", "Output", "LocalTransformations", body]
-        assert tags == [t for t in order if t in tags]
-        self.strategy = tree.get("missingValueStrategy")
+        assert list(dict.fromkeys(tags)) == [t for t in order if t in tags]
+        assert tree.get("missingValueStrategy") in (None, "none")
+        self.model = tree
         self.function = tree.get("functionName")
         schema = tree.findall(f"{NS}MiningSchema/{NS}MiningField")
         self.active = {f.get("name"): f for f in schema if f.get("usageType") is None}
@@ -58,12 +58,7 @@ class Pmml:
         self.derived = tree.findall(f"{NS}LocalTransformations/{NS}DerivedField")
         for field in self.derived:
             self.types[field.get("name")] = TYPES[field.get("dataType")]
-        self.root = tree.find(f"{NS}{body}")
-        self.outputs = [
-            o.get("value")
-            for o in tree.findall(f"{NS}Output/{NS}OutputField")
-            if o.get("feature") == "probability"
-        ]
+        self.outputs = tree.findall(f"{NS}Output/{NS}OutputField")[1:]
 
     def score(self, row: dict[str, Any]) -> tuple[Any, list[float]]:
         """Class and probabilities of a row; None is missing."""
@@ -76,35 +71,35 @@ class Pmml:
                 values[name] = None
         for field in self.derived:
             values[field.get("name")] = evaluate(field[0], values)
-        find = self._segment if self.root.tag == f"{NS}Segmentation" else self._node
-        score, shares = find(self.root, values)
+        if self.model.tag == f"{NS}TreeModel":
+            score, shares = self._node(self.model.find(f"{NS}Node"), values)
+        else:
+            score, shares = self._regression(values)
         if self.function == "regression":
             return float(score), []
-        return self.types[self.target](score), [shares[v] for v in self.outputs]
+        proba = []
+        for field in self.outputs:
+            if field.get("feature") == "transformedValue":
+                proba.append(evaluate(field[0], values))
+            else:
+                assert field.get("feature") == "probability"
+                proba.append(shares[field.get("value")])
+        return self.types[self.target](score), proba
 
-    def _segment(self, segments: ET.Element, values: dict):
-        """The first segment whose predicate is true."""
-        assert segments.get("multipleModelMethod") == "selectFirst"
-        verdicts = [self._holds(s[0], values) for s in segments]
-        model = segments[verdicts.index(True)][1]
-        known = {f.get("name") for f in model.find(f"{NS}MiningSchema")}
-        if model.tag == f"{NS}TreeModel":
-            return self._node(model.find(f"{NS}Node"), values)
-        assert model.tag == f"{NS}RegressionModel"
-        assert model.get("functionName") == self.function
+    def _regression(self, values: dict) -> tuple[Any, dict[str, float]]:
+        """The largest of the regressions, and their shares; or the only one."""
         sums = {}
-        for table in model.findall(f"{NS}RegressionTable"):
+        for table in self.model.findall(f"{NS}RegressionTable"):
             total = float(table.get("intercept"))
             for part in table:
-                assert part.tag == f"{NS}NumericPredictor" and part.get("name") in known
+                assert part.tag == f"{NS}NumericPredictor"
                 total += float(part.get("coefficient")) * values[part.get("name")]
             sums[table.get("targetCategory")] = total
         if self.function == "regression":
             assert list(sums) == [None]
             return sums[None], {}
-        assert model.get("normalizationMethod") == "softmax"
-        powers = {c: math.exp(s - max(sums.values())) for c, s in sums.items()}
-        shares = {c: p / sum(powers.values()) for c, p in powers.items()}
+        assert self.model.get("normalizationMethod") == "simplemax"
+        shares = {c: s / sum(sums.values()) for c, s in sums.items()}
         return max(shares, key=shares.__getitem__), shares
 
     def _node(self, node: ET.Element, values: dict) -> tuple[str, dict[str, float]]:
@@ -113,33 +108,22 @@ class Pmml:
             if not children:
                 found = node.findall(f"{NS}ScoreDistribution")
                 shares = {s.get("value"): float(s.get("probability")) for s in found}
-                assert bool(shares) == (self.function == "classification")
                 return node.get("score"), shares
             verdicts = [self._holds(child[0], values) for child in children]
-            if True in verdicts:
-                node = children[verdicts.index(True)]
-                continue
-            assert self.strategy == "weightedConfidence"
-            unknown = [c for c, v in zip(children, verdicts, strict=True) if v is None]
-            assert unknown == children
-            size = [float(c.get("recordCount")) for c in unknown]
-            total: dict[str, float] = {}
-            for child, n in zip(unknown, size, strict=True):
-                for label, p in self._node(child, values)[1].items():
-                    total[label] = total.get(label, 0.0) + p * n / sum(size)
-            return max(total, key=total.__getitem__), total
+            node = children[verdicts.index(True)]
 
     def _holds(self, predicate: ET.Element, values: dict) -> bool | None:
         tag = predicate.tag.removeprefix(NS)
         if tag in ("True", "False"):
             return tag == "True"
         if tag == "CompoundPredicate":
-            if predicate.get("booleanOperator") == "and":
-                verdicts = [self._holds(part, values) for part in predicate]
-                return (
-                    False if False in verdicts else None if None in verdicts else True
-                )
-            assert predicate.get("booleanOperator") == "surrogate"
+            verdicts = [self._holds(part, values) for part in predicate]
+            if (operator := predicate.get("booleanOperator")) in ("and", "or"):
+                decisive = operator == "or"
+                if decisive in verdicts:
+                    return decisive
+                return None if None in verdicts else not decisive
+            assert operator == "surrogate"
             for part in predicate:
                 if (verdict := self._holds(part, values)) is not None:
                     return verdict
@@ -152,6 +136,7 @@ class Pmml:
             other = self.types[name](predicate.get("value"))
             return {
                 "equal": lambda: value == other,
+                "notEqual": lambda: value != other,
                 "lessOrEqual": lambda: value <= other,
                 "greaterThan": lambda: value > other,
             }[predicate.get("operator")]()
@@ -174,7 +159,12 @@ def array_items(text: str) -> list[str]:
 FUNCTIONS: dict[str, Any] = {
     "sum": lambda *v: reduce(add, v),  # Python's own is more exact from 3.12 on
     "*": lambda a, b: a * b,
+    "-": lambda a, b: a - b,
+    "/": lambda a, b: a / b,
+    "max": max,
+    "exp": math.exp,
     "tanh": math.tanh,
+    "lessOrEqual": lambda a, b: a <= b,
     "equal": lambda a, b: a == b,
     "greaterOrEqual": lambda a, b: a >= b,
     "and": lambda *v: all(v),

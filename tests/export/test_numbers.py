@@ -47,21 +47,12 @@ def test_same_numbers(format: str, models: float, seed: int, tmp_path: Path):
     rng = np.random.default_rng(seed)
     for n_inner in (0, 1, 4, 12):
         tree = numeric(random_tree(rng, tuple(SPLITS), n_inner, models=models), rng)
-        if format == "pmml":
-            tree = tree.replace(missing=np.maximum(tree.missing, 0))
         values = random_rows(rng, 40)
         reg, rows = fitted(tree), decoded(values, SCHEMA)
         found, _ = run(format, reg, rows, tmp_path)
         expected = tree.predict_value(Table(values, SCHEMA), tree.outputs)[:, 0]
         tolerance = 0 if format in ("python", "c") else 1e-12
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
-
-
-def test_pmml_cannot_divide_rows(rng):
-    tree = numeric(random_tree(rng, ("axis",), 3), rng)
-    tree = tree.replace(missing=np.where(tree.kind > 0, -1, 0))
-    with pytest.raises(ValueError, match="divides rows"):
-        fitted(tree).export("pmml")
 
 
 def test_no_probabilities(rng):

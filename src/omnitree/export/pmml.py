@@ -1,15 +1,16 @@
-"""PMML 4.4: a TreeModel, or a MiningModel with a segment a leaf where leaves have models.
+"""PMML 4.4: a TreeModel, or a RegressionModel over derived fields.
 
-Every child has a predicate. Where the tests of a node may be unable to tell, it is a
-`surrogate` compound: the main test, the surrogates, and at last true or false, as the row
-belongs into this branch or not. Without that last word it stays unknown, and the strategy
-`weightedConfidence` divides the row among the children by their record counts. Tests on
-several features are derived fields; symbols that training never showed are taken as
-missing, and symbols that a node never saw become missing in a derived field.
+In a TreeModel every child has a predicate. Where the tests of a node may be unable to tell,
+it is a `surrogate` compound: the main test, the surrogates, and at last true or false, as
+the row belongs into this branch or not. Tests on several features are derived fields;
+symbols that training never showed are taken as missing, and symbols that a node never saw
+become missing in a derived field.
 
-A leaf with a model is a RegressionModel (with softmax, for classes), a leaf without one a
-tree of one node; of the segments the first whose way holds is chosen. That cannot say that
-a row is divided, nor can a tree that answers a number.
+A tree that divides rows among branches, or has models in its leaves, computes its answers in
+derived fields (`pmml_fields`), and the RegressionModel only hands them on; with costs, a
+TreeModel names the class of least expected cost. The standard has constructs for both
+(`weightedConfidence`, segments), but PMML4S answers nothing for the first and leaves out the
+outputs of the second.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from omnitree.export.model import Model, Test, symbol_text
+from omnitree.export.model import Model, Test
+from omnitree.export.pmml_fields import Fields, number_of, text_of, type_of
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -39,17 +41,12 @@ class _Writer:
         names = [f["name"] for f in model.features]
         self.target = _fresh("target" if model.numeric else "class", names)
         self.function = "regression" if model.numeric else "classification"
-        if model.numeric and model.dividing:
-            raise ValueError(
-                "this tree divides rows with gaps and answers a number: PMML cannot say "
-                "both; fit it with missing='mean' or 'surrogate'"
-            )
-        self.prefix = _fresh("omnitree", [n[: len("omnitree")] for n in names])
-        self.derived = ET.Element("LocalTransformations")
-        self.done: set[str] = set()
+        prefix = _fresh("omnitree", [n[: len("omnitree")] for n in names])
+        self.fields = Fields(model, prefix)
 
     def document(self) -> str:
         """The whole text."""
+        model = self.model
         root = ET.Element("PMML", version="4.4", xmlns=NAMESPACE)
         header = ET.SubElement(root, "Header")
         ET.SubElement(header, "Application", name="omnitree")
@@ -57,28 +54,28 @@ class _Writer:
         whole = ET.SubElement(root, "TreeModel", modelName="omnitree")
         whole.set("functionName", self.function)
         whole.append(self._schema())
-        whole.append(self._output())
-        if self.model.costs is not None and (
-            self.model.dividing or self.model.modelled
-        ):
-            raise ValueError(
-                "this tree has a cost_matrix and divides rows with gaps, or has models in "
-                "its leaves: PMML would answer the most probable class; fit it with "
-                "missing='mean' or 'surrogate' and plain leaves"
-            )
-        if self.model.modelled:
-            whole.tag = "MiningModel"
-            body = self._segments()
+        if not (model.dividing or model.modelled):
+            whole.append(self._output())
+            body = [self._nodes()]
         else:
+            answers = self.fields.answers()
+            if model.costs is None:
+                whole.append(self._output())
+                body = self._tables(answers)
+            else:
+                whole.append(self._output(answers))
+                body = [self._decision(answers)]
+        if body[0].tag == "Node":
             whole.set("splitCharacteristic", "multiSplit")
-            divides = bool(self.model.dividing)
-            strategy = "weightedConfidence" if divides else "none"
-            whole.set("missingValueStrategy", strategy)
+            whole.set("missingValueStrategy", "none")
             whole.set("noTrueChildStrategy", "returnNullPrediction")
-            body = self._nodes()
-        if len(self.derived):
-            whole.append(self.derived)
-        whole.append(body)
+        else:
+            whole.tag = "RegressionModel"
+            if not model.numeric:
+                whole.set("normalizationMethod", "simplemax")
+        if len(self.fields.element):
+            whole.append(self.fields.element)
+        whole.extend(body)
         ET.indent(root, " ")
         text = ET.tostring(root, encoding="unicode", xml_declaration=False)
         _check_characters(text)
@@ -118,10 +115,10 @@ class _Writer:
                 "DataField",
                 name=name,
                 optype="categorical",
-                dataType=_type(symbols),
+                dataType=type_of(symbols),
             )
             for symbol in symbols:
-                ET.SubElement(field, "Value", value=_value(symbol))
+                ET.SubElement(field, "Value", value=text_of(symbol))
         if model.numeric:
             field = ET.SubElement(fields, "DataField", name=self.target)
             field.set("optype", "continuous")
@@ -132,16 +129,17 @@ class _Writer:
             "DataField",
             name=self.target,
             optype="categorical",
-            dataType=_type(model.classes),
+            dataType=type_of(model.classes),
         )
         for label in model.classes:
-            ET.SubElement(field, "Value", value=_value(label))
+            ET.SubElement(field, "Value", value=text_of(label))
         return fields
 
-    def _output(self) -> ET.Element:
+    def _output(self, answers: list[ET.Element] | None = None) -> ET.Element:
+        """The class and its probabilities, of the model's own or of derived fields."""
         output = ET.Element("Output")
         numeric = self.model.numeric
-        kind = "double" if numeric else _type(self.model.classes)
+        kind = "double" if numeric else type_of(self.model.classes)
         predicted = _fresh("predicted", [f["name"] for f in self.model.features])
         ET.SubElement(
             output,
@@ -151,16 +149,20 @@ class _Writer:
             dataType=kind,
             feature="predictedValue",
         )
-        for label in self.model.classes:
-            ET.SubElement(
+        for k, label in enumerate(self.model.classes):
+            field = ET.SubElement(
                 output,
                 "OutputField",
-                name=f"p({_value(label)})",
+                name=f"p({text_of(label)})",
                 optype="continuous",
                 dataType="double",
-                feature="probability",
-                value=_value(label),
             )
+            if answers is None:
+                field.set("feature", "probability")
+                field.set("value", text_of(label))
+            else:
+                field.set("feature", "transformedValue")
+                field.append(answers[k])
         return output
 
     # -- nodes ----------------------------------------------------------------------
@@ -186,74 +188,44 @@ class _Writer:
         """The class and the probabilities of a node, or its number."""
         model = self.model
         if model.numeric:
-            element.set("score", _number(model.outputs[node][0]))
+            element.set("score", number_of(model.outputs[node][0]))
         else:
-            element.set("score", _value(model.classes[model.labels[node]]))
-        element.set("recordCount", _number(self._records(node)))
+            element.set("score", text_of(model.classes[model.labels[node]]))
+        element.set("recordCount", number_of(sum(model.nodes[node]["value"])))
         counts = model.counts[node]
         for k, label in enumerate(model.classes):
             ET.SubElement(
                 element,
                 "ScoreDistribution",
-                value=_value(label),
-                recordCount=_number(counts[k]),
-                probability=_number(model.outputs[node][k]),
+                value=text_of(label),
+                recordCount=number_of(counts[k]),
+                probability=number_of(model.outputs[node][k]),
             )
 
-    def _segments(self) -> ET.Element:
-        """A segment for each leaf."""
-        model = self.model
-        if model.dividing:
-            raise ValueError(
-                "this tree divides rows with gaps and has models in its leaves: PMML "
-                "cannot say both; fit it with missing='mean' or 'surrogate'"
-            )
-        segments = ET.Element("Segmentation", multipleModelMethod="selectFirst")
-        for leaf in model.leaves:
-            segment = ET.SubElement(segments, "Segment", id=str(leaf))
-            way = [self._predicate(node, b) for node, b in model.path(leaf)]
-            if len(way) > 1:
-                both = ET.SubElement(
-                    segment, "CompoundPredicate", booleanOperator="and"
-                )
-                both.extend(way)
-            else:
-                segment.append(way[0] if way else ET.Element("True"))
-            segment.append(self._leaf(leaf))
-        return segments
+    def _decision(self, answers: list[ET.Element]) -> ET.Element:
+        """A tree that only names the class of least expected cost."""
+        field = self.fields.cheapest(answers)
+        root = ET.Element("Node", id="0")
+        ET.SubElement(root, "True")
+        for k, label in enumerate(self.model.classes):
+            node = ET.SubElement(root, "Node", id=str(k + 1), score=text_of(label))
+            node.append(_simple(field, "equal", str(k)))
+        return root
 
-    def _leaf(self, leaf: int) -> ET.Element:
-        """The model of a leaf."""
-        test = self.model.model(leaf)
-        if test is None:
-            tree = ET.Element("TreeModel", functionName=self.function)
-            tree.append(self._schema())
-            node = ET.SubElement(tree, "Node", id=str(leaf))
-            node.append(ET.Element("True"))
-            self._answer(leaf, node)
-            return tree
-        regression = ET.Element("RegressionModel", functionName=self.function)
-        if not self.model.numeric:
-            regression.set("normalizationMethod", "softmax")
-        schema = self._schema()
-        regression.append(schema)
-        for k in range(self.model.n_outputs):
-            name = f"{self.prefix}_{leaf}_sum_{k}"
-            self._derive(name, self._sum(test, k))
-            schema.insert(0, ET.Element("MiningField", name=name))
-            table = ET.SubElement(regression, "RegressionTable", intercept="0.0")
+    def _tables(self, answers: list[ET.Element]) -> list[ET.Element]:
+        """The answers as regressions on one field each."""
+        tables = []
+        for k, answer in enumerate(answers):
+            table = ET.Element("RegressionTable", intercept="0.0")
             if not self.model.numeric:
-                table.set("targetCategory", _value(self.model.classes[k]))
-            ET.SubElement(table, "NumericPredictor", name=name, coefficient="1.0")
-        return regression
-
-    def _records(self, node: int) -> float:
-        """Weight of a node; 1 for children of a node without rows, which share alike."""
-        model = self.model
-        above = model.nodes[node]["parent"]
-        siblings = [node] if above < 0 else model.children(above)
-        total = sum(sum(model.nodes[i]["value"]) for i in siblings)
-        return sum(model.nodes[node]["value"]) if total else 1.0
+                table.set("targetCategory", text_of(self.model.classes[k]))
+            if answer.tag == "Constant":
+                table.set("intercept", str(answer.text))
+            else:
+                name = answer.get("field", "")
+                ET.SubElement(table, "NumericPredictor", name=name, coefficient="1.0")
+            tables.append(table)
+        return tables
 
     def _predicate(self, node: int, b: int) -> ET.Element:
         tests, missing = self.model.tests(node), self.model.missing(node)
@@ -274,123 +246,23 @@ class _Writer:
         codes = self.model.branch_of_codes(test)
         if codes is None:
             operator = "lessOrEqual" if b == test.data["low"] else "greaterThan"
-            return _simple(name, operator, _number(test.data["threshold"]))
+            return _simple(name, operator, number_of(test.data["threshold"]))
         symbols = self.model.symbols(feature)
         told = [symbols[c] for c, to in enumerate(codes) if to >= 0]
         if len(told) < len(codes):
-            name = self._only(feature, told, f"{node}_{i}")
+            name = self.fields.only(feature, told, f"{node}_{i}")
         here = [symbols[c] for c, to in enumerate(codes) if to == b]
         if len(here) == 1:
-            return _simple(name, "equal", _value(here[0]))
+            return _simple(name, "equal", text_of(here[0]))
         return _set(name, "isIn", here) if here else _set(name, "isNotIn", told)
 
     def _many(self, node: int, i: int, test: Test, b: int) -> ET.Element:
         """A test on several features, by a field derived once for all branches."""
-        names = []
-        for k in range(len(test.sums)):
-            name = f"{self.prefix}_{node}_{i}_{k}"
-            if name not in self.done:
-                self._derive(name, self._sum(test, k))
-            names.append(name)
+        key = f"{node}_{i}"
         if test.is_machine:
-            name = f"{self.prefix}_{node}_{i}"
-            if name not in self.done:
-                self._derive(name, _largest(names), "categorical", "integer")
-            return _simple(name, "equal", str(b))
-        cut, name = 0.0, names[0]
-        if test.kind == "network":
-            name = f"{self.prefix}_{node}_{i}"
-            if name not in self.done:
-                terms = [_constant(test.data["output_bias"])]
-                for w, unit in zip(test.data["output_weights"], names, strict=True):
-                    squashed = _apply("tanh", _field(unit))
-                    terms.append(_apply("*", _constant(w), squashed))
-                self._derive(name, _apply("sum", *terms))
-        else:
-            cut = test.data["threshold"]
-        return _simple(name, "lessOrEqual" if b == 0 else "greaterThan", _number(cut))
-
-    # -- derived fields -------------------------------------------------------------
-
-    def _derive(
-        self,
-        name: str,
-        expression: ET.Element,
-        optype: str = "continuous",
-        type_: str = "double",
-    ) -> None:
-        field = ET.SubElement(
-            self.derived, "DerivedField", name=name, optype=optype, dataType=type_
-        )
-        field.append(expression)
-        self.done.add(name)
-
-    def _only(self, feature: int, told: list[Any], at: str) -> str:
-        """A feature that is missing unless it is one of these symbols."""
-        name = f"{self.prefix}_{at}"
-        if name not in self.done:
-            source = self.model.features[feature]["name"]
-            known = [_constant(s) for s in told]
-            inside = _apply("isIn", _field(source), *known)
-            expression = _apply("if", inside, _field(source))
-            self._derive(name, expression, "categorical", _type(told))
-        return name
-
-    def _sum(self, test: Test, k: int) -> ET.Element:
-        total = test.sums[k]
-        terms = [_constant(total.start)]
-        for w, a, b in total.terms:
-            factors = [_constant(w), self._column(test, a)]
-            if b >= 0:
-                factors[1] = _apply("*", factors[1], self._column(test, b))
-            terms.append(_apply("*", *factors))
-        return _apply("sum", *terms)
-
-    def _column(self, test: Test, at: int) -> ET.Element:
-        column = self.model.columns[test.columns[at]]
-        name, fill = self.model.features[column.feature]["name"], test.fill[at]
-        if self.model.has_codes(column.feature):
-            symbols = self.model.symbols(column.feature)
-            if column.symbol >= 0:
-                own = _apply("equal", _field(name), _constant(symbols[column.symbol]))
-                value = _apply("if", own, _constant(1.0), _constant(-1.0))
-            else:
-                value = _constant(len(symbols) - 1.0)
-                for code in range(len(symbols) - 2, -1, -1):
-                    own = _apply("equal", _field(name), _constant(symbols[code]))
-                    value = _apply("if", own, _constant(float(code)), value)
-        else:
-            value = _field(name)
-        return _apply("if", _apply("isMissing", _field(name)), _constant(fill), value)
-
-
-def _largest(names: list[str]) -> ET.Element:
-    """The position of the largest field, the first of several."""
-    value = _constant(len(names) - 1)
-    for k in range(len(names) - 2, -1, -1):
-        beats = [
-            _apply("greaterOrEqual", _field(names[k]), _field(other))
-            for other in names[k + 1 :]
-        ]
-        best = beats[0] if len(beats) == 1 else _apply("and", *beats)
-        value = _apply("if", best, _constant(k), value)
-    return value
-
-
-def _apply(function: str, *arguments: ET.Element) -> ET.Element:
-    element = ET.Element("Apply", function=function)
-    element.extend(arguments)
-    return element
-
-
-def _field(name: str) -> ET.Element:
-    return ET.Element("FieldRef", field=name)
-
-
-def _constant(value: Any) -> ET.Element:
-    element = ET.Element("Constant", dataType=_type([value]))
-    element.text = _value(value)
-    return element
+            return _simple(self.fields.largest(test, key), "equal", str(b))
+        name, cut = self.fields.comparable(test, key)
+        return _simple(name, "lessOrEqual" if b == 0 else "greaterThan", number_of(cut))
 
 
 def _simple(field: str, operator: str, value: str) -> ET.Element:
@@ -398,35 +270,24 @@ def _simple(field: str, operator: str, value: str) -> ET.Element:
 
 
 def _set(field: str, operator: str, values: list[Any]) -> ET.Element:
-    element = ET.Element("SimpleSetPredicate", field=field, booleanOperator=operator)
+    """Whether a field is in a set, or is not."""
     kinds = {"integer": "int", "double": "real"}
-    kind = kinds.get(_type(values), "string")
+    kind = kinds.get(type_of(values), "string")
+    texts = [text_of(v) for v in values]
+    if any(character in text for text in texts for character in '"\\'):
+        # Engines differ in what they read as an escaped quote in an array.
+        each = "equal" if operator == "isIn" else "notEqual"
+        parts = [_simple(field, each, text) for text in texts]
+        if len(parts) == 1:
+            return parts[0]
+        both = "or" if operator == "isIn" else "and"
+        compound = ET.Element("CompoundPredicate", booleanOperator=both)
+        compound.extend(parts)
+        return compound
+    element = ET.Element("SimpleSetPredicate", field=field, booleanOperator=operator)
     array = ET.SubElement(element, "Array", n=str(len(values)), type=kind)
-    texts = [_value(v) for v in values]
-    if kind == "string":
-        quoted = (t.replace("\\", "\\\\").replace('"', '\\"') for t in texts)
-        texts = [f'"{t}"' for t in quoted]
-    array.text = " ".join(texts)
+    array.text = " ".join(f'"{t}"' if kind == "string" else t for t in texts)
     return element
-
-
-def _type(values: list[Any]) -> str:
-    """The data type of some symbols or labels."""
-    if any(isinstance(v, str) for v in values):
-        return "string"
-    if all(isinstance(v, bool) for v in values):
-        return "boolean"
-    return "integer" if all(isinstance(v, int) for v in values) else "double"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _number(value) if isinstance(value, float) else symbol_text(value)
-
-
-def _number(value: float) -> str:
-    return repr(float(value))
 
 
 def _fresh(name: str, taken: list[str]) -> str:

@@ -1,0 +1,281 @@
+"""Derived fields of PMML documents, and the pieces of XML they are made of.
+
+A test on several features is a field for each of its sums. The answers of a tree that a
+predicate cannot give (rows that are divided among branches, models in leaves) are fields
+too, from the leaves up: that of a node is that of the branch that its test names, or, if it
+names none, the mean of all branches by their shares. Only functions that every engine has
+are used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from omnitree.export.model import Model, Test, symbol_text
+
+DIVIDED = -1  # what the field of a node's branch holds where no test places the row
+
+
+class Fields:
+    """The derived fields of one document.
+
+    Parameters
+    ----------
+    model : Model
+    prefix : str
+        Of their names; no feature's name begins with it.
+    """
+
+    def __init__(self, model: Model, prefix: str):
+        self.model = model
+        self.prefix = prefix
+        self.element = ET.Element("LocalTransformations")
+        self._done: dict[str, str] = {}
+
+    def derive(
+        self,
+        key: str,
+        expression: ET.Element,
+        optype: str = "continuous",
+        type_: str = "double",
+    ) -> str:
+        """Add a field; its name."""
+        name = f"{self.prefix}_{key}"
+        field = ET.SubElement(
+            self.element, "DerivedField", name=name, optype=optype, dataType=type_
+        )
+        field.append(expression)
+        self._done[key] = name
+        return name
+
+    def only(self, feature: int, told: list[Any], key: str) -> str:
+        """A feature that is missing unless it is one of these symbols."""
+        if key in self._done:
+            return self._done[key]
+        source = self.model.features[feature]["name"]
+        inside = apply("isIn", field_of(source), *map(constant, told))
+        expression = apply("if", inside, field_of(source))
+        return self.derive(key, expression, "categorical", type_of(told))
+
+    def sums(self, test: Test, key: str) -> list[str]:
+        """The sums of a test on several features, or of a model."""
+        return [
+            self._done.get(f"{key}_{k}")
+            or self.derive(f"{key}_{k}", self._sum(test, k))
+            for k in range(len(test.sums))
+        ]
+
+    def comparable(self, test: Test, key: str) -> tuple[str, float]:
+        """What a test on several features that is no machine compares, and with what."""
+        names = self.sums(test, key)
+        if test.kind != "network":
+            return names[0], test.data["threshold"]
+        if key not in self._done:
+            terms = [constant(test.data["output_bias"])]
+            for w, unit in zip(test.data["output_weights"], names, strict=True):
+                squashed = apply("tanh", field_of(unit))
+                terms.append(apply("*", constant(w), squashed))
+            self.derive(key, apply("sum", *terms))
+        return self._done[key], 0.0
+
+    def largest(self, test: Test, key: str) -> str:
+        """The branch of a machine: the position of its largest sum."""
+        names = self.sums(test, key)
+        if key not in self._done:
+            self.derive(key, _position_of_largest(names), "categorical", "integer")
+        return self._done[key]
+
+    # -- answers --------------------------------------------------------------------
+
+    def answers(self) -> list[ET.Element]:
+        """What a row gets: the probability of each class, or the number."""
+        model = self.model
+        found: dict[int, list[ET.Element]] = {}
+        for node in reversed([node for node, _ in model.walk()]):  # children first
+            if model.is_leaf(node):
+                found[node] = self._leaf(node)
+            else:
+                below = [found.pop(child) for child in model.children(node)]
+                found[node] = self._mixture(node, below)
+        return found[0]
+
+    def cheapest(self, answers: list[ET.Element]) -> str:
+        """The position of the class of least expected cost, from the probabilities."""
+        saved = []
+        for j in range(len(answers)):
+            pairs = zip(answers, self.model.costs or (), strict=True)
+            terms = [apply("*", p, constant(-float(line[j]))) for p, line in pairs]
+            saved.append(self.derive(f"saved_{j}", apply("sum", *terms)))
+        largest = _position_of_largest(saved)
+        return self.derive("answer", largest, "categorical", "integer")
+
+    def _leaf(self, leaf: int) -> list[ET.Element]:
+        test = self.model.model(leaf)
+        if test is None:
+            return [constant(float(v)) for v in self.model.outputs[leaf]]
+        # Leaves may share a model.
+        key = f"model_{json.dumps(test.data)}"
+        if key not in self._done:
+            self._done[key] = f"model_{leaf}"
+        own = self._done[key]
+        sums = [field_of(name) for name in self.sums(test, own)]
+        if self.model.numeric:
+            return sums
+        if f"{own}_p0" not in self._done:
+            self._softmax(sums, own)
+        return [field_of(self._done[f"{own}_p{k}"]) for k in range(len(sums))]
+
+    def _softmax(self, sums: list[ET.Element], key: str) -> None:
+        """Probabilities from sums; the largest is taken off, so that none is too large."""
+        top = field_of(self.derive(f"{key}_top", apply("max", *sums)))
+        powers = [
+            field_of(self.derive(f"{key}_e{k}", apply("exp", apply("-", one, top))))
+            for k, one in enumerate(sums)
+        ]
+        total = field_of(self.derive(f"{key}_total", apply("sum", *powers)))
+        for k, power in enumerate(powers):
+            self.derive(f"{key}_p{k}", apply("/", power, total))
+
+    def _mixture(self, node: int, below: list[list[ET.Element]]) -> list[ET.Element]:
+        """The answers of a node from those of its children."""
+        model = self.model
+        texts = [[ET.tostring(one) for one in answers] for answers in below]
+        if all(other == texts[0] for other in texts):
+            return below[0]
+        branch = field_of(self._branch(node))
+        shares = [model.shares[child] for child in model.children(node)]
+        made = []
+        for k in range(model.n_outputs):
+            own = [answers[k] for answers in below]
+            value = own[-1]
+            for b in range(len(own) - 2, -1, -1):
+                value = apply("if", apply("equal", branch, constant(b)), own[b], value)
+            if node in model.dividing:
+                pairs = zip(shares, own, strict=True)
+                parts = [apply("*", constant(s), one) for s, one in pairs]
+                divided = apply("equal", branch, constant(DIVIDED))
+                value = apply("if", divided, apply("sum", *parts), value)
+            made.append(field_of(self.derive(f"{node}_p{k}", value)))
+        return made
+
+    def _branch(self, node: int) -> str:
+        """The field that holds the branch of a row at a node."""
+        missing = self.model.missing(node)
+        last = constant(DIVIDED if missing is None else missing)
+        tests = list(enumerate(self.model.tests(node)))
+        for i, test in reversed(tests):
+            key = f"{node}_{i}"
+            if test.is_machine:
+                last = field_of(self.largest(test, key))
+                continue
+            if test.can_fail:
+                value = self._placed(test, last)
+            else:
+                name, cut = self.comparable(test, key)
+                low = apply("lessOrEqual", field_of(name), constant(float(cut)))
+                value = apply("if", low, constant(0), constant(1))
+            name = self.derive(f"{key}_branch", value, "categorical", "integer")
+            last = field_of(name)
+        return last.get("field", "")
+
+    def _placed(self, test: Test, last: ET.Element) -> ET.Element:
+        """The branch that a test on one feature names, or else `last`."""
+        feature = test.data["feature"]
+        field = field_of(self.model.features[feature]["name"])
+        codes = self.model.branch_of_codes(test)
+        if codes is None:
+            low = apply("lessOrEqual", field, constant(float(test.data["threshold"])))
+            first = test.data["low"]
+            value = apply("if", low, constant(first), constant(1 - first))
+        else:
+            symbols = self.model.symbols(feature)
+            value = last
+            for b in sorted(set(codes) - {-1}, reverse=True):
+                here = [constant(symbols[c]) for c, to in enumerate(codes) if to == b]
+                value = apply("if", apply("isIn", field, *here), constant(b), value)
+        return apply("if", apply("isMissing", field), last, value)
+
+    # -- sums -----------------------------------------------------------------------
+
+    def _sum(self, test: Test, k: int) -> ET.Element:
+        total = test.sums[k]
+        terms = [constant(total.start)]
+        for w, a, b in total.terms:
+            factors = [constant(w), self._column(test, a)]
+            if b >= 0:
+                factors[1] = apply("*", factors[1], self._column(test, b))
+            terms.append(apply("*", *factors))
+        return apply("sum", *terms)
+
+    def _column(self, test: Test, at: int) -> ET.Element:
+        column = self.model.columns[test.columns[at]]
+        name, fill = self.model.features[column.feature]["name"], test.fill[at]
+        if self.model.has_codes(column.feature):
+            symbols = self.model.symbols(column.feature)
+            if column.symbol >= 0:
+                own = apply("equal", field_of(name), constant(symbols[column.symbol]))
+                value = apply("if", own, constant(1.0), constant(-1.0))
+            else:
+                value = constant(len(symbols) - 1.0)
+                for code in range(len(symbols) - 2, -1, -1):
+                    own = apply("equal", field_of(name), constant(symbols[code]))
+                    value = apply("if", own, constant(float(code)), value)
+        else:
+            value = field_of(name)
+        return apply("if", apply("isMissing", field_of(name)), constant(fill), value)
+
+
+def _position_of_largest(names: Sequence[str]) -> ET.Element:
+    """The position of the largest field, the first of several."""
+    value = constant(len(names) - 1)
+    for k in range(len(names) - 2, -1, -1):
+        beats = [
+            apply("greaterOrEqual", field_of(names[k]), field_of(other))
+            for other in names[k + 1 :]
+        ]
+        best = beats[0] if len(beats) == 1 else apply("and", *beats)
+        value = apply("if", best, constant(k), value)
+    return value
+
+
+def apply(function: str, *arguments: ET.Element) -> ET.Element:
+    """A function of some expressions."""
+    element = ET.Element("Apply", function=function)
+    # Fields and constants stand in several expressions.
+    element.extend(a if len(a) else copy(a) for a in arguments)
+    return element
+
+
+def field_of(name: str) -> ET.Element:
+    """The value of a field."""
+    return ET.Element("FieldRef", field=name)
+
+
+def constant(value: Any) -> ET.Element:
+    """A symbol or number."""
+    element = ET.Element("Constant", dataType=type_of([value]))
+    element.text = text_of(value)
+    return element
+
+
+def type_of(values: list[Any]) -> str:
+    """The data type of some symbols or labels."""
+    if any(isinstance(v, str) for v in values):
+        return "string"
+    if all(isinstance(v, bool) for v in values):
+        return "boolean"
+    return "integer" if all(isinstance(v, int) for v in values) else "double"
+
+
+def text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number_of(value) if isinstance(value, float) else symbol_text(value)
+
+
+def number_of(value: float) -> str:
+    return repr(float(value))
