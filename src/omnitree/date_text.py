@@ -51,6 +51,7 @@ YEAR_LAST, *_CLEAR = (
         rf"{_MONTH}\.? {_DAY},? {_YEAR}",
     )
 )
+_USUAL = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d)?", re.ASCII)
 _CLOCK = re.compile(rf"\s*{_TIME}\s*", _FLAGS)
 _FORMS = (*_CLEAR, YEAR_LAST, _CLOCK)
 
@@ -63,6 +64,11 @@ def read_date(text: str, day_first: bool) -> datetime.datetime | None:
     >>> read_date("Jan 2, 1970 2:30 pm", day_first=False)
     datetime.datetime(1970, 1, 2, 14, 30)
     """
+    if _USUAL.fullmatch(text):
+        try:  # saves the time of looking for other forms
+            return datetime.datetime.fromisoformat(text)
+        except ValueError:
+            return None
     found = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
     if found is None:
         return None
