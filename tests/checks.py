@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from omnitree.base_estimator import hold_rows_out
+
 REASON = (
     "rows are held out inside: a row of weight two is on one side, while a row given twice "
     "may be on both"
@@ -14,5 +16,4 @@ HOLDS_ROWS_OUT = {
 
 def resamples(estimator) -> bool:
     """Whether an estimator holds rows out of its training rows."""
-    parts = estimator._resolved_parts()
-    return any(part is not None and part.resamples for part in parts)
+    return hold_rows_out(estimator._resolved_parts())

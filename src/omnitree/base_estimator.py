@@ -7,7 +7,7 @@ into rows, calls `_grow_and_prune`, and says what a node answers (`_node_outputs
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from omnitree.leaves import LEAVES
 from omnitree.leaves.base import Training
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
-from omnitree.parts import number, unknown
+from omnitree.parts import Part, number, unknown
 from omnitree.pruning import PRUNINGS, Evidence, Pruning, Rows
 from omnitree.row_inputs import scaled, warn_of_copies
 from omnitree.show import Showing
@@ -270,11 +270,10 @@ class BaseTree(Showing, BaseEstimator):
 
     def _rows(self, parts: Any, rows: Rows, prune_set: Any) -> Rows:
         """Rows with a weight, in the scale that the parts count in."""
-        learner, stopping, pruning, policy, leaves = parts
+        pruning = parts[2]
         if prune_set is not None and pruning is not None and pruning.needs_share:
-            pruning = None  # it holds no rows out
-        used = (learner, stopping, pruning, policy, leaves)
-        resamples = any(part is not None and part.resamples for part in used)
+            parts = (*parts[:2], None, *parts[3:])  # it holds no rows out
+        resamples = hold_rows_out(parts)
         if resamples and rows.groups is None:
             warn_of_copies(rows.table, rows.y)
         rows = replace(rows, weight=scaled(rows.weight, always=resamples))
@@ -430,6 +429,11 @@ def one_row(row: Any) -> Any:
     if getattr(row, "ndim", 2 if hasattr(row, "columns") else 1) == 1:
         return [list(row)]
     return row
+
+
+def hold_rows_out(parts: Iterable[Part | None]) -> bool:
+    """Whether some of an estimator's parts hold rows out."""
+    return any(part is not None and part.resamples for part in parts)
 
 
 def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:

@@ -15,7 +15,7 @@ from omnitree.folds import mix, row_hash
 from omnitree.table import Table
 
 # Share of the rows that may be copies before anybody is warned.
-COPIES = 0.05
+COPIES = 0.1
 # A column is continuous if at least so many, and such a share, of the different rows differ
 # in it: then no two rows are equal by chance.
 DISTINCT, DISTINCT_SHARE = 20, 0.75

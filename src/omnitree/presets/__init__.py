@@ -3,6 +3,11 @@
 A preset is a function of a few lines that composes parts; its docstring cites the paper,
 names the six dimensions and owns up to every difference. A new one is a function in a file
 here and a line below.
+
+Presets that hold rows out (for pruning, or to choose between tests or the number of steps)
+look only at the proportions of `sample_weight`, and keep `groups` together. Those that count
+instead, as C4.5's pruning, chi-square and F tests, AIC and BIC, take a row of weight two for
+two rows. `describe` says which it is.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from omnitree.base_estimator import hold_rows_out
 from omnitree.estimators import TreeClassifier
 from omnitree.parts import unknown
 from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
@@ -34,6 +40,14 @@ from omnitree.presets.omni import (
     omni_cv,
     qua,
     uni,
+)
+
+PROPORTIONS = (
+    "Weights of rows: only their proportions matter; rows are held out, whole groups of "
+    "them where there are any."
+)
+REPEATS = (
+    "Weights of rows: a row of weight two counts as two rows; groups have no effect."
 )
 
 PRESETS: dict[str, Callable[..., TreeClassifier]] = {
@@ -113,7 +127,9 @@ def make(name: str, **changes: Any) -> TreeClassifier:
 
 def describe(name: str) -> str:
     """What a preset is: its paper, its dimensions, how it differs from the paper."""
-    return inspect.getdoc(_find(name)) or ""
+    what = inspect.getdoc(_find(name)) or ""
+    holds_out = hold_rows_out(_find(name)()._resolved_parts())
+    return f"{what}\n\n{PROPORTIONS if holds_out else REPEATS}"
 
 
 def _options(preset: Callable[..., TreeClassifier]) -> list[str]:

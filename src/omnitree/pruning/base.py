@@ -117,6 +117,14 @@ def held_out_rows(evidence: Evidence, method: str) -> Rows:
     return evidence.held_out
 
 
+def negligible(weight: np.ndarray) -> float:
+    """Weight of errors that decides nothing, on rows of some weight.
+
+    Less than half a row in a million: what rounding and rows of nearly no weight make up.
+    """
+    return 5e-7 * float(weight.sum())
+
+
 def errors_as_leaves(
     tree: Tree, rows: Rows, criterion: Criterion | None = None
 ) -> np.ndarray:

@@ -22,6 +22,7 @@ from omnitree.pruning.base import (
     Rows,
     errors_as_leaves,
     held_out_rows,
+    negligible,
     training_errors,
 )
 from omnitree.tree import LEAF, Tree
@@ -98,7 +99,7 @@ class CostComplexity(Pruning):
             return 0  # too few rows for a fold: nothing speaks for a smaller tree
         wrong = by_fold.sum(axis=0)
         best = int(wrong.argmin())
-        slack = 1e-9 if counted else 1e-9 * wrong[best]
+        slack = negligible(weight) if counted else 1e-9 * wrong[best]
         if self.se:
             slack += self.se * standard_error(by_fold, weight, counted)
         # Of equally good trees the smallest, that is the last.

@@ -12,6 +12,7 @@ from omnitree.pruning.base import (
     children,
     errors_as_leaves,
     held_out_rows,
+    negligible,
     subtree_sums,
 )
 from omnitree.tree import LEAF, Tree
@@ -40,13 +41,14 @@ class ReducedError(Pruning):
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         if self.order not in ("bottom_up", "top_down"):
             raise ValueError(unknown("order", self.order, ["bottom_up", "top_down"]))
-        as_leaf = errors_as_leaves(tree, held_out_rows(evidence, "reduced-error"))
+        rows = held_out_rows(evidence, "reduced-error")
+        as_leaf, slack = errors_as_leaves(tree, rows), negligible(rows.weight)
         if self.order == "top_down":
             as_tree = subtree_sums(tree, as_leaf)
-            return (tree.kind != LEAF) & (as_leaf <= as_tree + 1e-9)
+            return (tree.kind != LEAF) & (as_leaf <= as_tree + slack)
         errors, cut = as_leaf.copy(), np.zeros(tree.n_nodes, dtype=bool)
         for node in bottom_up(tree):
             below = errors[children(tree, node)].sum()
-            cut[node] = as_leaf[node] <= below + 1e-9
+            cut[node] = as_leaf[node] <= below + slack
             errors[node] = min(as_leaf[node], below)
         return cut

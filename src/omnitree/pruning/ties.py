@@ -34,6 +34,10 @@ class UnassignedTies(Pruning):
         return 0.0 if self.method is None else self.method.needs_share
 
     @property
+    def resamples(self) -> bool:
+        return self.method is not None and self.method.resamples
+
+    @property
     def only_cuts(self) -> bool:
         return False
 
