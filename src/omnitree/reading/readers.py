@@ -218,7 +218,12 @@ def _checked(path: Path, frame: pd.DataFrame, format: FileFormat) -> TableFile:
 def _check_header(path: Path, header: list[str]) -> None:
     for i, name in enumerate(header):
         if not name.strip():
-            raise InputError(f"{path}: column {i + 1} has no name in the header")
+            hint = "name it, or remove it if it only numbers the rows"
+            if i and i == len(header) - 1:
+                hint = "name it, or remove the separator at the end of each line"
+            raise InputError(
+                f"{path}: column {i + 1} has no name in the header; {hint}"
+            )
         if name in header[:i]:
             raise InputError(f"{path}: two columns are named {name!r}")
 
