@@ -80,7 +80,7 @@ def assert_same(table: TableFile, frame: pd.DataFrame) -> None:
 @pytest.mark.parametrize("token", ["N/A", "NULL", "null", "None", "#N/A", "?", "NaN"])
 def test_missing_everywhere(tmp_path: Path, penguins: pd.DataFrame, token: str):
     assert token in MISSING
-    penguins.loc[7, ["bill", "island"]] = None
+    penguins.loc[7, ["bill", "island"]] = np.nan
     assert_same(read(tmp_path, written(penguins, na_rep=token)), penguins)
 
 
