@@ -8,11 +8,19 @@ import pytest
 from sklearn.datasets import load_iris
 from tests.export.browser import Watched, chromium
 from tests.tables import random_sample
-from tests.trees import SCHEMA, calibrated_tree, random_rows, random_tree
+from tests.trees import (
+    SCHEMA,
+    calibrated_tree,
+    functions_of,
+    random_rows,
+    random_tree,
+)
 
 from omnitree import TreeClassifier, TreeRegressor, presets
-from omnitree.splits import SPLITS
+from omnitree.schema import Feature, Schema
+from omnitree.splits import SPLITS, LinearSplit
 from omnitree.table import Table
+from omnitree.tree import NodeRecord, tree_from_nodes
 
 # Sets the what-if controls as a reader would, one by one; gives the answers shown.
 SET_ROWS = """rows => rows.map(row => {
@@ -455,6 +463,33 @@ def test_what_if_on_every_kind(kind, open_page, rng):
         page.press("#search", "Enter")
         assert page.get_attribute(".card.selected", "data-node") == str(node)
         assert len(page.inner_text("#node")) > 50
+
+
+def test_a_shared_model_is_told_once(open_page):
+    """At the test, in words if it is the test's own functions; its leaves refer to it."""
+    schema = Schema((Feature("x", "numeric"), Feature("y", "numeric")), named=True)
+    linear = LinearSplit((0, 1), (2.0, -3.0), (0.5, 0.0), 1.5)
+    own, other = (functions_of(linear, scale, (0, 1), 2) for scale in (0.5, -0.5))
+    for model, words in (
+        (own, "yes: logistic(0.5 (sum − 1.5)) = 1 / (1 + exp(−0.5 (sum − 1.5)))"),
+        (other, "A sum a class of weight times value"),
+    ):
+        records = [NodeRecord(-1, np.full(2, 5.0), linear, range(1, 3))]
+        records += [NodeRecord(0, line, model=model) for line in ([2, 3], [3, 2])]
+        clf = TreeClassifier()
+        tree = tree_from_nodes(schema, ("no", "yes"), records)
+        clf._set_fitted(tree, np.array(["no", "yes"]))
+        page = open_page(clf)
+        assert words in page.inner_text("#node")
+        answers = []
+        for leaf in (1, 2):
+            page.click(f".card[data-node='{leaf}']")
+            text = page.inner_text("#node")
+            assert "Its probabilities are those of node #0." in text
+            assert words not in text
+            answers.append(text.split("leaf")[0].split()[-1])
+        # Its own functions name the leaves; else the training rows do.
+        assert answers == (["no", "yes"] if model is own else ["yes", "no"])
 
 
 def frame_of(values):

@@ -519,12 +519,17 @@ def read(name: str) -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns=["class", "split"], errors="ignore"), table["class"]
 
 
+@cache
+def trained(preset: str, name: str) -> TreeClassifier:
+    options = {} if preset == "omni" else SETS[name]
+    return presets.make(preset, random_state=0, **options).fit(*read(name))
+
+
 @pytest.mark.parametrize("format", RUN)
-@pytest.mark.parametrize("preset", ["c4.5", "cart", "ldt"])
+@pytest.mark.parametrize("preset", ["c4.5", "cart", "ldt", "omni"])
 @pytest.mark.parametrize("name", SETS)
 def test_data_sets(name: str, preset: str, format: str, tmp_path: Path):
-    X, y = read(name)
-    clf = presets.make(preset, random_state=0, **SETS[name]).fit(X, y)
+    clf, X = trained(preset, name), read(name)[0]
     labels, proba = run(format, clf, cells(X), tmp_path)
     assert labels == clf.predict(X).tolist()
     np.testing.assert_allclose(proba, clf.predict_proba(X), rtol=0, atol=1e-12)
