@@ -56,6 +56,7 @@ class GeneralGrower {
 
   void rank_columns() {
     rank_.resize(t_.d);
+    sorted_.resize(t_.d);
     distinct_.resize(t_.d);
     std::vector<std::pair<double, int32_t>> column;
     for (int f = 0; f < t_.d && go_on(); ++f) {
@@ -118,6 +119,7 @@ class GeneralGrower {
   }
 
   Test best_test(const Work& work) {
+    for (Sorted& s : sorted_) s.known = false;
     if (o_.random_attribute) return random_test(work);
     if (o_.merit == GAIN_RATIO) return best_ratio(work);
     Test best;
@@ -241,7 +243,8 @@ class GeneralGrower {
   double sorted_items(const Work& work, int f, double& mean) {
     const auto& rank = rank_[f];
     const auto& values = distinct_[f];
-    keys_.clear();
+    std::vector<uint64_t>& keys = sorted_[f].keys;
+    keys.clear();
     gaps_.clear();
     double unknown = 0, sum = 0, known = 0;
     for (size_t i = 0; i < work.entries.size(); ++i) {
@@ -251,16 +254,18 @@ class GeneralGrower {
         gaps_.push_back(static_cast<int32_t>(i));
         unknown += e.weight;
       } else {
-        keys_.push_back(static_cast<uint64_t>(r) << 32 | i);
+        keys.push_back(static_cast<uint64_t>(r) << 32 | i);
         sum += e.weight * values[r];
         known += e.weight;
       }
     }
-    sort_keys(keys_, values.size(), spare_);
+    sort_keys(keys, values.size(), spare_);
+    sorted_[f].known = true;
+    sorted_[f].values = values.data();
     // Rounding must not carry the mean of equal values away from them.
     mean = 0;
-    if (!keys_.empty())
-      mean = std::clamp(sum / known, values[keys_.front() >> 32], values[keys_.back() >> 32]);
+    if (!keys.empty())
+      mean = std::clamp(sum / known, values[keys.front() >> 32], values[keys.back() >> 32]);
     items_.clear();
     const bool fill = o_.missing == MEAN && !gaps_.empty();
     bool filled = !fill;
@@ -271,13 +276,13 @@ class GeneralGrower {
       }
       filled = true;
     };
-    for (uint64_t key : keys_) {
+    for (uint64_t key : keys) {
       const Entry& e = work.entries[key & 0xffffffffULL];
       const double v = values[key >> 32];
       if (!filled && v > mean) insert_gaps();
       items_.push_back({v, e.weight, t_.y[e.row]});
     }
-    if (!filled && !keys_.empty()) insert_gaps();
+    if (!filled && !keys.empty()) insert_gaps();
     return fill ? 0 : unknown;
   }
 
@@ -384,7 +389,7 @@ class GeneralGrower {
     }
     std::vector<Test> tests;
     if (o_.missing == SURROGATE && test.n_children == 2)
-      tests = surrogate_.find(work.entries, branch, test.feature);
+      tests = surrogate_.find(work.entries, branch, test.feature, sorted_);
     tests.insert(tests.begin(), test);
     const int32_t first = store(work.node, tests);
     std::vector<Work> child(test.n_children);
@@ -441,7 +446,8 @@ class GeneralGrower {
   double total_ = 0;
   std::vector<std::vector<uint32_t>> rank_;
   std::vector<std::vector<double>> distinct_;
-  std::vector<uint64_t> keys_, spare_;
+  std::vector<Sorted> sorted_;  // the entries of the node by each numeric feature
+  std::vector<uint64_t> spare_;
   std::vector<int32_t> gaps_;
   std::vector<Item> items_;
   std::vector<double> counts_, gap_, table_, tables_, scores_;

@@ -4,6 +4,7 @@
 // test on the greatest weight of rows known in both; it is kept if it agrees on more than
 // always going with the majority would, and puts a weight of two rows on each side, as in
 // rpart. The best `max_surrogates` are tried in turn where the main test cannot tell.
+// Entries that the search for the main test has sorted already are not sorted again.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,17 +13,29 @@
 
 namespace omnitree {
 
+// The known entries of a node in the order of a numeric feature: rank << 32 | entry.
+struct Sorted {
+  bool known = false;
+  std::vector<uint64_t> keys;
+  const double* values = nullptr;  // by rank
+};
+
 class SurrogateSearch {
  public:
   SurrogateSearch(const Training& t, const Options& o) : t_(t), o_(o) {}
 
-  // `branch` is where the main test sends each entry (0, 1; -1 unknown).
+  // `branch` is where the main test sends each entry (0, 1; -1 unknown). `sorted` has the
+  // entries by feature, as far as they are sorted, or nothing.
   std::vector<Test> find(const std::vector<Entry>& entries,
-                         const std::vector<int32_t>& branch, int main_feature) {
+                         const std::vector<int32_t>& branch, int main_feature,
+                         const std::vector<Sorted>& sorted = {}) {
     std::vector<Test> found;
     for (int f = 0; f < t_.d; ++f) {
       if (f == main_feature) continue;
-      Test s = t_.n_cat[f] ? symbols(entries, branch, f) : cut(entries, branch, f);
+      if (!sorted.empty() && sorted[f].known) order(entries, branch, sorted[f]);
+      else collect(entries, branch, f);
+      if (!(side_[0] > 0 && side_[1] > 0)) continue;
+      Test s = t_.n_cat[f] ? symbols(f) : cut();
       if (!s.found) continue;
       s.feature = f;
       s.finish();
@@ -40,27 +53,43 @@ class SurrogateSearch {
     int32_t side;
   };
 
-  // The main test's entries known in f too; false if they are all on one side.
-  bool collect(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
-    seen_.clear();
-    side_[0] = side_[1] = 0;
+  // The main test's entries known in f too, sorted if f is numeric.
+  void collect(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
+    start();
     for (size_t i = 0; i < entries.size(); ++i) {
       const double v = t_.x.at(entries[i].row, f);
-      if (branch[i] < 0 || std::isnan(v)) continue;
-      seen_.push_back({v, entries[i].weight, branch[i]});
-      side_[branch[i]] += entries[i].weight;
+      if (branch[i] >= 0 && !std::isnan(v)) add(v, entries[i].weight, branch[i]);
     }
-    return side_[0] > 0 && side_[1] > 0;
+    if (t_.n_cat[f]) return;
+    std::sort(seen_.begin(), seen_.end(), [](const Seen& a, const Seen& b) { return a.v < b.v; });
+  }
+
+  // The same from sorted entries.
+  void order(const std::vector<Entry>& entries, const std::vector<int32_t>& branch,
+             const Sorted& sorted) {
+    start();
+    for (uint64_t key : sorted.keys) {
+      const size_t i = key & 0xffffffffULL;
+      if (branch[i] >= 0) add(sorted.values[key >> 32], entries[i].weight, branch[i]);
+    }
+  }
+
+  void start() {
+    seen_.clear();
+    side_[0] = side_[1] = 0;
+  }
+
+  void add(double v, double w, int32_t side) {
+    seen_.push_back({v, w, side});
+    side_[side] += w;
   }
 
   bool useful(double agree) const {
     return agree > std::max(side_[0], side_[1]) + 1e-9;
   }
 
-  Test cut(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
+  Test cut() const {
     Test s;
-    if (!collect(entries, branch, f)) return s;
-    std::sort(seen_.begin(), seen_.end(), [](const Seen& a, const Seen& b) { return a.v < b.v; });
     double below[2] = {0, 0};
     for (size_t i = 0; i + 1 < seen_.size(); ++i) {
       below[seen_[i].side] += seen_[i].w;
@@ -80,10 +109,9 @@ class SurrogateSearch {
     return s;
   }
 
-  Test symbols(const std::vector<Entry>& entries, const std::vector<int32_t>& branch, int f) {
+  Test symbols(int f) const {
     Test s;
     s.kind = SUBSET;
-    if (!collect(entries, branch, f)) return s;
     std::vector<double> n(2 * static_cast<size_t>(t_.n_cat[f]), 0);
     for (const Seen& e : seen_) n[2 * static_cast<size_t>(e.v) + e.side] += e.w;
     s.branch.assign(t_.n_cat[f], -1);
