@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import sparse
 
 from omnitree import OmniTreeClassifier, TreeClassifier, load, presets, save
 from omnitree.learners import Univariate
@@ -62,11 +61,6 @@ FIT = {
     "one dimension": (lambda: fit(np.arange(8.0)), ValueError, "2D array"),
     "three dimensions": (lambda: fit(np.zeros((8, 1, 1))), ValueError, "dim"),
     "complex numbers": (lambda: fit(X + 1j), ValueError, "Complex data"),
-    "a sparse matrix": (
-        lambda: fit(sparse.csr_array(X)),
-        TypeError,
-        "[Ss]parse.*dense",
-    ),
     "durations": (
         lambda: fit(pd.DataFrame({"took": pd.to_timedelta(range(8), unit="h")})),
         ValueError,
@@ -424,8 +418,6 @@ def test_predict_says_what_is_wrong(method):
         run(FRAME.assign(a=np.inf))
     with pytest.raises(ValueError, match="2D array"):
         run(np.zeros(2))
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        run(sparse.csr_array(np.zeros((2, 2))))
 
 
 @pytest.mark.parametrize("method", METHODS)

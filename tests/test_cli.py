@@ -19,7 +19,7 @@ import typer
 from sklearn.datasets import load_iris, load_wine
 from typer.testing import CliRunner
 
-from omnitree import cli, export, load, persistence, presets, reading
+from omnitree import cli, documents, export, load, persistence, presets, reading
 from omnitree.experiments import commands, demo, file_options, fit_command, fit_options
 
 PLAY = """outlook,temperature,windy,play
@@ -273,7 +273,7 @@ def test_presets_and_parts():
     assert run("presets", "c4.5").stdout.strip() == presets.describe("c4.5")
     assert "front door" in run("presets", "omni").stdout
     shown = run("parts").stdout
-    for kind, registry in persistence.REGISTRIES.items():
+    for kind, registry in documents.REGISTRIES.items():
         assert kind in shown and all(name in shown for name in registry)
 
 
@@ -305,7 +305,7 @@ def test_demo_that_cannot_write(tmp_path: Path):
     assert "no regular file" in refused("demo", "--folder", tmp_path)
 
 
-FORMATS = ("text", *export.FORMATS)
+FORMATS = ("text", *export.NAMES)
 
 
 @pytest.mark.parametrize("format_", FORMATS)

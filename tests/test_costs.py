@@ -104,8 +104,8 @@ def test_words_and_pictures_say_what_predict_says():
     ax = clf.plot()
     titles = [t.get_text() for t in ax.texts if t.get_weight() == "bold"]
     assert sorted(titles) == sorted(said.values())
-    nodes = json.loads(clf.export("json"))
-    assert nodes["costs"] == COSTS.tolist()
+    document = json.loads(clf.export("json"))
+    assert document["tree"]["costs"] == COSTS.tolist()
 
 
 def test_saved_and_loaded(tmp_path):

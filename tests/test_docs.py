@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from omnitree import presets
-from omnitree.persistence import REGISTRIES
+from omnitree.documents import REGISTRIES
 from omnitree.splits import SPLITS
 
 ROOT = Path(__file__).parent.parent

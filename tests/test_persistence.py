@@ -7,9 +7,17 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from tests.tables import random_sample
 
-from omnitree import OmniTreeClassifier, TreeClassifier, load, presets, save
+from omnitree import (
+    OmniTreeClassifier,
+    OmniTreeRegressor,
+    TreeClassifier,
+    load,
+    presets,
+    save,
+)
 from omnitree.learners import Univariate
 from omnitree.merit import Merit
 from omnitree.pruning import PRUNINGS, CostComplexity
@@ -333,3 +341,34 @@ def test_every_preset_uses_only_parts_that_can_be_saved(path):
     for name in presets.names():
         save(presets.make(name).fit(X, Y), path)
         assert load(path).get_params() == presets.make(name).get_params()
+
+
+def test_one_document_for_export_and_save(path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    for model in (
+        presets.make("lmt", random_state=0).fit(X, y),
+        OmniTreeRegressor(random_state=0).fit(X, y),
+    ):
+        save(model, path)
+        text = model.export("json")
+        assert path.read_text() == text
+        path.write_text(text)
+        again = load(path)
+        assert type(again) is type(model)
+        assert repr(again) == repr(model)
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_tree_alone_is_read(path):
+    """What `export("json")` gave at first."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    for model, plain in (
+        (presets.make("ldt", random_state=0).fit(X, y), "TreeClassifier"),
+        (OmniTreeRegressor(random_state=0).fit(X, y), "TreeRegressor"),
+    ):
+        path.write_text(json.dumps(model.tree_.to_dict(), indent=1))
+        again = load(path)
+        assert type(again).__name__ == plain
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="has no options"):
+        model.export("json", proba=True)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnitree.column_source import Standardised
 from omnitree.criterion import Criterion
+from omnitree.documents import to_json
 from omnitree.gains import with_importance
 from omnitree.grow import grow
 from omnitree.learners import LEARNERS
@@ -55,6 +56,7 @@ class BaseTree(Showing, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
@@ -325,6 +327,16 @@ class BaseTree(Showing, BaseEstimator):
         table = self._encode(X)
         return self.tree_.decision_path(table, self.n_jobs)
 
+    def get_depth(self) -> int:
+        """Length of the longest path from the root to a leaf; 0 for a single leaf."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.n_leaves
+
     def _node_outputs(self) -> NDArray[np.float64]:
         """What every node answers as a leaf without a model."""
         return self.tree_.outputs
@@ -388,7 +400,8 @@ class BaseTree(Showing, BaseEstimator):
             - "pmml": PMML 4.4.
             - "dot": for Graphviz.
             - "rules": one rule a leaf, in words.
-            - "json": the tree as `Tree.to_dict` gives it.
+            - "json": what `save` writes and `load` reads: the estimator, its parameters
+              and the tree as `Tree.to_dict` gives it.
 
         Returns
         -------
@@ -404,6 +417,8 @@ class BaseTree(Showing, BaseEstimator):
         from omnitree.export import export
 
         check_is_fitted(self, "tree_")
+        if format == "json" and not options:
+            return to_json(self)
         outputs = self._node_outputs().tolist()
         return export(self.tree_.to_dict(), format, outputs, **options)
 

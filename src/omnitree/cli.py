@@ -215,10 +215,10 @@ def show(
       omnitree show model.json --format html -o tree.html
       omnitree show model.json --format sql --proba
     """
-    from omnitree.export import FORMATS
+    from omnitree.export import NAMES
     from omnitree.parts import unknown
 
-    known = ["text", "html", *FORMATS]
+    known = ["text", "html", *NAMES]
     if format_ not in known:
         raise InputError(unknown("format", format_, known))
     for name, given, fits in (("proba", proba, "sql"), ("full", full, "text")):
@@ -316,7 +316,7 @@ def presets_(
 @app.command()
 def parts() -> None:
     """List the parts a tree can be composed of."""
-    from omnitree.persistence import REGISTRIES
+    from omnitree.documents import REGISTRIES
 
     for kind, registry in REGISTRIES.items():
         typer.echo(f"{kind}:")

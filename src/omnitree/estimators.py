@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -24,11 +25,17 @@ from omnitree.learners import Univariate
 from omnitree.parts import unknown
 from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
 from omnitree.row_inputs import check_groups, check_weights, is_missing
+from omnitree.scores import class_scores, has_scores
 from omnitree.table import Table, encode
 from omnitree.tree import Tree
 
 if TYPE_CHECKING:
     from omnitree.explain import Explanation
+
+
+def _has_scores(estimator: Any) -> bool:
+    """Whether a fitted classifier has a `decision_function`."""
+    return hasattr(estimator, "tree_") and has_scores(estimator.tree_)
 
 
 class _BaseTreeClassifier(ClassifierMixin, BaseTree):
@@ -51,9 +58,10 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
 
         Parameters
         ----------
-        X : array, data frame (pandas, polars) or list of rows
+        X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
             Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
-            gaps.
+            missing values. A sparse matrix is made dense, which takes rows x columns x 8
+            bytes.
         y : array of shape (n_rows,)
             Class labels.
         sample_weight : array of shape (n_rows,), optional
@@ -200,6 +208,28 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """
         table = self._encode(X)
         return self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithm of `predict_proba`; -inf where a class has the probability 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @available_if(_has_scores)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores that rank rows: of shape (n,) for two classes, else (n, n_classes).
+
+        The most probable class has the largest score; of two classes the score is
+        positive where the second one is more probable. It is the logarithm of the
+        probability, of two classes the log-odds; where one linear or quadratic test is
+        the whole tree and its leaves answer class shares, it is the test's own functions,
+        which tell rows of one leaf apart. There is no such method where every test looks
+        at one feature and leaves have no models: all it could say is in `predict_proba`.
+        Costs (`cost_matrix`) do not change scores.
+        """
+        table = self._encode(X)
+        outputs = self._node_outputs()
+        proba = self.tree_.predict_value(table, outputs, self.n_jobs)
+        return class_scores(self.tree_, table, proba, outputs.argmax(axis=1))
 
     def _node_outputs(self) -> NDArray[np.float64]:
         """Class probabilities of every node."""

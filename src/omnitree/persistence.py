@@ -1,67 +1,29 @@
 """Saving and loading fitted trees as JSON: no pickle, nothing run, everything checked.
 
-A model file holds the estimator's class and parameters, and the tree in its public form
-(`Tree.to_dict`). Only classes and parts that omnitree knows are made from it. A file is
-replaced only when the new one is complete.
+A model file holds the document of `omnitree.documents`: the estimator's class and
+parameters, and the tree in its public form (`Tree.to_dict`). Only classes and parts that
+omnitree knows are made from it. A file is replaced only when the new one is complete.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from omnitree.choice import CHOICES
-from omnitree.coefficients import COEFFICIENTS
-from omnitree.criterion import CRITERIA
-from omnitree.direction import DIRECTIONS
-from omnitree.discriminants import DISCRIMINANTS
+from omnitree.documents import FORMAT, VERSION, read_value, to_json
 from omnitree.estimators import OmniTreeClassifier, TreeClassifier
-from omnitree.features import SELECTIONS
 from omnitree.files import replace_file
-from omnitree.grouping import GROUPINGS
-from omnitree.learners import LEARNERS
-from omnitree.learners.regression import REGRESSION_LEARNERS
-from omnitree.leaves import LEAVES
-from omnitree.merit import MERITS
-from omnitree.missing import MISSING
-from omnitree.parts import Part, Registry
-from omnitree.pruning import PRUNINGS
+from omnitree.records import FORMAT as TREE_FORMAT
 from omnitree.regressor import OmniTreeRegressor, TreeRegressor
-from omnitree.stopping import STOPPING
-from omnitree.threshold import THRESHOLDS
 from omnitree.tree import Tree
 
-FORMAT = "omnitree-model"
-VERSION = 1
 ESTIMATORS = {
     cls.__name__: cls
     for cls in (TreeClassifier, OmniTreeClassifier, TreeRegressor, OmniTreeRegressor)
-}
-REGISTRIES: dict[str, Registry] = {
-    r.kind: r
-    for r in (
-        LEARNERS,
-        REGRESSION_LEARNERS,
-        CRITERIA,
-        CHOICES,
-        COEFFICIENTS,
-        GROUPINGS,
-        DIRECTIONS,
-        DISCRIMINANTS,
-        SELECTIONS,
-        THRESHOLDS,
-        LEAVES,
-        MERITS,
-        MISSING,
-        PRUNINGS,
-        STOPPING,
-    )
 }
 
 
@@ -86,28 +48,14 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     name = type(estimator).__name__
     if ESTIMATORS.get(name) is not type(estimator):
         raise TypeError(f"cannot save a {name}; these can be: {', '.join(ESTIMATORS)}")
-    check_is_fitted(estimator, "tree_")
-    for label in estimator.tree_.classes:
-        if not isinstance(label, str | bool | int | float):
-            raise TypeError(
-                f"cannot save the class label {label!r}: use strings, numbers or booleans"
-            )
-    params = estimator.get_params(deep=False)
-    text = json.dumps(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "estimator": name,
-            "params": {key: _write(value, key) for key, value in params.items()},
-            "tree": estimator.tree_.to_dict(),
-        },
-        allow_nan=False,
-    )
-    replace_file(Path(path), text)
+    replace_file(Path(path), to_json(estimator))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a fitted estimator from a file written by `save`.
+    """Read a fitted estimator from a file with what `save` or `export("json")` gave.
+
+    A file that holds a tree alone (`Tree.to_dict`, which `export("json")` gave before
+    0.1.0) becomes a `TreeClassifier` or `TreeRegressor` with that tree.
 
     Raises
     ------
@@ -119,6 +67,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         data = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no model file, or is cut off: {error}") from None
+    if isinstance(data, dict) and data.get("format") == TREE_FORMAT:
+        plain = (
+            "TreeRegressor" if data.get("task") == "regression" else "TreeClassifier"
+        )
+        data = {"format": FORMAT, "version": VERSION, "params": {}, "tree": data}
+        data["estimator"] = plain
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{path} is no omnitree model")
     if data.get("version") != VERSION:
@@ -138,7 +92,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} is damaged: unknown parameters {odd}")
     try:
         tree = Tree.from_dict(data.get("tree"))
-        estimator = ESTIMATORS[name](**{k: _read(v) for k, v in params.items()})
+        estimator = ESTIMATORS[name](**{k: read_value(v) for k, v in params.items()})
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from None
     if tree.task != estimator._task:
@@ -148,53 +102,3 @@ def load(path: str | os.PathLike[str]) -> Any:
     else:
         estimator._set_fitted(tree, np.array(tree.classes))
     return estimator
-
-
-def _write(value: Any, name: str) -> Any:
-    """A parameter in plain types."""
-    if isinstance(value, Part):
-        for kind, registry in REGISTRIES.items():
-            for short, cls in registry.items():
-                if cls is type(value):
-                    own = value.get_params(deep=False)
-                    params = {key: _write(v, key) for key, v in own.items()}
-                    return {"part": kind, "name": short, "params": params}
-        raise TypeError(
-            f"cannot save {name}={value!r}: it is no registered part of omnitree"
-        )
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"cannot save {name}={value!r}")
-    if isinstance(value, dict):  # class_weight: keys need not be strings
-        pairs = [[_write(k, name), _write(v, name)] for k, v in value.items()]
-        return {"pairs": pairs}
-    if isinstance(value, tuple):  # the candidates of an omnivariate learner
-        return {"tuple": [_write(v, name) for v in value]}
-    if isinstance(value, list | np.ndarray):  # feature_costs
-        return {"list": [_write(v, name) for v in value]}
-    if isinstance(value, np.random.RandomState):
-        return None  # a stream cannot be saved; the tree is what matters
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    raise TypeError(f"cannot save {name}={value!r}")
-
-
-def _read(value: Any) -> Any:
-    """A parameter from plain types."""
-    if not isinstance(value, dict):
-        if value is None or isinstance(value, str | bool | int | float):
-            return value
-        raise ValueError("damaged parameter")
-    if set(value) == {"pairs"} and isinstance(value["pairs"], list):
-        return {_read(k): _read(v) for k, v in value["pairs"]}
-    if set(value) == {"list"} and isinstance(value["list"], list):
-        return [_read(v) for v in value["list"]]
-    if set(value) == {"tuple"} and isinstance(value["tuple"], list):
-        return tuple(_read(v) for v in value["tuple"])
-    if set(value) == {"part", "name", "params"} and isinstance(value["params"], dict):
-        registry = REGISTRIES.get(value["part"])
-        if registry is not None and value["name"] in registry:
-            params = {k: _read(v) for k, v in value["params"].items()}
-            return registry[value["name"]](**params)
-    raise ValueError("damaged parameter: unknown part")

@@ -70,9 +70,10 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
 
         Parameters
         ----------
-        X : array, data frame (pandas, polars) or list of rows
+        X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
             Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
-            gaps.
+            missing values. A sparse matrix is made dense, which takes rows x columns x 8
+            bytes.
         y : array of shape (n_rows,)
             The numbers to predict.
         sample_weight : array of shape (n_rows,), optional

@@ -453,10 +453,11 @@ def test_rules_merge_bounds():
     )
 
 
-def test_json_is_the_public_tree(rng):
+def test_json_has_the_public_tree(rng):
     tree = random_tree(rng, tuple(SPLITS), 10)
-    text = fitted(tree).export("json")
-    assert json.loads(text) == tree.to_dict()
+    document = json.loads(fitted(tree).export("json"))
+    assert document["tree"] == tree.to_dict()
+    assert document["estimator"] == "TreeClassifier"
 
 
 def test_formats_and_options(rng):

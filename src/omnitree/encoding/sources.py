@@ -105,9 +105,7 @@ def open_source(X: Any) -> Source:
     if isinstance(X, list | tuple):
         return ArraySource(_rows_to_array(X))
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        from sklearn.utils import check_array
-
-        check_array(X, accept_sparse=False)  # raises TypeError: use X.toarray()
+        return ArraySource(_dense(X))
 
     import narwhals as nw
 
@@ -132,6 +130,23 @@ def check_not_empty(shape: tuple[int, int]) -> None:
                 f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is "
                 "required."
             )
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    """A SciPy sparse matrix as an array: cells that it does not store are 0.
+
+    Trees read columns in full, so nothing would be gained by keeping it sparse.
+    """
+    try:
+        return X.toarray()
+    except MemoryError as error:
+        rows, columns = X.shape
+        raise MemoryError(
+            f"A sparse matrix is made dense, and {rows} x {columns} cells of "
+            f"{X.dtype.itemsize} bytes do not fit into memory. Select features first "
+            "(for example by sklearn.feature_selection.SelectKBest), or reduce them "
+            "(TruncatedSVD)."
+        ) from error
 
 
 def _rows_to_array(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:

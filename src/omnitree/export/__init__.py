@@ -16,13 +16,14 @@ from omnitree.export.model import Model
 FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "c": ("c", "to_c", ()),
     "dot": ("dot", "to_dot", ()),
-    "json": ("json", "to_json", ()),
     "onnx": ("onnx", "to_onnx", ()),
     "pmml": ("pmml", "to_pmml", ()),
     "python": ("python", "to_python", ()),
     "rules": ("rules", "to_rules", ()),
     "sql": ("sql", "to_sql", ("proba",)),
 }
+# What an estimator's `export` takes: "json" is its whole document (`omnitree.documents`).
+NAMES = tuple(sorted([*FORMATS, "json"]))
 # Formats that run; of leaves that share a model they need only one.
 RUNNING = ("c", "onnx", "pmml", "python", "sql")
 
@@ -50,10 +51,12 @@ def export(
     -------
     str, or bytes for "onnx"
     """
+    if format == "json" and options:
+        raise ValueError("format 'json' has no options")
     if format not in FORMATS:
         from omnitree.parts import unknown
 
-        raise ValueError(unknown("format", format, list(FORMATS)))
+        raise ValueError(unknown("format", format, list(NAMES)))
     module, name, known = FORMATS[format]
     for option in options:
         if option not in known:
