@@ -22,7 +22,7 @@ training rows (Nadeau and Bengio).
     python benchmarks/real_tables.py --again omni     # refit omni, keep the others
 
 Predictions are kept in `--cache`, a file per table, method and fold; what is there is not
-fitted again. EBM takes longer than all others together; leave it out with `--methods`.
+fitted again. EBM takes longer than all others together: `--without EBM`.
 """
 
 from __future__ import annotations
@@ -277,6 +277,7 @@ def main() -> int:
         default=";".join(METHODS),
         help="names, by semicolons (or by commas, if none has a comma in it)",
     )
+    parser.add_argument("--without", default="", help="methods to leave out")
     parser.add_argument("--again", default="", help="methods to fit though kept")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=5000, help="of larger tables")
@@ -293,7 +294,8 @@ def main() -> int:
         return found
 
     tables = names(given.tables, TABLES)
-    methods = names(given.methods, METHODS)
+    without = names(given.without, METHODS) if given.without else []
+    methods = [m for m in names(given.methods, METHODS) if m not in without]
     again = names(given.again, METHODS) if given.again else []
     jobs = [
         Job(table, method, fold, given.folds, given.rows)
