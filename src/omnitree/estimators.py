@@ -8,23 +8,20 @@ share with the regressors is in `base_estimator.py`.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from omnitree.base_estimator import BaseTree
+from omnitree.class_inputs import check_costs, check_labels, classes_and_codes
 from omnitree.learners import Univariate
-from omnitree.parts import unknown
 from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
-from omnitree.row_inputs import check_groups, check_weights, is_missing
+from omnitree.row_inputs import check_groups, check_weights
 from omnitree.scores import class_scores, has_scores
 from omnitree.table import Table, encode
 from omnitree.tree import Tree
@@ -90,8 +87,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         self._check_smoothing()
         table = self._training_table(X, y)
         costs = self._costs(parts, table)
-        labels = _check_labels(y, table.n_rows)
-        classes, codes = _classes_and_codes(labels)
+        labels = check_labels(y, table.n_rows)
+        classes, codes = classes_and_codes(labels)
         weight = check_weights(len(labels), sample_weight)
         weight = self._class_weights(labels, weight)
         grouped = check_groups(len(labels), groups)
@@ -147,7 +144,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             raise ValueError("prune_set must be a pair (X, y)")
         X, y = pair
         other = encode(X, table.schema, who=type(self).__name__)
-        labels = _check_labels(y, other.n_rows)
+        labels = check_labels(y, other.n_rows)
         new = np.setdiff1d(labels, classes)
         if len(new):
             raise ValueError(
@@ -497,71 +494,3 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         learner = Univariate(monotone=self.monotone, interactions=self.interactions)
         contest = Contest() if free else Contest(rivals=())
         return learner, "pure", contest, "surrogate"
-
-
-def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
-    """What an answer (column) costs for a row of a class (line), in order of classes."""
-    if given is None:
-        return None
-    n = len(classes)
-    if isinstance(given, Mapping):
-        costs = np.where(np.eye(n, dtype=bool), 0.0, np.nan)
-        place = {label: k for k, label in enumerate(classes)}
-        for true, line in given.items():
-            for said, cost in line.items():
-                for label in (true, said):
-                    if label not in place:
-                        raise ValueError(
-                            unknown("class in cost_matrix", label, [*map(str, classes)])
-                        )
-                costs[place[true], place[said]] = cost
-        if np.isnan(costs).any():
-            i, j = np.argwhere(np.isnan(costs))[0]
-            raise ValueError(
-                f"cost_matrix says nothing of answer {classes[j]!r} for rows of class "
-                f"{classes[i]!r}"
-            )
-    else:
-        costs = np.asarray(given, dtype=np.float64)
-    if costs.shape != (n, n):
-        raise ValueError(f"cost_matrix has shape {costs.shape}; ({n}, {n}) is needed")
-    if not (np.isfinite(costs).all() and (costs >= 0).all()):
-        raise ValueError("cost_matrix must hold numbers of at least 0")
-    if costs.diagonal().any():
-        raise ValueError("cost_matrix must have zeros on its diagonal: right is free")
-    return costs
-
-
-def _classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The labels that occur, in order, and the place of each row's among them."""
-    if labels.dtype.kind in "iu":
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < len(labels):  # counting beats sorting
-            shifted = (labels - low).astype(np.intp)
-            present = np.flatnonzero(np.bincount(shifted))
-            place = np.zeros(high - low + 1, dtype=np.intp)
-            place[present] = np.arange(len(present))
-            return (present + low).astype(labels.dtype), place[shifted]
-    return np.unique(labels, return_inverse=True)
-
-
-def _check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Class labels as an array without gaps."""
-    labels = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "O":
-        bad = [i for i, v in enumerate(labels) if is_missing(v)]
-        if bad:
-            raise ValueError(
-                f"y has a gap in row {bad[0]}: drop the rows without a label first"
-            )
-        kinds = {str if isinstance(v, str) else type(v) for v in labels}
-        if str in kinds and len(kinds) > 1:
-            raise TypeError("y mixes strings with other labels: make them all strings")
-    elif labels.dtype.kind in "fc" and not np.isfinite(labels).all():
-        raise ValueError(
-            "Input y contains NaN or infinity: drop the rows without a label first"
-        )
-    check_classification_targets(labels)
-    if len(labels) != n_rows:
-        check_consistent_length(np.empty(n_rows), labels)
-    return labels

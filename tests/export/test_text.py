@@ -186,7 +186,7 @@ def test_symbols_in_sums_are_explained(rng):
         (
             (0.2, 0.1),
             "univariate (u): chosen because its held-out error is 20.0 %\n"
-            "    (linear (v) 10.0 %, no clear gain)",
+            "    (linear (v) 10.0 % but no clear gain)",
         ),
         ((0.2, None), None),
     ],

@@ -227,7 +227,7 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
         if not other["chosen"]:
             less = other["score"] < own["score"]
             parts.append(
-                f"{_candidate(other)} {score(other)}{', no clear gain' * less},"
+                f"{_candidate(other)} {score(other)}{' but no clear gain' * less},"
             )
     parts[0] = f"({parts[0]}"
     parts[-1] = f"{parts[-1][:-1]})"
