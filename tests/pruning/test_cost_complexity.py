@@ -156,3 +156,69 @@ def test_step_is_kept():
     clf = TreeClassifier(pruning="cost_complexity", random_state=0).fit(X, y)
     assert clf.tree_.n_leaves == 2
     assert clf.tree_.split(0).threshold == pytest.approx(99.5, abs=3)
+
+
+def flat(n=400):
+    """Classes that overlap widely: many sizes of a tree err alike."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 6))
+    y = rng.random(n) < 1 / (1 + np.exp(-0.6 * X[:, :4].sum(axis=1)))
+    return X, y.astype(int)
+
+
+def test_repeats_make_the_size_depend_less_on_the_seed():
+    X, y = flat()
+
+    def sizes(repeats):
+        pruning = CostComplexity(repeats=repeats)
+        clf = [TreeClassifier(pruning=pruning, random_state=s) for s in range(12)]
+        return np.log([c.fit(X, y).tree_.n_leaves for c in clf])
+
+    assert sizes(10).std() < 0.5 * sizes(1).std()
+
+
+def test_of_trees_that_repeats_cannot_tell_apart_the_smallest():
+    rule = CostComplexity(repeats=10)
+    weight = np.ones(100)
+    near = [np.array([[20.0, 21.0, 25.0]]), np.array([[20.0, 19.0, 25.0]])] * 2
+    assert rule.choose(near, weight, True) == 1
+    apart = [np.array([[20.0, 21.0, 25.0]])] * 4  # always by one error
+    assert rule.choose(apart, weight, True) == 0
+    assert rule.choose(apart[0], weight, True) == 0  # one cross-validation
+    # The rule of one standard error holds for the mean of the repeats.
+    assert CostComplexity(se=1.0, repeats=10).choose(apart, weight, True) == 1
+
+
+def test_repeats_end_when_the_choice_stays(monkeypatch):
+    """Four choices alike are enough; tables of many rows get one cross-validation."""
+    from omnitree.pruning import cost_complexity
+
+    calls = []
+    grow = cost_complexity.fold_trees
+
+    def counting(evidence, folds, most=None):
+        calls.append(evidence.seed)
+        return grow(evidence, folds, most)
+
+    monkeypatch.setattr(cost_complexity, "fold_trees", counting)
+
+    def fit_counted(X, y, repeats):
+        calls.clear()
+        clf = TreeClassifier(pruning=CostComplexity(repeats=repeats), random_state=0)
+        clf.fit(X, y)
+        assert len(set(calls)) == len(calls)  # other folds each time
+        return len(calls)
+
+    X = np.arange(80.0)[:, None]
+    assert fit_counted(X, (X[:, 0] > 30).astype(int), 10) == 4
+    assert fit_counted(X, (X[:, 0] > 30).astype(int), 2) == 2
+    assert 4 <= fit_counted(*flat(), 10) <= 10
+    monkeypatch.setattr(cost_complexity, "REPEATED_ROWS", 1000)
+    assert fit_counted(*flat(), 10) == 2
+    assert fit_counted(*flat(600), 10) == 1
+
+
+def test_bad_repeats():
+    X, y = flat(40)
+    with pytest.raises(ValueError, match="repeats"):
+        TreeClassifier(pruning=CostComplexity(repeats=0)).fit(X, y)

@@ -8,7 +8,7 @@ pruning, and a way to grow such a tree on other rows (for cross-validation).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,18 @@ class Evidence:
     n_jobs: int | None = None
     criterion: Criterion | None = None
     problem: Problem | None = None
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time for the whole fit is over."""
+        return self.problem is not None and self.problem.limits.expired()
+
+    def repeat(self, number: int) -> Evidence:
+        """The same evidence with other folds; 0: as it is."""
+        if not number:
+            return self
+        (seed,) = np.random.SeedSequence([self.seed, number]).generate_state(1)
+        return replace(self, seed=int(seed))
 
 
 class Pruning(Part):

@@ -3,11 +3,14 @@
 Growing alpha, the price of a leaf, cuts the links g(t) = (R(t) - R(T_t)) / (leaves - 1) in
 a fixed order. `weakest_links` gives each node the alpha at which it becomes a leaf. How far
 to go is decided by held-out rows or by cross-validation: V trees are grown on parts of the
-rows, pruned at the geometric means of neighbouring alphas and tested on the rest.
+rows, pruned at the geometric means of neighbouring alphas and tested on the rest. Which rows
+fall into which fold is chance, and where many sizes err alike, chance would choose between
+them; so the cross-validation may be repeated with other folds until the choice stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +19,7 @@ from joblib import Parallel, delayed
 
 from omnitree._core import subtrees
 from omnitree.held_out import effective_rows
+from omnitree.parts import number
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -26,6 +30,10 @@ from omnitree.pruning.base import (
     training_errors,
 )
 from omnitree.tree import LEAF, Tree
+
+REPEATED_ROWS = 50_000  # of all repeats together
+STABLE = 4  # choices alike that end the repeats
+NOISE = 2.0  # standard errors that may be due to the folds
 
 
 class CostComplexity(Pruning):
@@ -41,6 +49,12 @@ class CostComplexity(Pruning):
         Take the smallest tree within this many standard errors of the best.
     alpha : float or None, default=None
         Cut at this price of a leaf (in errors per row) instead of choosing one.
+    repeats : int, default=1
+        With `folds`: at most so many cross-validations, each with other folds, whose errors
+        are averaged. They end when the last four averages choose alike, and have no more
+        than 50,000 rows in all: larger tables are cross-validated once. Differences within
+        two standard errors of an average are due to the folds: of trees that the repeats
+        cannot tell apart, the smallest is taken.
 
     With a cost matrix, errors are what they cost. In a tree for a numeric target the loss
     takes the place of the errors, and a leaf with a linear model has the price of its
@@ -55,11 +69,13 @@ class CostComplexity(Pruning):
         share: float = 0.0,
         se: float = 0.0,
         alpha: float | None = None,
+        repeats: int = 1,
     ):
         self.folds = folds
         self.share = share
         self.se = se
         self.alpha = alpha
+        self.repeats = repeats
 
     @property
     def needs_share(self) -> float:
@@ -82,50 +98,84 @@ class CostComplexity(Pruning):
         if self.alpha is not None:
             return links <= self.alpha * total * (1 + 1e-12), np.nan
         alphas, prices = steps(tree, links)
+        counted = evidence.criterion is None and tree.costs is None
         if self.folds:
-            wrong = self.cross_validate(prices, evidence)
             weight = evidence.train.weight
+            runs = [v.errors for v in self.cross_validate(prices, evidence, counted)]
         else:
             rows = held_out_rows(evidence, "cost-complexity")
             weight = rows.weight
-            wrong = errors_at(tree, links, alphas, rows, evidence.criterion)[None]
-        counted = evidence.criterion is None and tree.costs is None
-        chosen = self.choose(wrong, weight, counted)
-        return links <= alphas[chosen], float(wrong[:, chosen].sum())
+            runs = [errors_at(tree, links, alphas, rows, evidence.criterion)[None]]
+        chosen = self.choose(runs, weight, counted)
+        wrong = float(np.mean([run[:, chosen].sum() for run in runs]))
+        return links <= alphas[chosen], wrong
 
-    def choose(self, by_fold: np.ndarray, weight: np.ndarray, counted: bool) -> int:
-        """Position of the alpha to take, from the errors (folds, alphas) on some rows."""
-        if not len(by_fold):
+    def choose(
+        self,
+        by_fold: np.ndarray | Sequence[np.ndarray],
+        weight: np.ndarray,
+        counted: bool,
+    ) -> int:
+        """Position of the alpha to take, from errors (folds, alphas) on some rows.
+
+        Of repeated cross-validations: a list of such errors.
+        """
+        runs = [by_fold] if isinstance(by_fold, np.ndarray) else by_fold
+        if not len(runs[0]):
             return 0  # too few rows for a fold: nothing speaks for a smaller tree
-        wrong = by_fold.sum(axis=0)
+        by_run = np.array([run.sum(axis=0) for run in runs])
+        wrong = by_run.mean(axis=0)
         best = int(wrong.argmin())
-        slack = negligible(weight) if counted else 1e-9 * wrong[best]
+        least = negligible(weight) if counted else 1e-9 * wrong[best]
+        slack = np.full(len(wrong), least)
         if self.se:
-            slack += self.se * standard_error(by_fold, weight, counted)
+            errors = [standard_error(run, best, weight, counted) for run in runs]
+            slack += self.se * np.mean(errors)
+        if len(runs) > 1:
+            apart = by_run - by_run[:, [best]]
+            noise = apart.std(axis=0, ddof=1) / np.sqrt(len(runs))
+            slack = np.maximum(slack, NOISE * noise)
         # Of equally good trees the smallest, that is the last.
         return int(np.flatnonzero(wrong <= wrong[best] + slack)[-1])
 
-    def cross_validate(self, prices: np.ndarray, evidence: Evidence) -> np.ndarray:
-        """Errors (folds, prices) on the rows that a tree was not grown on."""
-        by_fold = [
-            errors_at(t.tree, t.links, prices * t.total, t.test, evidence.criterion)
-            for t in fold_trees(evidence, self.folds)
-        ]
-        return np.reshape(by_fold, (-1, len(prices)))
+    def cross_validate(
+        self, prices: np.ndarray, evidence: Evidence, counted: bool
+    ) -> list[CrossValidation]:
+        """Cross-validations, each with other folds, until the choice stays."""
+        most = int(number("repeats", self.repeats, 1))
+        most = max(1, min(most, REPEATED_ROWS // max(len(evidence.train.y), 1)))
+        if len(prices) == 1:
+            most = 1  # a leaf: nothing to choose
+        found: list[CrossValidation] = []
+        choices: list[int] = []
+        while len(found) < most:
+            if found and evidence.expired:
+                break
+            trees = fold_trees(evidence.repeat(len(found)), self.folds)
+            errors = [
+                errors_at(t.tree, t.links, prices * t.total, t.test, evidence.criterion)
+                for t in trees
+            ]
+            found.append(CrossValidation(trees, np.reshape(errors, (-1, len(prices)))))
+            runs = [v.errors for v in found]
+            choices.append(self.choose(runs, evidence.train.weight, counted))
+            if len(choices) >= STABLE and len(set(choices[-STABLE:])) == 1:
+                break
+        return found
 
 
-def standard_error(by_fold: np.ndarray, weight: np.ndarray, counted: bool) -> float:
-    """Of the least sum over folds of errors (folds, alphas) on rows of some weight.
+def standard_error(
+    by_fold: np.ndarray, best: int, weight: np.ndarray, counted: bool
+) -> float:
+    """Of the sum over folds of errors (folds, alphas) at one alpha, on weighted rows.
 
     Unequal weights make it larger, as if there were fewer rows (`effective_rows`). If the
     errors are no counts but costs or losses, whose spread nobody knows, that of the folds
     tells.
     """
-    wrong = by_fold.sum(axis=0)
-    best = int(wrong.argmin())
     if counted:
         total = float(weight.sum())
-        share = min(float(wrong[best]) / total, 1.0)
+        share = min(float(by_fold[:, best].sum()) / total, 1.0)
         return total * float(np.sqrt(share * (1 - share) / effective_rows(weight)))
     if len(by_fold) == 1:
         raise ValueError("se needs folds where the target is numeric or errors cost")
@@ -155,6 +205,14 @@ class FoldTree:
     def cut(self, price: float) -> Tree:
         """The tree at a price of a leaf, in errors per row."""
         return self.tree.collapse(self.links <= price * self.total * (1 + 1e-12))
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """The trees of one cross-validation, and their errors (folds, prices)."""
+
+    trees: list[FoldTree]
+    errors: np.ndarray
 
 
 def fold_trees(
