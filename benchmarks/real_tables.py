@@ -19,10 +19,11 @@ training rows (Nadeau and Bengio).
 
     python benchmarks/real_tables.py -o benchmarks/results/real_tables.md
     python benchmarks/real_tables.py --tables default,weather --methods omni,logistic
-    python benchmarks/real_tables.py --again omni     # refit omni, keep the others
+    python benchmarks/real_tables.py --again logistic     # keep the others
 
 Predictions are kept in `--cache`, a file per table, method and fold; what is there is not
-fitted again. EBM takes longer than all others together: `--without EBM`.
+fitted again, unless it is omnitree's and omnitree has changed. EBM takes longer than all
+others together: `--without EBM`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from scipy.special import expit, logit
 from sklearn.metrics import recall_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from tables import TABLES, load
-from tables.methods import METHODS
+from tables.methods import METHODS, OURS, code_of_omnitree
 from threadpoolctl import threadpool_limits
 
 PLAIN = [name for name in METHODS if "balanced" not in name]
@@ -66,6 +67,8 @@ class Job:
 
     def path(self, cache: Path) -> Path:
         method = self.method.replace(", ", "-").replace(" ", "_")
+        if self.method.split(",")[0] in OURS:
+            method = f"{method}-{code_of_omnitree()}"
         place = cache / f"{self.rows}rows-{self.folds}folds"
         return place / self.table.replace(" ", "_") / f"{method}.{self.fold}.npz"
 

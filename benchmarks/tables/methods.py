@@ -7,7 +7,10 @@ dates. Every method runs in one thread and has a fixed seed.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,20 @@ from sklearn.tree import DecisionTreeClassifier
 from tables import prepare
 
 OURS = ("omni", "cart", "lmt")
+SOURCES = (".py", ".pyx", ".pxd", ".hpp", ".so", ".pyd")
 NUMERIC = make_column_selector(dtype_include=["number", "bool"])
 CATEGORICAL = make_column_selector(dtype_exclude=["number", "bool"])
 INNER = StratifiedKFold(5, shuffle=True, random_state=0)
+
+
+@cache
+def code_of_omnitree() -> str:
+    """A short name of the installed code: fits of another one are not worth keeping."""
+    import omnitree
+
+    folder = Path(omnitree.__file__).parent
+    files = sorted(p for p in folder.rglob("*") if p.suffix in SOURCES)
+    return hashlib.sha256(b"".join(map(Path.read_bytes, files))).hexdigest()[:8]
 
 
 class Preset:
