@@ -250,7 +250,7 @@ def test_rows_without_a_label_are_left_out(play: Path):
     play.write_text(PLAY + "rain,20,false,?\n")
     result = run("fit", play, "--target", "play")
     assert result.exit_code == 0
-    assert "1 rows without 'play' left out" in result.stderr
+    assert "1 row without 'play' left out" in result.stderr
     assert "on 14 rows" in words(result.stdout)
 
 

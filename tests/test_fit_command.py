@@ -245,7 +245,7 @@ def test_groups_stay_together(data: Path, loans: pd.DataFrame, tmp_path: Path):
     model = tmp_path / "model.json"
     apart = run("fit", data, *FIT, "--drop", "customer", "--folds", 5).stdout
     result = run("fit", data, *FIT, "--groups", "customer", "--folds", 5, "-o", model)
-    assert "note: 1 rows without 'customer' are groups of their own" in result.stderr
+    assert "note: 1 row without 'customer': each is a group of its own" in result.stderr
     assert "240 rows, 31 groups kept together" in words(result.stdout)
     assert numbers(apart, "error")[0] < 10 < numbers(result.stdout, "error")[0]
     _, low, high, _ = numbers(result.stdout, "error")

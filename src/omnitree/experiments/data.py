@@ -167,7 +167,7 @@ def from_file(
     path: Path, target: str | None = None, format: FileFormat | None = None
 ) -> Dataset:
     """A table of the user's."""
-    table = read_table(path, format=format)
+    table = read_table(path, format=format, untouched=[target or "class"])
     if target is None:
         target = "class" if "class" in table.header else table.header[-1]
     X, y, _ = table.features_and_target(target)

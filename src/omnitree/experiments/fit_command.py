@@ -179,7 +179,7 @@ def _learning_rows(
     _check_roles(table, target, weight, groups, dropped)
     X, y, left_out = table.features_and_target(target)
     if left_out:
-        _note(f"{left_out} rows without {target!r} left out")
+        _note(f"{_rows(left_out)} without {target!r} left out")
     X = X.drop(columns=dropped)
     w = None if weight is None else _weights(X.pop(weight))
     g = None if groups is None else _groups(X.pop(groups))
@@ -191,7 +191,7 @@ def _learning_rows(
     numeric = task == "regression"
     rows = Rows(X, as_numbers(y, target) if numeric else y, w, g)
     if w is not None and not w.all():
-        _note(f"{int((w == 0).sum())} rows of weight 0 left out")
+        _note(f"{_rows(int((w == 0).sum()))} of weight 0 left out")
         rows = rows.take(w.nonzero()[0])
     if not numeric and len(set(rows.y)) == 1:
         raise InputError(
@@ -241,7 +241,9 @@ def _groups(column: Any) -> Any:
     codes, names = column.factorize()
     alone = np.flatnonzero(codes < 0)
     if len(alone):
-        _note(f"{len(alone)} rows without {column.name!r} are groups of their own")
+        _note(
+            f"{_rows(len(alone))} without {column.name!r}: each is a group of its own"
+        )
         codes[alone] = len(names) + np.arange(len(alone))
     return codes
 
@@ -291,3 +293,7 @@ def _print_report(
 
 def _note(text: str) -> None:
     typer.echo(f"note: {text}", err=True)
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"

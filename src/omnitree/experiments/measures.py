@@ -101,7 +101,7 @@ class ClassMeasures:
     @property
     def constant_error(self) -> float:
         """That of the constant answer."""
-        return float(1 - self.shares[self.constant])
+        return self.held_out.sample.mean(self.truth != self.constant)
 
     @property
     def is_too_good(self) -> bool:
