@@ -80,13 +80,18 @@ def test_classes_without_a_branch_have_a_constant(kind):
     model = functions_of(test, 2.0, classes, n + 3)
     own = found(test, model)
     assert own.classes == classes and own.scale == pytest.approx(2.0)
-    assert own.others == {k: pytest.approx(-3.0) for k in (0, 2, n + 2)}
+    assert set(own.others) == {0, 2, n + 2} and own.n_params == 1
+    for bias, weights in own.others.values():
+        assert bias == pytest.approx(-3.0) and weights == pytest.approx(
+            np.zeros(len(weights))
+        )
     rows = list(model.weights)
     rows[0] = tuple(1.0 for _ in rows[0])
-    assert found(test, replace(model, weights=tuple(rows))) is None
-    if hasattr(
-        test, "bias"
-    ):  # a constant is no function beside others that are not centred
+    more = found(test, replace(model, weights=tuple(rows)))
+    assert more.scale == own.scale and more.classes == classes
+    assert more.others[0][1] == pytest.approx([1.0] * len(rows[0]))
+    assert more.n_params == 1 + 1 + len(rows[0])
+    if n > 2:  # constants beside functions that are not centred would not be comparable
         apart = replace(test, weights=tuple((*w[:-1], w[-1] + 1) for w in test.weights))
         assert found(apart, functions_of(apart, 2.0, classes, n + 3)) is None
         assert found(apart, functions_of(apart, 2.0, tuple(range(n)), n)) is not None
@@ -124,7 +129,11 @@ def test_tests_and_models_of_a_column_source_belong_together(expansion, k, far):
         own = found(test, model)
         assert own is not None and own.classes == tuple(range(k))
         assert own.scale == pytest.approx(scale, rel=1e-6)
-        assert own.others == {c: pytest.approx(-5.0) for c in range(k, k + absent)}
+        assert list(own.others) == list(range(k, k + absent))
+        assert [bias for bias, _ in own.others.values()] == pytest.approx(
+            [-5.0] * absent
+        )
+        assert own.n_params == 1
 
 
 def test_other_tests_have_no_functions():

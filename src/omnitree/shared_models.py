@@ -34,14 +34,22 @@ class OwnFunctions:
     scale : float
     classes : tuple of int
         The class whose probability each branch's function gives.
-    others : dict of int to float
-        The scores of classes without a branch, which are constant, beside scaled
-        functions of which the mean is 0.
+    others : dict of int to (float, list of float)
+        Bias and weights of the model's terms for classes without a branch: absent where
+        the test was fitted, with a constant, or never the most likely. They stand beside
+        a machine's scaled functions as they are; of a test of two branches, beside plus
+        and minus half its scaled sum.
     """
 
     scale: float
     classes: tuple[int, ...]
-    others: dict[int, float]
+    others: dict[int, tuple[float, list[float]]]
+
+    @property
+    def n_params(self) -> int:
+        """Free parameters beside those of the test: the scale, and functions of others."""
+        rows = [weights for _, weights in self.others.values() if any(weights)]
+        return 1 + sum(1 + int(np.count_nonzero(row)) for row in rows)
 
 
 def shared_models(nodes: Sequence[dict[str, Any]]) -> dict[int, OwnFunctions | None]:
@@ -100,22 +108,24 @@ def own_functions(
                 break
             classes.append(found)
         if len(classes) == len(functions):
-            mean = scale * functions.mean(axis=0)
-            two = "bias" not in test  # one sum is told, and its negative
-            if len(classes) == len(sums) or two or _close(mean, 0 * mean, near):
-                return _with_others(scale, classes, shifted - mean, near)
+            two = len(functions) == 2
+            if len(classes) == len(sums) or two or _close(sums, shifted, near):
+                at = [keys[key] for key in _keys(model)]
+                others = _others(model, classes, two, near[at])
+                return OwnFunctions(scale, tuple(classes), others)
     return None
 
 
-def _with_others(
-    scale: float, classes: list[int], sums: Floats, near: Floats
-) -> OwnFunctions | None:
-    """The functions, if classes without a branch have a constant only."""
-    others = sorted(set(range(len(sums))) - set(classes))
-    if (np.abs(sums[others, :-1]) > near[:-1]).any():
-        return None
-    constants = {k: float(sums[k, -1]) for k in others}
-    return OwnFunctions(scale, tuple(classes), constants)
+def _others(
+    model: dict[str, Any], classes: list[int], centred: bool, near: Floats
+) -> dict[int, tuple[float, list[float]]]:
+    """Biases and weights of other classes, less the mean of these if asked for."""
+    rows = np.column_stack([model["bias"], model["weights"]])
+    if centred:
+        rows -= rows[classes].mean(axis=0)
+    others = sorted(set(range(len(rows))) - set(classes))
+    weights = np.where(np.abs(rows[:, 1:]) > near, rows[:, 1:], 0.0)
+    return {k: (float(rows[k, 0]), weights[k].tolist()) for k in others}
 
 
 def _ratio(step: Floats, own: Floats, near: Floats) -> float | None:

@@ -180,7 +180,8 @@ class Tree:
         """Free parameters: 1 a leaf, 2 a univariate node, k + 1 a linear one over k.
 
         A leaf with a model has those of the model instead; one that all leaves below a
-        test share counts once, and only 1, its scale, if it is the test's own functions.
+        test share counts once, and if it is the test's own functions only what is new in
+        it: the scale.
         """
         inner = np.flatnonzero(self.kind != LEAF)
         plain = self.kind[inner] <= KINDS.index("subset")
@@ -192,7 +193,7 @@ class Tree:
             split, model = self.split(node), self.model(first)
             assert model is not None
             own = own_functions(split.kind, split.to_dict(), model.to_dict())
-            rich += model.n_params if own is None else 1
+            rich += model.n_params if own is None else own.n_params
         models = [self.model(leaf) for leaf in leaves]
         rich += sum(1 if m is None else m.n_params for m in models)
         return int(2 * np.count_nonzero(plain) + rich)

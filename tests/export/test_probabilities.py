@@ -117,6 +117,33 @@ def test_classes_without_a_branch():
     assert "calibrated (scale 2); -3 for 4 other classes\n" in text
 
 
+def test_a_class_that_is_never_the_most_likely():
+    """It has a score of its own, which is told beside those of the test."""
+    model = functions_of(MACHINE, 2.0, (0, 1, 2), 4)
+    model = replace(
+        model,
+        bias=(*(2 * b for b in MACHINE.bias), -4.0),
+        weights=(*(tuple(2 * v for v in w) for w in MACHINE.weights), (0.0, 0.25)),
+    )
+    clf = fitted(MACHINE, model, tuple("abcd"))
+    text = clf.describe()
+    assert (
+        "probabilities: softmax of the scores, calibrated (scale 2); for d:\n"
+        "  d = -4 + 0.25 y\n"
+    ) in text
+    assert "predict the class with the largest score" in text
+    assert clf.tree_.n_parameters == MACHINE.n_params + 1 + 2
+    two = replace(
+        functions_of(LINEAR, 0.5, (0, 1), 3),
+        weights=((-0.5, 0.75), (0.5, -0.75), (1.0, 0.0)),
+    )
+    clf = fitted(LINEAR, two, ("no", "yes", "perhaps"))
+    assert (
+        "and minus that for no; for perhaps:\n  perhaps = -3 + 1 x\n" in clf.describe()
+    )
+    assert clf.export("rules").count("perhaps = -3 + 1 x") == 1
+
+
 def test_a_leaf_is_named_by_the_function_that_is_largest_there():
     counts = [[1, 9, 0], [0, 5, 0], [0, 0, 5]]  # most rows of the first branch are b
     clf = own(MACHINE, 0.5, ("a", "b", "c"), counts)

@@ -35,11 +35,13 @@ def model_lines(
     pad: str,
     scale: Any = None,
     most: int | None = MODEL_TERMS,
+    names: Sequence[str] | None = None,
 ) -> list[str]:
     """The sums of a leaf's model, one a class, with their largest terms.
 
     The largest are those by weight times the column's deviation, where the tree has these.
-    With `scale`, weights are those of z(column).
+    With `scale`, weights are those of z(column). `names` are those of the sums, by default
+    of all classes.
     """
     model, deviations = node.get("model"), tree.get("deviations")
     if model is None:
@@ -48,7 +50,7 @@ def model_lines(
     plain = plain_test(model, features)
     writer = SumWriter(plain, features, deviations, bool(scale), most)
     terms = [text for _, text in writer.write(plain["weights"], plain["bias"])]
-    labels = [str(c) for c in tree.get("classes", [])]
+    labels = [str(c) for c in tree.get("classes", [])] if names is None else names
     return named(labels, terms, pad) if labels else broken("", terms[0], pad, 2)
 
 

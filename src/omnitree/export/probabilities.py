@@ -45,11 +45,23 @@ def probability_lines(
     if node not in model.shared:
         return []
     line = pad + probability_text(model, node, **options)
-    if model.shared[node] is not None:
-        return [line]
-    leaf = model.nodes[model.children(node)[0]]
+    own, names = model.shared[node], None
+    data = model.nodes[model.children(node)[0]]["model"]
+    if own is not None:
+        more = _functions(own)
+        if not more:
+            return [line]
+        bias, weights = zip(*(own.others[k] for k in more), strict=True)
+        data = data | {"bias": list(bias), "weights": list(weights)}
+        names = [str(model.classes[k]) for k in more]
     scale = options.get("standardised")
-    return [line, *model_lines(leaf, model.tree, pad + "  ", scale, terms)]
+    lines = model_lines({"model": data}, model.tree, pad + "  ", scale, terms, names)
+    return [line, *lines]
+
+
+def _functions(own: OwnFunctions) -> list[int]:
+    """Classes without a branch whose score is no constant."""
+    return [k for k, (_, weights) in own.others.items() if any(weights)]
 
 
 def probability_text(model: Model, node: int, name: str = "", **options: Any) -> str:
@@ -93,14 +105,17 @@ def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
 
 
 def _rest(model: Model, own: OwnFunctions) -> str:
-    """The scores of classes without a branch."""
-    by_score: dict[str, list[str]] = {}
-    for k, constant in own.others.items():
-        by_score.setdefault(number(constant), []).append(str(model.classes[k]))
-    parts = [
-        f"{score} for {', '.join(names)}"
-        if len(names) <= MOST_NAMES
-        else f"{score} for {len(names)} other classes"
-        for score, names in by_score.items()
-    ]
-    return f"; {', '.join(parts)}" if parts else ""
+    """The scores of classes without a branch; those with a function are told below."""
+    more, by_score = _functions(own), dict[str, list[str]]()
+    for k, (constant, _) in own.others.items():
+        if k not in more:
+            by_score.setdefault(number(constant), []).append(str(model.classes[k]))
+    parts = [f"; {score} for {_listed(names)}" for score, names in by_score.items()]
+    if more:
+        parts.append(f"; for {_listed([str(model.classes[k]) for k in more])}:")
+    return "".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    many = len(names) > MOST_NAMES
+    return f"{len(names)} other classes" if many else ", ".join(names)

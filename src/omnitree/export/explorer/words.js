@@ -190,17 +190,19 @@ function boundText(feature, { above, upTo, symbols }) {
 }
 
 // How the leaves below a node make probabilities of the functions of its test.
-function probabilityText({ id, kind, test }) {
+function probabilityText({ id, test, children }) {
   const { scale, classes, others } = data.shared[id];
-  const rest = Object.entries(others).map(([k, score]) => `, ${num(score, 4)} for ${labels[k]}`);
+  const { model } = nodes[children[0]];
+  const score = (bias, weights) => (weights.some((w) => w) ? termsText(model, weights, bias) : num(bias, 4));
+  const rest = Object.entries(others).map(([k, [bias, weights]]) => `; ${score(bias, weights)} for ${labels[k]}`);
   if (isMachine(test)) {
     return `softmax of the scores, calibrated (scale ${num(scale, 4)})${rest.join("")}`;
   }
   const cut = cutOf(test);
   const apart = cut ? `sum ${cut < 0 ? "+" : "−"} ${num(Math.abs(cut))}` : "sum";
-  const score = `${num(scale, 4)} (${apart})`;
+  const scaled = `${num(scale, 4)} (${apart})`;
   const [low, high] = classes.map((k) => labels[k]);
-  if (!rest.length) return `${high}: logistic(${score}) = 1 / (1 + exp(−${score}))`;
+  if (!rest.length) return `${high}: logistic(${scaled}) = 1 / (1 + exp(−${scaled}))`;
   return `softmax of ${num(scale / 2, 4)} (${apart}) for ${high}, minus that for ${low}${rest.join("")}`;
 }
 
