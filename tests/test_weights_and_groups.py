@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,10 @@ from omnitree import (
 from omnitree.held_out import HeldOut, effective_rows
 from omnitree.learners import Boosted, Omnivariate, Softmax
 from omnitree.leaves import LogisticLeaves
+from omnitree.pruning import CostComplexity, Rows
 from omnitree.pruning.cost_complexity import standard_error
 from omnitree.row_inputs import scaled
+from omnitree.table import learn_table
 
 HOLDING_OUT = [name for name, make in ESTIMATORS.items() if resamples(make())]
 COUNTING = [name for name in ESTIMATORS if name not in HOLDING_OUT]
@@ -180,13 +182,19 @@ def test_rows_are_the_unit_of_standard_errors(rng):
     assert gain == pytest.approx((1 + 0 - 5) / np.sqrt(1 + 0 + 25))
     again = HeldOut(7 * weight, 7 * held_out.wrong)
     assert again.gain(np.array([1.0, 1.0, 0.0, 1.0])) == pytest.approx(gain)
+    # Groups are units: the first two rows together, 1 - 0, against the third.
+    grouped = HeldOut(weight, held_out.wrong, np.array([1, 1, 0, 0]))
+    gain = grouped.gain(np.array([1.0, 0.0, 0.0, 1.0]))
+    assert gain == pytest.approx((1 - 1 - 5) / np.sqrt(0 + 25))
     # The standard error of an error, by drawing which rows are wrong.
     weight = rng.integers(1, 9, size=500).astype(float)
     drawn = (rng.random((4000, 500)) < 0.2) @ weight
     errors = np.array([[0.2 * weight.sum()]])
-    assert standard_error(errors, weight, True) == pytest.approx(drawn.std(), rel=0.05)
-    assert standard_error(3 * errors, 3 * weight, True) == pytest.approx(
-        3 * standard_error(errors, weight, True)
+    assert standard_error(errors, 0, weight, True) == pytest.approx(
+        drawn.std(), rel=0.05
+    )
+    assert standard_error(3 * errors, 0, 3 * weight, True) == pytest.approx(
+        3 * standard_error(errors, 0, weight, True)
     )
 
 
@@ -199,6 +207,18 @@ def test_parts_that_hold_rows_out():
     assert not resamples(TreeClassifier()) and not resamples(TreeRegressor())
     assert resamples(TreeRegressor(leaves="ridge"))
     assert resamples(OmniTreeRegressor())
+
+
+def test_standard_errors_of_groups():
+    """Five equal rows a group say as much as one row."""
+    X, y = noise(5, 150, 0.4)
+    rows = np.repeat(np.arange(150), 5)
+    one = Rows(learn_table(X), y.astype(np.int32), np.ones(150))
+    many = replace(one.take(rows), weight=np.full(750, 0.2), groups=rows)
+    assert effective_rows(one.units) == effective_rows(many.units) == 150
+    errors = np.array([[30.0, 20.0, 22.0, 26.0, 33.0]])
+    chosen = [CostComplexity(se=1).choose(errors, r.units, True) for r in (one, many)]
+    assert chosen == [2, 2]  # 20 of 150 have a standard error of 4.2
 
 
 # -- groups --------------------------------------------------------------------------

@@ -110,12 +110,12 @@ def _deal_groups(
     folds = rng.permutation(int(np.ceil(n_folds)))
     width = np.minimum(n_folds - folds, 1.0)
     dealt = np.zeros((len(folds), shape[1]))
-    total = np.maximum(counts.sum(axis=0), 1.0)
+    share = counts / np.maximum(counts.sum(axis=0), 1.0) ** 2
+    own = (counts * share).sum(axis=1) / 2
     place = np.empty(n, dtype=np.int64)
     for group in order.tolist():
-        own = counts[group]
-        best = ((2 * dealt + own) @ (own / total**2) / width).argmin()
-        dealt[best] += own
+        best = ((dealt @ share[group] + own[group]) / width).argmin()
+        dealt[best] += counts[group]
         place[group] = folds[best]
     return place[member]
 

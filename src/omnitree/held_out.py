@@ -20,6 +20,7 @@ class HeldOut:
 
     weight: Floats
     wrong: Floats
+    groups: NDArray[np.int64] | None = None  # rows that were held out together
 
     @property
     def error(self) -> float:
@@ -38,15 +39,25 @@ class HeldOut:
     def gain(self, against: Floats) -> float:
         """By how many standard errors it errs less than `against`, a share of each row.
 
-        The row is the unit of evidence: a heavy one counts for more, but is one case.
+        The row is the unit of evidence: a heavy one counts for more, but is one case. So is
+        a group of rows.
         """
-        gain = against * self.weight - self.wrong
+        gain = by_group(against * self.weight - self.wrong, self.groups)
         spread = np.sqrt((gain**2).sum())
         return float(gain.sum() / spread) if spread > 0 else 0.0
 
 
+def by_group(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
+    """Sums over the rows of each group; without groups, the values as they are."""
+    if groups is None:
+        return values
+    return np.bincount(groups, values).astype(np.float64)
+
+
 def effective_rows(weight: Floats) -> float:
     """Number of equally weighted rows that say as much as rows of some weights (Kish).
+
+    Where rows are in groups, of those: then give the weights of the groups (`by_group`).
 
     Examples
     --------

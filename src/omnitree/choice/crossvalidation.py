@@ -16,7 +16,7 @@ from scipy import special
 
 from omnitree.choice.base import Choice, Floats, Proposal, Verdict
 from omnitree.divisions import Divisions, sample
-from omnitree.held_out import effective_rows
+from omnitree.held_out import by_group, effective_rows
 from omnitree.node import Node
 from omnitree.parts import number, unknown
 
@@ -207,7 +207,8 @@ class OneStandardError(_CrossValidated):
         mean = errors.mean(axis=1)
         best = int(mean.argmin())
         if node.problem.criterion is None:
-            n = effective_rows(node.weight)
+            groups = node.problem.groups_of(node.rows)
+            n = effective_rows(by_group(node.weight, groups))
             error = np.sqrt(mean[best] * (1 - mean[best]) / n)
         else:  # a loss has no known spread: that of the folds tells
             error = errors[best].std() / np.sqrt(errors.shape[1])

@@ -7,7 +7,7 @@ steps is the one with fewest errors on held-out rows. A rival in the pruning `co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,7 @@ class Boosted(TrialLearner):
                 start, x, f.y, rows.weight, f.fold, f.costs
             )
             model, _ = start.boosted(x, f.y, rows.weight, steps)
+        held_out = replace(held_out, groups=node.problem.groups_of(rows.rows))
         name = f"sparse {self.expansion}"
         return BoostedTrial(name, rows, self.expansion, held_out, model)
 

@@ -7,7 +7,7 @@ test, of more a machine. A rival in the pruning `contest`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class SoftmaxTrial(Trial):
         if found is None:
             return None
         sizes, errors = found
+        errors = replace(errors, groups=self.held_out.groups)
         name, start = f"sparse {self.name}", start.together(weight)
         rows, expansion = self.rows, self.expansion
         return SparseTrial(name, rows, expansion, errors, self.whitened, start, sizes)
@@ -175,7 +176,7 @@ class Softmax(TrialLearner):
             name,
             rows,
             self.expansion,
-            validated.held_out,
+            replace(validated.held_out, groups=node.problem.groups_of(rows.rows)),
             whitened,
             f.y,
             validated,

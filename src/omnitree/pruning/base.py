@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from omnitree._core import subtrees
 from omnitree.criterion import Criterion
 from omnitree.folds import fold_numbers
+from omnitree.held_out import by_group
 from omnitree.node import Problem
 from omnitree.parts import Part
 from omnitree.table import Table
@@ -39,6 +40,11 @@ class Rows:
         table = Table(self.table.values[rows], self.table.schema)
         groups = None if self.groups is None else self.groups[rows]
         return Rows(table, self.y[rows], self.weight[rows], groups)
+
+    @property
+    def units(self) -> NDArray[np.float64]:
+        """Weights of the units of evidence: the rows or, where there are any, groups."""
+        return by_group(self.weight, self.groups)
 
     def folds(self, n_folds: float, seed: int) -> NDArray[np.int64]:
         """Fold of each row; see `folds.py`."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from omnitree.held_out import HeldOut
+from omnitree.held_out import HeldOut, by_group
 from omnitree.learners import LEARNERS, Boosted, Softmax
 from omnitree.learners.trial import Trial, TrialLearner
 from omnitree.node import Node, Problem
@@ -170,7 +170,9 @@ class Contest(Pruning):
         for part in parts:
             weight[part.rows] += part.test.weight
         size = CostComplexity(self.folds, se=self.se)
-        chosen = size.choose(by_fold, weight[weight > 0], tree.costs is None)
+        chosen = size.choose(
+            by_fold, by_group(weight, evidence.train.groups), tree.costs is None
+        )
         for part in parts:
             answer = part.cut(prices[chosen]).predict_labels(part.test.table)
             lost = mistakes(part.tree, part.test.y, answer)

@@ -100,25 +100,26 @@ class CostComplexity(Pruning):
         alphas, prices = steps(tree, links)
         counted = evidence.criterion is None and tree.costs is None
         if self.folds:
-            weight = evidence.train.weight
+            units = evidence.train.units
             runs = [v.errors for v in self.cross_validate(prices, evidence, counted)]
         else:
             rows = held_out_rows(evidence, "cost-complexity")
-            weight = rows.weight
+            units = rows.units
             runs = [errors_at(tree, links, alphas, rows, evidence.criterion)[None]]
-        chosen = self.choose(runs, weight, counted)
+        chosen = self.choose(runs, units, counted)
         wrong = float(np.mean([run[:, chosen].sum() for run in runs]))
         return links <= alphas[chosen], wrong
 
     def choose(
         self,
         by_fold: np.ndarray | Sequence[np.ndarray],
-        weight: np.ndarray,
+        units: np.ndarray,
         counted: bool,
     ) -> int:
-        """Position of the alpha to take, from errors (folds, alphas) on some rows.
+        """Position of the alpha to take, from errors (folds, alphas).
 
-        Of repeated cross-validations: a list of such errors.
+        Of repeated cross-validations: a list of such errors. `units` are the weights of
+        the rows that were tested, or of their groups.
         """
         runs = [by_fold] if isinstance(by_fold, np.ndarray) else by_fold
         if not len(runs[0]):
@@ -126,10 +127,10 @@ class CostComplexity(Pruning):
         by_run = np.array([run.sum(axis=0) for run in runs])
         wrong = by_run.mean(axis=0)
         best = int(wrong.argmin())
-        least = negligible(weight) if counted else 1e-9 * wrong[best]
+        least = negligible(units) if counted else 1e-9 * wrong[best]
         slack = np.full(len(wrong), least)
         if self.se:
-            errors = [standard_error(run, best, weight, counted) for run in runs]
+            errors = [standard_error(run, best, units, counted) for run in runs]
             slack += self.se * np.mean(errors)
         if len(runs) > 1:
             apart = by_run - by_run[:, [best]]
@@ -158,7 +159,7 @@ class CostComplexity(Pruning):
             ]
             found.append(CrossValidation(trees, np.reshape(errors, (-1, len(prices)))))
             runs = [v.errors for v in found]
-            choices.append(self.choose(runs, evidence.train.weight, counted))
+            choices.append(self.choose(runs, evidence.train.units, counted))
             if len(choices) >= STABLE and len(set(choices[-STABLE:])) == 1:
                 break
         return found
