@@ -60,7 +60,7 @@ def test_useless_weights_are_dropped(k):
     assert [c.chosen for c in said] == [False] * (len(said) - 1) + [True]
     assert said[-1].learner == "sparse linear softmax"
     assert said[-1].parameters == split.n_params
-    assert "why sparse linear softmax" in clf.describe()
+    assert "sparse linear softmax: chosen because" in clf.describe()
 
 
 def test_sparse_is_checked_and_asked_for_in_time():
