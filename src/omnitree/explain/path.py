@@ -42,7 +42,8 @@ class Contribution:
         What the row has there; in a gap, what the test puts in its place, None for a
         symbol, whose columns get means.
     amount : float or None
-        What it adds to the test's value; None where a symbol is looked up.
+        What it adds to the test's value; for a machine, or a model of classes, to the
+        value of an average row. None where a category is looked up.
     filled : bool
         Whether `value` stands in for a gap.
     """
@@ -76,9 +77,10 @@ class Step:
     margin : float or None
         How far the value is from the other side; None where a symbol is looked up.
     contributions : list of Contribution
-        What the value is made of. Of a machine, they add to its value together with the
-        difference of the biases. Of a network, each is what the output would lose with
-        the column at its mean, and they need not add up.
+        What the value is made of. Of a machine, they add to its value together with that
+        of an average row, which has the means that stand in for missing cells. Of a
+        network, each is what the output would lose with the column at its mean, and they
+        need not add up.
     gap : str
         What happened to missing cells here; empty if none mattered.
     """
@@ -170,7 +172,7 @@ def _details(step: Step) -> list[str]:
     if len(step.contributions) > 1:
         if against and step.margin is not None and step.value is not None:
             bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
-            lines.append(f"{bias:+.4g}  constant")
+            lines.append(f"{bias:+.4g}  for an average row")
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
         for c in order[:MOST_PARTS]:
             lines.append(f"{c.amount:+.4g}  {c.name} = {_cell(c)}")
@@ -374,14 +376,17 @@ def _ask(
         rows = plain.data["weights"][best], plain.data["weights"][next_]
         weights = [w - v for w, v in zip(*rows, strict=True)]
         value, cut, branch = sums[best] - sums[next_], 0.0, best
+        base = plain.fill
     else:
         branch = int(_add(test.sums[0], columns) > test.data["threshold"])
         value, cut = _add(plain.sums[0], told), plain.data["threshold"]
-        weights = plain.data["weights"]
+        weights, base = plain.data["weights"], [0.0] * len(told)
     if "terms" in test.data:
-        return branch, value, cut, _terms(model, plain, row, told, weights)
+        return branch, value, cut, _terms(model, plain, row, told, weights, base)
     amounts = {
-        feature: sum(weights[at] * told[at] for at in _places(model, test, feature))
+        feature: sum(
+            weights[at] * (told[at] - base[at]) for at in _places(model, test, feature)
+        )
         for feature in model.features_of(test)
     }
     return branch, value, cut, _by_feature(model, test, row, amounts)
@@ -432,12 +437,9 @@ def _terms(
     row: Sequence[float],
     columns: list[float],
     weights: Sequence[float],
-    base: Sequence[float] | None = None,
+    base: Sequence[float],
 ) -> list[Contribution]:
-    """Contributions of a quadratic test or model, term by term.
-
-    With `base`, values of the columns, they are what each term adds to its value there.
-    """
+    """What each term of a quadratic test or model adds to its value at `base`."""
     names = term_names(
         test.data, [column_name(c, model.features) for c in test.columns]
     )
@@ -446,7 +448,7 @@ def _terms(
     for name, w, (a, b) in zip(names, weights, terms_of(test.data), strict=True):
         value = columns[a] * (columns[b] if b >= 0 else 1.0)
         filled = gaps[a] or (b >= 0 and gaps[b])
-        start = 0.0 if base is None else base[a] * (base[b] if b >= 0 else 1.0)
+        start = base[a] * (base[b] if b >= 0 else 1.0)
         parts.append(Contribution(name, value, w * (value - start), filled))
     return parts
 
