@@ -37,8 +37,8 @@ class OwnFunctions:
     others : dict of int to (float, list of float)
         Bias and weights of the model's terms for classes without a branch: absent where
         the test was fitted, with a constant, or never the most likely. They stand beside
-        a machine's scaled functions as they are; of a test of two branches, beside plus
-        and minus half its scaled sum.
+        a machine's scaled functions; of a test of one sum, beside plus and minus half
+        that sum, scaled.
     """
 
     scale: float
@@ -108,8 +108,9 @@ def own_functions(
                 break
             classes.append(found)
         if len(classes) == len(functions):
-            two = len(functions) == 2
-            if len(classes) == len(sums) or two or _close(sums, shifted, near):
+            two = "bias" not in test
+            beside = len(functions) > 2 and _close(sums, shifted, near)
+            if len(classes) == len(sums) or two or beside:
                 at = [keys[key] for key in _keys(model)]
                 others = _others(model, classes, two, near[at])
                 return OwnFunctions(scale, tuple(classes), others)

@@ -101,8 +101,8 @@ def test_the_words_are_what_the_tree_computes():
 def test_classes_without_a_branch():
     text = own(LINEAR, 0.5, ("no", "yes", "perhaps")).describe()
     assert (
-        "probabilities: softmax of 0.25 (sum #0 - 1.5) for yes and minus that for no; "
-        "-3 for perhaps\n"
+        "probabilities: softmax of 0.25 (sum #0 - 1.5) for yes, minus that for no "
+        "and -3 for perhaps\n"
     ) in text
     clf = own(LINEAR, 0.5, ("no", "yes", "perhaps"))
     score = 0.25 * (2 * 0.3 - 3 * -0.7 - 1.5)
@@ -114,7 +114,7 @@ def test_classes_without_a_branch():
         MACHINE, bias=(1.0, 0.0, -1.0), weights=((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0))
     )
     text = own(centred, 2.0, tuple("abcdefg")).describe()
-    assert "calibrated (scale 2); -3 for 4 other classes\n" in text
+    assert "scores and -1.5 for 4 other classes, calibrated (scale 2)\n" in text
 
 
 def test_a_class_that_is_never_the_most_likely():
@@ -128,8 +128,8 @@ def test_a_class_that_is_never_the_most_likely():
     clf = fitted(MACHINE, model, tuple("abcd"))
     text = clf.describe()
     assert (
-        "probabilities: softmax of the scores, calibrated (scale 2); for d:\n"
-        "  d = -4 + 0.25 y\n"
+        "probabilities: softmax of the scores and that of d without a branch, "
+        "calibrated (scale 2):\n  d = -2 + 0.125 y\n"
     ) in text
     assert "predict the class with the largest score" in text
     assert clf.tree_.n_parameters == MACHINE.n_params + 1 + 2
@@ -139,7 +139,8 @@ def test_a_class_that_is_never_the_most_likely():
     )
     clf = fitted(LINEAR, two, ("no", "yes", "perhaps"))
     assert (
-        "and minus that for no; for perhaps:\n  perhaps = -3 + 1 x\n" in clf.describe()
+        ", minus that for no and that of perhaps without a branch:\n  perhaps = -3 + 1 x\n"
+        in clf.describe()
     )
     assert clf.export("rules").count("perhaps = -3 + 1 x") == 1
 

@@ -51,12 +51,21 @@ def probability_lines(
         more = _functions(own)
         if not more:
             return [line]
-        bias, weights = zip(*(own.others[k] for k in more), strict=True)
-        data = data | {"bias": list(bias), "weights": list(weights)}
+        terms, line = options.get("most"), f"{line}:"
+        unit = _unit(own)
+        data = data | {
+            "bias": [own.others[k][0] / unit for k in more],
+            "weights": [[w / unit for w in own.others[k][1]] for k in more],
+        }
         names = [str(model.classes[k]) for k in more]
     scale = options.get("standardised")
     lines = model_lines({"model": data}, model.tree, pad + "  ", scale, terms, names)
     return [line, *lines]
+
+
+def _unit(own: OwnFunctions) -> float:
+    """What scores of others are divided by to be told: a machine's are told unscaled."""
+    return own.scale if len(own.classes) > 2 else 1.0
 
 
 def _functions(own: OwnFunctions) -> list[int]:
@@ -82,7 +91,7 @@ def probability_text(model: Model, node: int, name: str = "", **options: Any) ->
     calibrated = f", calibrated (scale {number(own.scale)})"
     if abs(own.scale - 1) < NO_SCALE:
         calibrated = ""
-    return f"probabilities: softmax of the scores{calibrated}{_rest(model, own)}"
+    return f"probabilities: softmax of the scores{_rest(model, own)}{calibrated}"
 
 
 def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
@@ -99,7 +108,7 @@ def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
         return f"probability of {model.classes[high]}: logistic({score})"
     return (
         f"probabilities: softmax of {number(own.scale / 2)} ({apart}) for "
-        f"{model.classes[high]} and minus that for {model.classes[low]}"
+        f"{model.classes[high]}, minus that for {model.classes[low]}"
         f"{_rest(model, own)}"
     )
 
@@ -109,10 +118,12 @@ def _rest(model: Model, own: OwnFunctions) -> str:
     more, by_score = _functions(own), dict[str, list[str]]()
     for k, (constant, _) in own.others.items():
         if k not in more:
-            by_score.setdefault(number(constant), []).append(str(model.classes[k]))
-    parts = [f"; {score} for {_listed(names)}" for score, names in by_score.items()]
+            score = number(constant / _unit(own))
+            by_score.setdefault(score, []).append(str(model.classes[k]))
+    parts = [f" and {score} for {_listed(names)}" for score, names in by_score.items()]
     if more:
-        parts.append(f"; for {_listed([str(model.classes[k]) for k in more])}:")
+        names = _listed([str(model.classes[k]) for k in more])
+        parts.append(f" and that of {names} without a branch")
     return "".join(parts)
 
 

@@ -193,10 +193,14 @@ function boundText(feature, { above, upTo, symbols }) {
 function probabilityText({ id, test, children }) {
   const { scale, classes, others } = data.shared[id];
   const { model } = nodes[children[0]];
-  const score = (bias, weights) => (weights.some((w) => w) ? termsText(model, weights, bias) : num(bias, 4));
-  const rest = Object.entries(others).map(([k, [bias, weights]]) => `; ${score(bias, weights)} for ${labels[k]}`);
+  const unit = isMachine(test) ? scale : 1; // a machine's scores are told before scaling
+  const rest = Object.entries(others).map(([k, [bias, weights]]) => {
+    const constant = !weights.some((w) => w);
+    const score = constant ? num(bias / unit, 4) : termsText(model, weights.map((w) => w / unit), bias / unit);
+    return ` and ${score} for ${labels[k]}`;
+  });
   if (isMachine(test)) {
-    return `softmax of the scores, calibrated (scale ${num(scale, 4)})${rest.join("")}`;
+    return `softmax of the scores${rest.join("")}, calibrated (scale ${num(scale, 4)})`;
   }
   const cut = cutOf(test);
   const apart = cut ? `sum ${cut < 0 ? "+" : "−"} ${num(Math.abs(cut))}` : "sum";
