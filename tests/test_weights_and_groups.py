@@ -362,6 +362,7 @@ def test_oversampled_tables_are_warned_about(make, rng):
     with pytest.warns(UserWarning, match="200 of 500 rows are exact copies") as caught:
         make(random_state=0).fit(frame, y)
     (warning,) = caught
+    assert warning.filename == __file__
     for word in ("40%", "'age'", "oversampled", "groups="):
         assert word in str(warning.message)
     with warnings.catch_warnings():

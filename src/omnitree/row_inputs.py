@@ -95,7 +95,7 @@ def warn_of_copies(table: Table, y: NDArray) -> None:
             "errors on held-out rows look too small. Give the copies of a row the same "
             "number in groups=, or give each row once, with sample_weight.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # the line that calls `fit`
         )
         return
 
