@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core import presort
 from omnitree.encoding.learning import Report, counting_columns, learn_columns
 from omnitree.encoding.linear_view import LinearView
 from omnitree.encoding.one_row import encode_row
@@ -38,6 +39,9 @@ class Table:
         the user's own array: never written to.
     schema : Schema
         What the columns are.
+    part_of : (Table, int array), optional
+        A larger table and the rows of it that these are, ascending, where several such
+        parts are made: its columns are then sorted once for all of them.
 
     Examples
     --------
@@ -53,6 +57,7 @@ class Table:
 
     values: NDArray[np.float64]
     schema: Schema
+    part_of: tuple[Table, NDArray[np.intp]] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -70,6 +75,21 @@ class Table:
         # NaN survives a sum; the values are finite otherwise, though a sum of them
         # may overflow, so only then every cell is looked at.
         return not _sum_is_finite(self.values) and bool(np.isnan(self.values).any())
+
+    @cached_property
+    def order(self) -> NDArray[np.uint32]:
+        """The rows in the order of each column, as `_core/presort` reads it; no gaps."""
+        return presort.sort_columns(self.values)
+
+    @property
+    def sorted_as(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]] | None:
+        """The order of the larger table, and which row here each of its rows is, or -1."""
+        if self.part_of is None or self.part_of[0].has_gaps:
+            return None
+        whole, rows = self.part_of
+        place = np.full(whole.n_rows, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        return whole.order, place
 
     @cached_property
     def gaps_by_feature(self) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from omnitree._core.presort import grow_numeric
+from omnitree._core.presort import grow_numeric, sort_columns
 from sklearn.tree import DecisionTreeClassifier
 from tests.naive_presort import assert_same, grow, nested
 
@@ -287,3 +287,35 @@ def test_control_c():
             time.sleep(1)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_rows_of_a_sorted_table(seed):
+    """Some rows of a table that was sorted before give the tree that they give alone."""
+    rng = np.random.default_rng(seed)
+    X, y, k = random_table(rng)
+    y = y.astype(np.int32)
+    order = sort_columns(X)
+    for column, entries in zip(X.T, order, strict=True):
+        rows = entries & (2**31 - 1)
+        assert rows.tolist() == np.argsort(column, kind="stable").tolist()
+        new = np.diff(column[rows], prepend=-np.inf) > 0
+        assert (entries >> 31).tolist() == new.astype(int).tolist()
+    kept = np.flatnonzero(rng.random(len(y)) < 0.7)
+    if not len(kept):
+        return
+    place = np.full(len(y), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    for weight in (None, random_weight(rng, len(kept))):
+        for values in (False, True):
+            part = (X[kept], y[kept], weight, k, 1, 2.0, 1.0, -1, None)
+            alone = grow_numeric(*part, value_thresholds=values)
+            together = grow_numeric(
+                *part, value_thresholds=values, sorted_as=(order, place)
+            )
+            for name in alone:
+                assert alone[name].tolist() == together[name].tolist()
+    with pytest.raises(ValueError, match="rows"):
+        grow_numeric(
+            X[:1], y[:1], None, k, 1, 2.0, 1.0, -1, None, sorted_as=(order, place * 2)
+        )

@@ -67,16 +67,18 @@ class Grower {
     template <class L>
     bool fill(L& lists) {
         const u32 n = task_.n;
-        ColumnSorter sorter(task_);
+        std::unique_ptr<ColumnSorter> sorter(task_.order ? nullptr : new ColumnSorter(task_));
         if (task_.value_thresholds) values_.resize(task_.d), lists.values = &values_;
         lists.stride = n;
         lists.entries.reset(new typename L::Word[std::size_t(n) * task_.d]);
         for (u32 c = 0; c < task_.d; ++c) {
             auto* out = &lists.entries[std::size_t(c) * n];
-            sorter.sort(c, [&](u32 i, u64 rank, u32 row, u32 label) {
+            const auto emit = [&](u32 i, u64 rank, u32 row, u32 label) {
                 out[i] = lists.layout.pack(rank, row, label);
-                if (task_.value_thresholds && rank == values_[c].size()) values_[c].push_back(sorter.at(row));
-            });
+                if (task_.value_thresholds && rank == values_[c].size()) values_[c].push_back(task_.at(row, c));
+            };
+            if (task_.order) keep_order(task_, c, emit);
+            else sorter->sort(c, emit);
             lists.columns.push_back(c);
             if (clock_.work(u64{20} * n, 0.0)) return false;
         }

@@ -30,6 +30,9 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
         double min_rows, min_branch
         int max_depth
         cbool by_ratio, release8, value_thresholds
+        const uint32_t* order
+        const int32_t* place
+        uint32_t n_all
 
     cdef cppclass Tree:
         vector[int32_t] first_child, parent, feature
@@ -39,6 +42,7 @@ cdef extern from "presort.hpp" namespace "presort" nogil:
         SQUARES, N_STATISTICS
 
     void grow(const Task&, Tree&, const Tick&) except +
+    void order_all(const Task&, uint32_t*) except +
 
 
 def grow_numeric(
@@ -54,6 +58,7 @@ def grow_numeric(
     by_ratio=False,
     release8=False,
     value_thresholds=False,
+    sorted_as=None,
 ):
     """Grow a tree with cuts x <= threshold, every cut of every column tried at every node.
 
@@ -73,6 +78,9 @@ def grow_numeric(
     release8 : with merit 1: C4.5 release 8's rules for cuts
     value_thresholds : a cut lies at the largest value of its column in the table that is
         not above the midpoint, instead of there
+    sorted_as : None or (order, place); where X is some rows of another table: what
+        `sort_columns` gave for that, and for each of its rows (int32) the row of X that it
+        is, in ascending order, or -1
 
     Returns
     -------
@@ -96,8 +104,43 @@ def grow_numeric(
     task.value_thresholds = value_thresholds
     task.merit, task.max_depth = merit, max_depth
     task.min_rows, task.min_branch = min_rows, min_branch
+    cdef const uint32_t[:, ::1] order
+    cdef const int32_t[::1] place
+    task.order = NULL
+    if sorted_as is not None:
+        order, place = sorted_as
+        if order.shape[0] != X.shape[1] or order.shape[1] != place.shape[0]:
+            raise ValueError("the order is that of another table")
+        if np.max(place) + 1 != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, place {np.max(place) + 1}")
+        if X.shape[1]:
+            task.order, task.place, task.n_all = &order[0, 0], &place[0], place.shape[0]
     _grow(task, X, y, None, weight, n_classes, tick, tree)
     return _arrays(tree, n_classes)
+
+
+def sort_columns(const double[:, :] X):
+    """The rows of X, finite, in the order of each column: uint32 [d, n].
+
+    The highest bit is set where a value is not that of the entry before. Equal values keep
+    the order of their rows.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
+    if n == 0 or n >= 1 << 28:
+        raise ValueError(f"between 1 and 2**28 - 1 rows are needed, got {n}")
+    out = np.empty((d, n), dtype=np.uint32)
+    cdef uint32_t[:, ::1] order = out
+    cdef const int32_t[::1] y = np.zeros(n, dtype=np.int32)
+    cdef Task task
+    if not d:
+        return out
+    task.x = <const char*>&X[0, 0]
+    task.row_stride, task.column_stride = X.strides[0], X.strides[1]
+    task.y = &y[0]
+    task.n, task.d, task.k = n, d, 1
+    with nogil:
+        order_all(task, &order[0, 0])
+    return out
 
 
 def grow_targets(
@@ -120,6 +163,7 @@ def grow_targets(
     cdef Tree tree
     cdef Task task
     task.by_ratio = task.release8 = task.value_thresholds = False
+    task.order = NULL
     task.merit, task.max_depth = SQUARES, max_depth
     task.min_rows, task.min_branch = min_rows, min_branch
     y = np.zeros(target.shape[0], dtype=np.int32)

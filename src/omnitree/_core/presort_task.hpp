@@ -33,6 +33,12 @@ struct Task {
     bool by_ratio, release8;
     bool value_thresholds;  // cuts lie at the largest value of the table below the midpoint
 
+    // Where these are rows of a larger table: its rows in the order of each column (`order_all`), and the row that
+    // each of them is here, -1 if it is not. Null: the columns are sorted.
+    const u32* order;
+    const i32* place;
+    u32 n_all;
+
     bool by_column() const { return by_ratio || release8; }
 
     // Numbers kept of a node: the weight of each class, or what Statistic names.
@@ -45,6 +51,8 @@ struct Task {
     }
     double at(u32 row, u32 column) const { return *reinterpret_cast<const double*>(address(row, column)); }
 };
+
+constexpr u32 CHANGE = 1u << 31;  // in an order: the value is not that of the entry before
 
 // Least number of bits, at least one, that tells `values` values apart.
 inline int bits_for(u64 values) {

@@ -224,6 +224,7 @@ class Univariate(SplitLearner):
                 by_ratio=merit.code == GainRatio.code,
                 release8=bool(self.release8),
                 value_thresholds=self.threshold == "value",
+                sorted_as=table.sorted_as,
             )
             return axis_tree(node, classes, grown, factor)
         options: dict[str, Any] = {

@@ -46,6 +46,11 @@ class Rows:
         """Weights of the units of evidence: the rows or, where there are any, groups."""
         return by_group(self.weight, self.groups)
 
+    def part(self, rows: NDArray[np.intp]) -> Rows:
+        """As `take`, where other parts will be taken, too: they share what is sorted."""
+        taken = self.take(rows)
+        return replace(taken, table=replace(taken.table, part_of=(self.table, rows)))
+
     def folds(self, n_folds: float, seed: int) -> NDArray[np.int64]:
         """Fold of each row; see `folds.py`."""
         return fold_numbers(self.table, self.y, self.weight, n_folds, seed, self.groups)

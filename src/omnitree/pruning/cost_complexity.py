@@ -225,7 +225,7 @@ def fold_trees(
 
     def one(k: int) -> FoldTree | None:
         held = fold == k
-        train, test = rows.take(~held), rows.take(held)
+        train, test = rows.part(np.flatnonzero(~held)), rows.take(held)
         if not len(train.y) or not len(test.y):  # fewer rows, or groups, than folds
             return None
         tree = evidence.regrow(train)
