@@ -2,9 +2,9 @@
 
 Ten real tables (`tables/__init__.py`), without identifiers. Each is halved at random three
 times; `cart` is fitted to one half with several seeds and tested on the other half, which
-takes no part in any choice; then the other way round. The seed deals the rows to the folds of the
-cross-validation and does nothing else. Compared are one cross-validation, as in the book
-(``repeats=1``), and the preset's own, repeated until the choice stays.
+takes no part in any choice; then the other way round. The seed deals the rows to the folds
+of the cross-validation and does nothing else. Compared are one cross-validation, as in the
+book (``repeats=1``), and the preset's own, repeated until the choice stays.
 
 The numbers in the rule (four choices alike, two standard errors) were chosen on other
 random halves of nine tables; those of the ten that were among them are marked.
@@ -102,10 +102,10 @@ def main() -> None:
         "",
         f"`{command}`, omnitree {omnitree.__version__}, NumPy {np.__version__}, Python "
         f"{platform.python_version()}, {platform.machine()}. Least and most leaves over "
-        f"{args.seeds} seeds, for each half of a table; spread: standard deviation of log(leaves) over the "
-        "seeds; error in percent on the other half and its standard deviation over the "
-        "seeds; CPU seconds of a fit in one thread. Marked *: other halves of the table "
-        "were looked at when the rule was made.",
+        f"{args.seeds} seeds, for each half of a table; spread: standard deviation of "
+        "log(leaves) over the seeds; error in percent on the other half and its standard "
+        "deviation over the seeds; CPU seconds of a fit in one thread. Marked *: other "
+        "halves of the table were looked at when the rule was made.",
         "",
         "| table | cross-validation | leaves | spread | error | its sd | seconds |",
         "|---|---|---|---|---|---|---|",

@@ -60,7 +60,7 @@ def parse(text: str) -> Method:
     Examples
     --------
     >>> parse("cart:se=1.0").make().pruning
-    CostComplexity(se=1.0)
+    CostComplexity(repeats=10, se=1.0)
     """
     try:
         name, options = specs.parse(text)

@@ -115,7 +115,7 @@ def make(name: str, **changes: Any) -> TreeClassifier:
     --------
     >>> from omnitree import presets
     >>> presets.make("cart", se=1.0).pruning
-    CostComplexity(se=1.0)
+    CostComplexity(repeats=10, se=1.0)
     """
     preset = _find(name)
     known = [*_options(preset), *TreeClassifier().get_params()]
