@@ -176,15 +176,20 @@ def test_scaled_weights():
 
 def test_rows_are_the_unit_of_standard_errors(rng):
     weight = np.array([1.0, 1.0, 5.0, 0.0])
-    held_out = HeldOut(weight, np.array([0.0, 1.0, 5.0, 0.0]))
-    # Right, right and wrong against wrong, wrong and right: 1 + 0 - 5 over its deviation.
-    gain = held_out.gain(np.array([1.0, 1.0, 0.0, 1.0]))
+
+    def lost(*errors, scale=1.0, groups=None):
+        return HeldOut(scale * weight, np.array(errors), np.zeros(4), groups)
+
+    # Right, wrong and wrong against wrong, wrong and right: 1 + 0 - 5 over its deviation.
+    new, old = lost(0.0, 1.0, 1.0, 0.0), lost(1.0, 1.0, 0.0, 1.0)
+    gain = new.gain(old, "errors")
     assert gain == pytest.approx((1 + 0 - 5) / np.sqrt(1 + 0 + 25))
-    again = HeldOut(7 * weight, 7 * held_out.wrong)
-    assert again.gain(np.array([1.0, 1.0, 0.0, 1.0])) == pytest.approx(gain)
-    # Groups are units: the first two rows together, 1 - 0, against the third.
-    grouped = HeldOut(weight, held_out.wrong, np.array([1, 1, 0, 0]))
-    gain = grouped.gain(np.array([1.0, 0.0, 0.0, 1.0]))
+    again = lost(0.0, 1.0, 1.0, 0.0, scale=7.0)
+    assert again.gain(old, "errors") == pytest.approx(gain)
+    assert new.gain(old, "log_loss") == 0
+    # Groups are units: the first two rows together, 1 - 1, against the third.
+    grouped = lost(0.0, 1.0, 1.0, 0.0, groups=np.array([1, 1, 0, 0]))
+    gain = grouped.gain(lost(1.0, 0.0, 0.0, 1.0), "errors")
     assert gain == pytest.approx((1 - 1 - 5) / np.sqrt(0 + 25))
     # The standard error of an error, by drawing which rows are wrong.
     weight = rng.integers(1, 9, size=500).astype(float)

@@ -50,6 +50,15 @@ class Source(Protocol):
         """Deviations of the plain columns in the table's own units."""
 
     @property
+    def spread(self) -> Floats:
+        """Deviation of each column that a penalty on its weight should see.
+
+        1 for numbers, whose units are arbitrary; for a category the square root of that
+        of its own column, so that weights of rare categories, for which few rows speak,
+        are shrunken more.
+        """
+
+    @property
     def has_gaps(self) -> bool:
         """Whether some cells are missing."""
 
@@ -97,6 +106,7 @@ class Standardised:
     std: Floats
     with_gaps: NDArray[np.intp]
     which: NDArray[np.intp]
+    spread: Floats
 
     @classmethod
     def of(cls, table: Table, weight: Floats) -> Standardised:
@@ -111,7 +121,9 @@ class Standardised:
             gaps = np.isnan(view.columns)
             z[gaps] = np.nan
             with_gaps = np.flatnonzero(gaps.any(axis=0))
-        return cls(z, mean, std, with_gaps, np.arange(len(mean)))
+        _, category = table.schema.linear_columns()
+        spread = np.where((category >= 0) & (std > 0), np.sqrt(std), 1.0)
+        return cls(z, mean, std, with_gaps, np.arange(len(mean)), spread)
 
     @property
     def n_columns(self) -> int:
@@ -157,6 +169,7 @@ class Standardised:
             self.std[[j]],
             np.zeros(len(fill), dtype=np.intp),
             self.which[[j]],
+            self.spread[[j]],
         )
         return part, fill
 
@@ -226,6 +239,11 @@ class Quadratic:
     @property
     def std(self) -> Floats:
         return self.plain.std
+
+    @property
+    def spread(self) -> Floats:
+        plain = self.plain.spread
+        return np.concatenate([plain, plain[self.a] * plain[self.b]])
 
     @property
     def has_gaps(self) -> bool:

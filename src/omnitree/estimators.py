@@ -231,7 +231,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     def _node_outputs(self) -> NDArray[np.float64]:
         """Class probabilities of every node."""
         if self.smoothing is None:
-            return self.tree_.class_shares
+            return self.tree_.outputs
         self._check_smoothing()
         counts = self.tree_.filled_value
         if self.smoothing == "laplace":
@@ -430,17 +430,27 @@ class TreeClassifier(_BaseTreeClassifier):
 
 
 class OmniTreeClassifier(_BaseTreeClassifier):
-    """The front door: a small, accurate tree with nothing to choose.
+    """The default classifier: a small, accurate tree with nothing to choose.
 
-    A univariate tree as CART grows it (Gini, subsets of symbols, surrogates for gaps) is cut
-    back by cross-validation. Then, from the root down, one test over all features, linear
-    or quadratic, with a branch for each class, takes the place of every subtree that it
-    beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is the same). It
-    keeps only the weights that held-out rows miss, or ten a sum. Each such node remembers
-    what its candidates were worth, and `describe` says it.
+    A univariate tree as CART grows it (Gini, subsets of categories, surrogates for missing
+    values) is cut back by cross-validation. Then, from the root down, one test over all
+    features, linear or quadratic, with a branch for each class, takes the place of every
+    subtree that it beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is
+    the same). It keeps only the weights that held-out rows miss, or ten a sum. Each such
+    node remembers the held-out losses of its candidates, and `describe` shows them. A tree
+    that is not clearly better than a single leaf becomes one.
+
+    Probabilities come from the model that placed the row: below a test over many features
+    they are the softmax of its scores, calibrated on held-out rows. Class shares of other
+    leaves are shrunken towards those of their parents, as far as held-out rows advise.
 
     Parameters
     ----------
+    optimise : {"error", "cost", "log_loss"} or None, default=None
+        The held-out loss that decides how large the tree is and which tests it has: wrong
+        answers, what they cost, or how unlikely the true classes were. None: "cost" if
+        there is a `cost_matrix`, else "error". Where errors, or costs, do not differ by
+        more than a standard error, log loss decides.
     class_weight, cost_matrix
         As for `TreeClassifier`.
     feature_costs : array of shape (n_features,), dict or None
@@ -448,7 +458,8 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     monotone, interactions
         As for `omnitree.learners.Univariate`. With any of these three the tree stays
         univariate, since a test over all features pays for all and keeps no such rule, and
-        there are no surrogates for gaps.
+        there are no surrogates for missing values. With `monotone`, leaves answer their
+        plain class shares.
     max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
         As for `TreeClassifier`.
 
@@ -464,6 +475,7 @@ class OmniTreeClassifier(_BaseTreeClassifier):
 
     def __init__(
         self,
+        optimise=None,
         class_weight=None,
         cost_matrix=None,
         feature_costs=None,
@@ -476,6 +488,7 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         n_jobs=None,
         verbose=0,
     ):
+        self.optimise = optimise
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.feature_costs = feature_costs
@@ -492,5 +505,7 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         given = (self.feature_costs, self.monotone, self.interactions)
         free = all(option is None for option in given)
         learner = Univariate(monotone=self.monotone, interactions=self.interactions)
-        contest = Contest() if free else Contest(rivals=())
+        contest = Contest(optimise=self.optimise, smooth=self.monotone is None)
+        if not free:
+            contest.set_params(rivals=())
         return learner, "pure", contest, "surrogate"

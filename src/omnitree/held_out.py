@@ -1,50 +1,94 @@
-"""How something fares on rows that were held out.
+"""What something loses on rows that were held out: errors (or their costs) and log loss.
 
-Said by trees that were cut back and by tests that might take their place (`losses` says what
-an error of these costs); the pruning `contest` compares the two.
+A row is held out once, whole, and counts with its weight. Two answers to the same rows are
+compared row by row; the standard error of the difference treats rows, or groups of rows
+where there are any, and not their weights as the unit of evidence, so it does not change
+when all weights are multiplied by a constant.
+Made by cross-validated trees (`pruning/sizing.py`) and by tests that might replace them
+(`learners/trial.py`); the pruning `contest` compares them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.linear_rows import Floats
+Floats = NDArray[np.float64]
+
+# No answer is surer than this: one row must not outweigh all others.
+LEAST = 1e-9
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Weight of each row while it was held out, and of it the errors, or their costs."""
+    """Losses of rows while they were held out.
+
+    Attributes
+    ----------
+    weight : float array (n,)
+        0 for rows that were never held out.
+    errors : float array (n,)
+        1 where the answer was wrong, or what it cost.
+    log_loss : float array (n,)
+        Minus the logarithm of the true class's probability.
+    groups : int array (n,) or None
+        Rows of one group are one piece of evidence; None: every row is.
+    """
 
     weight: Floats
-    wrong: Floats
-    groups: NDArray[np.int64] | None = None  # rows that were held out together
+    errors: Floats
+    log_loss: Floats
+    groups: NDArray[np.int64] | None = None
 
-    @property
-    def error(self) -> float:
-        """Share of what was held out that was misclassified, or mean cost."""
-        return float(self.wrong.sum() / self.weight.sum())
+    @classmethod
+    def of(
+        cls,
+        weight: Floats,
+        proba: Floats,
+        y: NDArray[np.int32],
+        costs: Floats | None = None,
+        groups: NDArray[np.int64] | None = None,
+    ) -> HeldOut:
+        """From class probabilities (n, K); `costs` (K, K) as `Tree.costs`."""
+        own = np.take_along_axis(proba, y[:, None], axis=1)[:, 0]
+        if costs is None:
+            errors = (proba.argmax(axis=1) != y).astype(np.float64)
+        else:
+            errors = costs[y, (proba @ costs).argmin(axis=1)]
+        return cls(weight, errors, -np.log(np.maximum(own, LEAST)), groups)
+
+    def take(self, rows: NDArray) -> HeldOut:
+        """Some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        return HeldOut(
+            self.weight[rows], self.errors[rows], self.log_loss[rows], groups
+        )
+
+    def put(self, rows: NDArray, other: HeldOut) -> HeldOut:
+        """The same with the losses of `rows` exchanged for others."""
+        errors, log_loss = self.errors.copy(), self.log_loss.copy()
+        errors[rows], log_loss[rows] = other.errors, other.log_loss
+        return replace(self, errors=errors, log_loss=log_loss)
 
     @property
     def complete(self) -> bool:
         """Whether every row was held out."""
         return bool((self.weight > 0).all())
 
-    def shares(self) -> Floats:
-        """Share of each row that was misclassified; 0 if it was never held out."""
-        return self.wrong / np.where(self.weight > 0, self.weight, 1.0)
+    def mean(self, loss: str) -> float:
+        """Weighted mean of "errors" or "log_loss"."""
+        return float(np.average(getattr(self, loss), weights=self.weight))
 
-    def gain(self, against: Floats) -> float:
-        """By how many standard errors it errs less than `against`, a share of each row.
-
-        The row is the unit of evidence: a heavy one counts for more, but is one case. So is
-        a group of rows.
-        """
-        gain = by_group(against * self.weight - self.wrong, self.groups)
-        spread = np.sqrt((gain**2).sum())
-        return float(gain.sum() / spread) if spread > 0 else 0.0
+    def gain(self, against: HeldOut, loss: str) -> float:
+        """By how many standard errors it loses less than `against`; 0 if equal."""
+        at = self.weight > 0
+        saved = getattr(against, loss)[at] - getattr(self, loss)[at]
+        groups = None if self.groups is None else self.groups[at]
+        saved = by_group(saved * self.weight[at], groups)
+        spread = np.sqrt((saved**2).sum())
+        return float(saved.sum() / spread) if spread > 0 else 0.0
 
 
 def by_group(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
@@ -57,28 +101,9 @@ def by_group(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
 def effective_rows(weight: Floats) -> float:
     """Number of equally weighted rows that say as much as rows of some weights (Kish).
 
-    Where rows are in groups, of those: then give the weights of the groups (`by_group`).
-
     Examples
     --------
     >>> effective_rows(np.array([5.0, 5.0, 5.0])), effective_rows(np.array([1.0, 3.0]))
     (3.0, 1.6)
     """
     return float(weight.sum() ** 2 / (weight**2).sum())
-
-
-def losses(
-    branch: NDArray[np.int64],
-    y: NDArray[np.int32],
-    weight: Floats,
-    costs: Floats | None,
-) -> Floats:
-    """Cost of each row where branch i is meant for class i; without costs 1 for an error.
-
-    A branch answers the class that costs least for the rows, of some weight, that it has.
-    """
-    if costs is None:
-        return (branch != y).astype(np.float64)
-    k = len(costs)
-    counts = np.bincount(branch * k + y, weight, k * k).reshape(k, k)
-    return costs[y, (counts @ costs).argmin(axis=1)[branch]]

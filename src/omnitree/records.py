@@ -123,6 +123,16 @@ def read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None
     return found
 
 
+def read_shrinkage(data: dict[str, Any]) -> float | None:
+    """How many rows the shares of a node's parent count for, if the tree says so."""
+    found = data.get("shrinkage")
+    if found is None:
+        return None
+    _check(data["task"] == "classification", "shrinkage is for classes")
+    _check(_is_number(found) and 1e-9 <= found <= 1e9, "shrinkage: a number above 0")
+    return float(found)
+
+
 def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     """Deviation of each encoded column, if the tree has them."""
     found = data.get("deviations")

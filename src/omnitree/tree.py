@@ -36,6 +36,7 @@ from omnitree.records import (
     read_costs,
     read_deviations,
     read_importance,
+    read_shrinkage,
     read_tree,
 )
 from omnitree.schema import Schema
@@ -90,6 +91,9 @@ class Tree:
         there are models, since all others follow from the counts.
     candidates : tuple or None
         For every node the tests that its own was chosen from, where learners compete.
+    shrinkage : float or None
+        How many rows the shares of a node's parent count for in its own probabilities;
+        None: a node answers the class shares of its rows.
     """
 
     schema: Schema
@@ -115,6 +119,7 @@ class Tree:
     costs: np.ndarray | None = None
     importance: tuple[Amounts, ...] | None = None
     model_importance: tuple[Amounts, ...] | None = None
+    shrinkage: float | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -440,11 +445,30 @@ class Tree:
         """Class shares of every node, from `filled_value`."""
         return self.filled_value / self.filled_value.sum(axis=1, keepdims=True)
 
+    def shrunken_shares(self, m: float) -> np.ndarray:
+        """Class shares of every node, with those of its parent counting as `m` rows.
+
+        The parent's are shrunken in the same way, so a small leaf borrows from all its
+        ancestors. The root gets one row, divided equally among the classes: no class has
+        the probability 0.
+        """
+        k = self.value.shape[1]
+        shares = np.empty(self.value.shape)
+        shares[0] = (self.value[0] + 1 / k) / (self.value[0].sum() + 1)
+        total = self.value.sum(axis=1)
+        for depth in range(1, self.depth + 1):
+            here = np.flatnonzero(self.depths == depth)
+            prior = shares[self.parent[here]] * m
+            shares[here] = (self.value[here] + prior) / (total[here] + m)[:, None]
+        return shares
+
     @cached_property
     def outputs(self) -> np.ndarray:
-        """Answer of every node without its model: class shares, or one number."""
+        """Answer of every node without its model: probabilities, or one number."""
         if self.constant is None:
-            return self.class_shares
+            if self.shrinkage is None:
+                return self.class_shares
+            return self.shrunken_shares(self.shrinkage)
         constant = self.constant.copy()
         for node in np.flatnonzero(self.value[:, 0] <= 0):
             if node:
@@ -482,7 +506,7 @@ class Tree:
     @cached_property
     def labels(self) -> np.ndarray:
         """Index of the class that every node answers, the first of equals."""
-        return self.decide(self.class_shares)
+        return self.decide(self.outputs)
 
     def decide(self, shares: np.ndarray) -> np.ndarray:
         """Index of the class to answer for each line of probabilities.
@@ -503,7 +527,7 @@ class Tree:
             leaf = self._place(table, n_jobs)
             if leaf.min() >= 0:
                 return self.labels[leaf]
-        return self.decide(self.predict_value(table, self.class_shares, n_jobs))
+        return self.decide(self.predict_value(table, self.outputs, n_jobs))
 
     def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
         """Mean of the answers over each row's leaves.
@@ -622,6 +646,8 @@ class Tree:
             out["classes"] = list(self.classes)
         if self.costs is not None:
             out["costs"] = self.costs.tolist()
+        if self.shrinkage is not None:
+            out["shrinkage"] = float(self.shrinkage)
         out["nodes"] = [self._node_dict(i) for i in range(self.n_nodes)]
         if self.deviation is not None:
             out["deviations"] = self.deviation.tolist()
@@ -675,6 +701,7 @@ class Tree:
             costs=read_costs(data, len(tree.classes)),
             importance=read_importance(data, "importance", tree.schema),
             model_importance=read_importance(data, "model_importance", tree.schema),
+            shrinkage=read_shrinkage(data),
         )
 
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from omnitree.discriminants import softmax_sparse
 from omnitree.discriminants.softmax import Whitened
-from omnitree.discriminants.softmax_folds import kept
+from omnitree.discriminants.softmax_folds import kept, losses
 from omnitree.discriminants.softmax_sparse import Thinned, enough, fewest, judge, sizes
 
 
@@ -84,23 +84,16 @@ def test_judged_as_fold_by_fold(costs):
     X, y, weight, held, _ = random_rows(1, 3)
     costs = None if costs is None else np.array(costs, dtype=float)
     thin = start(X, y, 3, weight, held, 0.1).thinner(4)
-    wrong, lost = judge(thin, weight, held, costs)
-    expected, surprise = np.zeros((2, len(y)))
-    for w, h in zip(thin.w, held.T * weight, strict=True):
-        s = thin.x @ w.T
-        p = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
-        branch = s.argmax(axis=1)
-        answer = np.arange(3)
-        if costs is not None:
-            for b in range(3):
-                counts = np.bincount(y, (weight - h) * (branch == b), 3)
-                answer[b] = (counts @ costs).argmin()
-        paid = (1 - np.eye(3) if costs is None else costs)[y, answer[branch]]
-        expected += h * paid
-        surprise -= h * np.log(p[np.arange(len(y)), y])
-    np.testing.assert_allclose(wrong.wrong, expected)
-    np.testing.assert_allclose(lost.wrong, surprise)
-    np.testing.assert_allclose(wrong.weight, weight)
+    scores, lost = judge(thin, weight, held, costs)
+    paid = 1 - np.eye(3) if costs is None else costs
+    for w, fold in zip(thin.w, held.T, strict=True):
+        for i in np.flatnonzero(fold):
+            p = np.exp(thin.x[i] @ w.T)
+            p /= p.sum()
+            assert lost.errors[i] == paid[y[i], (p @ paid).argmin()]
+            assert lost.log_loss[i] == pytest.approx(-np.log(p[y[i]]))
+            np.testing.assert_allclose(scores[i], thin.x[i] @ w.T)
+    np.testing.assert_array_equal(lost.weight, weight)
 
 
 def test_a_column_stays_as_long_as_its_products():
@@ -129,7 +122,8 @@ def test_margin_and_few_terms(monkeypatch):
     full = start(X, y, 3, weight, held, 0.1)
     tried, found = fewest(full, weight, held, 100.0)
     assert tried == sizes(full.n_weights, 3)
-    assert found.error >= judge(full, weight, held, None)[0].error
+    least = judge(full, weight, held, None)[1]
+    assert losses(found, y, weight).mean("errors") >= least.mean("errors")
     assert fewest(full, weight, held, -100.0) is None
     monkeypatch.setattr(softmax_sparse, "TERMS", 100)
     assert fewest(full, weight, held, 100.0) is None
@@ -144,15 +138,15 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
     X, y, weight, held, rng = random_rows(seed, k)
     X = np.hstack([X, rng.normal(size=(len(X), 6))])
     full = start(X, y, k, weight, held, 0.1)
-    before = [part.shares() for part in judge(full, weight, held, None)]
+    _, before = judge(full, weight, held, None)
 
     def good(path):
         thin = full
         for size in path:
             thin = thin.thinner(size)
-        after = judge(thin, weight, held, None)
-        gains = [a.gain(b) for a, b in zip(after, before, strict=True)]
-        return min(gains) >= -0.5, max(gains) < -0.5, after[0]
+        scores, after = judge(thin, weight, held, None)
+        gains = [after.gain(before, loss) for loss in ("errors", "log_loss")]
+        return min(gains) >= -0.5, max(gains) < -0.5, scores
 
     tried, path = sizes(full.n_weights, 1 if k == 2 else k), []
     for i in range(1, len(tried) + 1):
@@ -167,7 +161,7 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
     assert (found is None) == (path == [])
     if found is not None:
         assert found[0] == path
-        np.testing.assert_array_equal(found[1].wrong, good(path)[2].wrong)
+        np.testing.assert_array_equal(found[1], good(path)[2])
 
 
 def test_enough_folds(monkeypatch):

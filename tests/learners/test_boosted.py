@@ -31,19 +31,21 @@ def ring(n=400, p=12):
 def test_few_of_many_terms():
     X, y = ring()
     trial = Boosted("quadratic").trial(root(X, y))
-    split = trial.split()
+    split = trial.replacement().split
     assert split.kind == trial.kind == "quadratic"
     assert trial.n_parameters < 30 < 12 * 13 / 2
-    assert trial.held_out.complete and trial.held_out.error < 0.1
+    assert trial.held_out.complete and trial.held_out.mean("errors") < 0.1
     new, truth = ring(4000)
     branch = split.route(learn_table(new), np.arange(4000))
-    assert (branch != truth).mean() == pytest.approx(trial.held_out.error, abs=0.04)
+    assert (branch != truth).mean() == pytest.approx(
+        trial.held_out.mean("errors"), abs=0.04
+    )
 
 
 def test_held_out_errors_are_not_those_of_training():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(100, 20)), rng.integers(2, size=100)
-    assert 0.35 < Boosted("quadratic").trial(root(X, y)).held_out.error < 0.65
+    assert 0.35 < Boosted("quadratic").trial(root(X, y)).held_out.mean("errors") < 0.65
 
 
 @pytest.mark.parametrize(
@@ -52,15 +54,15 @@ def test_held_out_errors_are_not_those_of_training():
 def test_three_classes(expansion, kind):
     X, y = load_iris(return_X_y=True)
     trial = Boosted(expansion).trial(root(X, y))
-    assert trial.split().kind == trial.kind == (kind or "quadratic_machine")
-    assert trial.held_out.error <= 0.08
+    assert trial.replacement().split.kind == trial.kind == (kind or "quadratic_machine")
+    assert trial.held_out.mean("errors") <= 0.08
 
 
 def test_costs():
     X, y = ring()
     plain = Boosted("quadratic").trial(root(X, y)).held_out
     twice = Boosted("quadratic").trial(root(X, y, 2 * (1 - np.eye(2)))).held_out
-    np.testing.assert_array_equal(twice.wrong, 2 * plain.wrong)
+    np.testing.assert_array_equal(twice.errors, 2 * plain.errors)
 
 
 def test_limits_and_bad_values():

@@ -7,7 +7,10 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from omnitree import TreeClassifier
+from omnitree.held_out import HeldOut
+from omnitree.leaf_models import LeafModels
 from omnitree.learners import Softmax
+from omnitree.learners.trial import calibrated
 from omnitree.missing import MISSING
 from omnitree.node import Node, Problem
 from omnitree.stopping import Limits
@@ -37,12 +40,62 @@ def test_kind_and_held_out_error(expansion, two, kind):
     if two:
         X, y = X[y > 0], y[y > 0] - 1
     trial = Softmax(expansion).trial(root(X, y))
-    split = trial.split()
-    assert split.kind == trial.kind == kind
+    found = trial.replacement()
+    split, error = found.split, trial.held_out.mean("errors")
+    assert split.kind == trial.kind == kind and found.n_leaves == len(np.unique(y))
     assert split.n_params == trial.n_parameters
-    assert trial.held_out.error <= 0.06
+    assert error <= 0.06
     branch = split.route(learn_table(X), np.arange(len(y)))
-    assert (branch == y).mean() >= 1 - trial.held_out.error - 0.02
+    assert (branch == y).mean() >= 1 - error - 0.02
+
+
+@pytest.mark.parametrize("expansion", ["linear", "quadratic"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_model_answers_as_the_test_and_is_calibrated(expansion, k):
+    rng = np.random.default_rng(k)
+
+    def draw(n):
+        X = rng.normal(size=(n, 4))
+        truth = X[:, :2] @ [[2, -1, 0], [0, 1, -2]]
+        return X, (truth + rng.gumbel(size=(n, 3)))[:, :k].argmax(axis=1)
+
+    X, y = draw(500)
+    trial = Softmax(expansion).trial(root(X, y))
+    found = trial.replacement()
+    models = LeafModels.of([found.model])
+    X, y = draw(20000)
+    table, rows = learn_table(X), np.arange(len(y))
+    proba = np.empty((len(y), k))
+    models.answer(table, rows, np.zeros(len(y)), proba)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(proba.argmax(axis=1), found.split.route(table, rows))
+    lost = -np.log(proba[rows, y]).mean()
+    assert lost == pytest.approx(trial.held_out.mean("log_loss"), abs=0.1)
+    assert 0.6 < calibrated(np.log(proba), y, np.ones(len(y))) < 1.4
+
+
+def test_the_scale_has_the_least_log_loss():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(4000, 3))
+    y = (2.0 * scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    assert calibrated(scores, y, np.ones(4000)) == pytest.approx(2.0, rel=0.1)
+    assert calibrated(8 * scores, y, np.ones(4000)) == pytest.approx(0.25, rel=0.1)
+    assert calibrated(scores, scores.argmax(axis=1), np.ones(4000)) < 2.1
+
+
+def test_a_class_that_is_absent_here_keeps_a_small_probability():
+    X, y = load_iris(return_X_y=True)
+    table = learn_table(X)
+    y = y.astype(np.int32)
+    weight = np.ones(len(y))
+    problem = Problem(table, y, weight, 3, MISSING.resolve("mean"), Limits(), 0)
+    here = np.flatnonzero(y != 1)
+    trial = Softmax().trial(Node(problem, here, weight[here]))
+    models = LeafModels.of([trial.replacement().model])
+    proba = np.empty((len(y), 3))
+    models.answer(table, np.arange(len(y)), np.zeros(len(y)), proba)
+    assert ((proba[:, 1] > 0) & (proba[:, 1] < 0.5 / len(here))).all()
+    assert (proba.argmax(axis=1)[here] == y[here]).all()
 
 
 def test_quadratic_separates_what_no_line_does():
@@ -71,8 +124,17 @@ def test_branches_without_rows_are_dropped():
     X = rng.normal(size=(200, 1))
     y = (X[:, 0] > 0).astype(int)
     y[:3] = 2  # a class that no row is likely to have
-    split = Softmax().trial(root(X, y)).split()
-    assert split.n_children == 2
+    found = Softmax().trial(root(X, y)).replacement()
+    assert found.split.n_children == 2 and len(found.model.bias) == 3
+
+
+def test_where_all_rows_take_one_branch_there_is_only_a_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = rng.random(2000) < 0.02 * np.exp(0.5 * X[:, 0])
+    found = Softmax().trial(root(X, y)).replacement()
+    assert found.split is None and found.n_leaves == 1
+    assert found.model.weights[1][0] > 0
 
 
 def test_what_is_hopeless_on_the_first_fold_is_given_up():
@@ -81,12 +143,14 @@ def test_what_is_hopeless_on_the_first_fold_is_given_up():
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     node = root(X, y)
     alone = Softmax().trial(node)
-    ahead = Softmax().trial(node, np.zeros(600))
-    equal = Softmax().trial(node, alone.held_out.wrong)
+    perfect = HeldOut(np.ones(600), np.zeros(600), np.zeros(600))
+    ahead = Softmax().trial(node, perfect)
+    equal = Softmax().trial(node, alone.held_out)
     assert (alone.held_out.weight == 1).all() and (equal.held_out.weight == 1).all()
     assert 0 < ahead.held_out.weight.sum() <= 600 / 5
-    assert abs(ahead.held_out.error - alone.held_out.error) < 0.1
-    small = Softmax().trial(root(X[:400], y[:400]), np.zeros(400))
+    errors = ahead.held_out.mean("errors"), alone.held_out.mean("errors")
+    assert abs(errors[0] - errors[1]) < 0.1
+    small = Softmax().trial(root(X[:400], y[:400]), perfect.take(np.arange(400)))
     assert (small.held_out.weight == 1).all()
 
 

@@ -47,8 +47,13 @@ class Whitened:
     mean: Floats
 
     @classmethod
-    def of(cls, columns: Floats, weight: Floats) -> Whitened | None:
-        """Directions of all columns that vary; None if none does."""
+    def of(
+        cls, columns: Floats, weight: Floats, spread: Floats | None = None
+    ) -> Whitened | None:
+        """Directions of all columns that vary; None if none does.
+
+        Columns get the deviations `spread`, by default 1.
+        """
         total = weight.sum()
         mean = weight @ columns / total
         centred = columns - mean
@@ -58,6 +63,8 @@ class Whitened:
         if not varies.any():
             return None
         inverse = np.where(varies, 1 / np.where(varies, std, 1.0), 0.0)
+        if spread is not None:
+            inverse *= spread
         z = centred * inverse
         shared = z * np.sqrt(weight / total)[:, None]
         by_rows = len(z) < z.shape[1]

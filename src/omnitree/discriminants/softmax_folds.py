@@ -1,4 +1,4 @@
-"""Which penalty a softmax discriminant needs, and how it fares on rows held out.
+"""Which penalty a softmax discriminant needs, and what it says of held-out rows.
 
 Folds are fitted side by side (`Whitened.fit`), penalty after penalty, each from where the
 last ended. With many rows the first fold goes ahead: a discriminant that does worse there
@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from omnitree.discriminants.softmax import Whitened
-from omnitree.held_out import HeldOut, losses
+from omnitree.held_out import HeldOut
 from omnitree.linear_rows import Floats
 
 # Rows from which on the first fold goes ahead.
@@ -33,8 +34,8 @@ class Validated:
         The one with the least held-out loss.
     loss : float
         Mean of minus the logarithm of the held-out probability of the true class.
-    held_out : HeldOut
-        Errors in the folds that were fitted.
+    scores : float array (n, k)
+        Sums of the classes for each row while it was held out; NaN if it was not.
     weights : float array (m, k, r + 1)
         Of each fold that was fitted.
     held : bool array (n, m)
@@ -43,7 +44,7 @@ class Validated:
 
     penalty: float
     loss: float
-    held_out: HeldOut
+    scores: Floats
     weights: Floats
     held: NDArray[np.bool_]
 
@@ -52,16 +53,20 @@ class Validated:
         """Weights to begin with on all rows: the mean over the folds."""
         return self.weights.mean(axis=0, keepdims=True)
 
+    def losses(
+        self, y: NDArray[np.int32], weight: Floats, costs: Floats | None
+    ) -> HeldOut:
+        """What it loses on the rows that were held out."""
+        return losses(self.scores, y, weight, costs)
+
     @classmethod
-    def of(
-        cls, parts: Sequence[Folds], penalty: float, costs: Floats | None
-    ) -> Validated:
+    def of(cls, parts: Sequence[Folds], penalty: float) -> Validated:
         held = np.hstack([part.held for part in parts])
-        tested = np.where(held.any(axis=1), parts[0].weight, 0.0)
-        wrong = np.sum([part.wrong(penalty, costs) for part in parts], axis=0)
         weights = np.concatenate([part.weights[penalty] for part in parts])
-        loss = sum(part.losses[penalty] for part in parts) / tested.sum()
-        return cls(penalty, loss, HeldOut(tested, wrong), weights, held)
+        scores = held_out_scores(weights, parts[0].whitened.scores, held)
+        tested = parts[0].weight[held.any(axis=1)].sum()
+        loss = sum(part.losses[penalty] for part in parts) / tested
+        return cls(penalty, loss, scores, weights, held)
 
 
 def validate(
@@ -72,12 +77,12 @@ def validate(
     fold: NDArray[np.int64],
     penalties: Sequence[float],
     costs: Floats | None = None,
-    against: Floats | None = None,
+    against: HeldOut | None = None,
 ) -> Validated:
     """Cross-validate the descending penalties.
 
     `fold` says which one holds each row out, `costs` are those of the k classes, `against`
-    is the share of each row that something else misclassifies.
+    is what something else loses on the same rows.
     """
     held = fold[:, None] == np.unique(fold)
     ahead = int(against is not None and len(y) >= MANY)
@@ -86,10 +91,11 @@ def validate(
     blocks = np.split(held, starts[1:], axis=1)
     parts = [Folds(whitened, y, k, weight, block) for block in blocks]
     if against is not None and ahead:
-        first = Validated.of(parts[:1], best_penalty(parts[:1], penalties), costs)
-        if first.held_out.gain(against) < -1:
+        first = Validated.of(parts[:1], best_penalty(parts[:1], penalties))
+        lost = first.losses(y, weight, costs)
+        if lost.gain(against, "errors") < -1 and lost.gain(against, "log_loss") < 0:
             return first
-    return Validated.of(parts, best_penalty(parts, penalties), costs)
+    return Validated.of(parts, best_penalty(parts, penalties))
 
 
 @dataclass
@@ -126,11 +132,6 @@ class Folds:
             self.losses[penalty] = float(self.weight @ lost)
         return self.losses[penalty]
 
-    def wrong(self, penalty: float, costs: Floats | None) -> Floats:
-        """Weight of each row that was held out and misclassified, times the cost."""
-        w, x = self.weights[penalty], self.whitened.scores
-        return misclassified(w, x, self.y, self.held, self.weight, costs)
-
 
 def surprise(
     w: Floats, x: Floats, y: NDArray[np.int32], held: NDArray[np.bool_]
@@ -151,23 +152,27 @@ def surprise(
     return lost
 
 
-def misclassified(
-    w: Floats,
-    x: Floats,
-    y: NDArray[np.int32],
-    held: NDArray[np.bool_],
-    weight: Floats,
-    costs: Floats | None,
-) -> Floats:
-    """Weight of each row that was held out and misclassified, times the cost."""
-    wrong = np.zeros(len(y))
+def held_out_scores(w: Floats, x: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Sums (n, k) of the classes for each row by the weights that did not see it.
+
+    As in `surprise`; NaN for a row that no fold holds out.
+    """
+    scores = np.full((len(x), w.shape[1]), np.nan)
     for own, fold in zip(w, held.T, strict=True):
-        # What a branch answers under costs depends on the rows that are not held out.
-        rows = np.flatnonzero(fold if costs is None else np.ones(len(y)))
-        branch = (x[rows] @ own.T).argmax(axis=1)
-        lost = losses(branch, y[rows], np.where(fold, 0.0, weight)[rows], costs)
-        wrong[rows] += fold[rows] * weight[rows] * lost
-    return wrong
+        scores[fold] = x[fold] @ own.T
+    return scores
+
+
+def losses(
+    scores: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    costs: Floats | None = None,
+) -> HeldOut:
+    """What held-out scores lose as they are, without calibration."""
+    tested = ~np.isnan(scores[:, 0])
+    proba = softmax(np.where(tested[:, None], scores, 0.0), axis=1)
+    return HeldOut.of(np.where(tested, weight, 0.0), proba, y, costs)
 
 
 def kept(weight: Floats, held: NDArray[np.bool_]) -> Floats:

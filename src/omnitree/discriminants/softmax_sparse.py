@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.discriminants.softmax import Whitened, regress
-from omnitree.discriminants.softmax_folds import misclassified, surprise
+from omnitree.discriminants.softmax_folds import held_out_scores, losses
 from omnitree.held_out import HeldOut
 from omnitree.linear_rows import Floats
 
@@ -144,46 +144,44 @@ def fewest(
     held: NDArray[np.bool_],
     margin: float,
     costs: Floats | None = None,
-) -> tuple[list[int], HeldOut] | None:
-    """Numbers of weights down to the fewest that are good enough, and their errors.
+) -> tuple[list[int], Floats] | None:
+    """Numbers of weights down to the fewest that are good enough, and held-out scores.
 
     `full` has all weights, fitted to rows of some `weight` without each of the folds `held`
     (n, m). Good enough is what is not worse than that by more than `margin` standard
     errors, neither in held-out errors (or their costs) nor in held-out likelihood. None if
     no number is.
     """
-    errors, likelihood = (found.shares() for found in judge(full, weight, held, costs))
+    _, best = judge(full, weight, held, costs)
 
-    def compared(thin: Thinned) -> tuple[HeldOut, float, float]:
-        wrong, lost = judge(thin, weight, held, costs)
-        return wrong, wrong.gain(errors), lost.gain(likelihood)
+    def compared(thin: Thinned) -> tuple[Floats, float, float]:
+        scores, lost = judge(thin, weight, held, costs)
+        return scores, lost.gain(best, "errors"), lost.gain(best, "log_loss")
 
     tried = sizes(full.n_weights, TERMS * full.alive.shape[1])
     good: list[int] = []
     found, thin, last = None, full, full
     for i, size in enumerate(tried):
         thin = thin.thinner(size)
-        wrong, *gains = compared(thin)
+        scores, *gains = compared(thin)
         if min(gains) >= -margin - 1e-9:
-            good, found, last = tried[: i + 1], wrong, thin
+            good, found, last = tried[: i + 1], scores, thin
         elif max(gains) < -margin or gains[1] < -margin - HOPELESS:
             break
     if len(good) < len(tried):  # half way to the next, which is too small
         size = (last.n_weights + tried[len(good)]) // 2
-        wrong, *gains = compared(last.thinner(size))
+        scores, *gains = compared(last.thinner(size))
         if min(gains) >= -margin - 1e-9:
-            good, found = [*good, size], wrong
+            good, found = [*good, size], scores
     return None if found is None else (good, found)
 
 
 def judge(
     thin: Thinned, weight: Floats, held: NDArray[np.bool_], costs: Floats | None
-) -> tuple[HeldOut, HeldOut]:
-    """Errors in the folds, and minus the logarithm of the true class's probability."""
-    tested = np.where(held.any(axis=1), weight, 0.0)
-    wrong = misclassified(thin.w, thin.x, thin.y, held, weight, costs)
-    lost = weight * surprise(thin.w, thin.x, thin.y, held)
-    return HeldOut(tested, wrong), HeldOut(tested, lost)
+) -> tuple[Floats, HeldOut]:
+    """Scores in the folds, and what they lose."""
+    scores = held_out_scores(thin.w, thin.x, held)
+    return scores, losses(scores, thin.y, weight, costs)
 
 
 def enough(held: NDArray[np.bool_]) -> int:

@@ -149,7 +149,23 @@ class Model:
             return [[float(v) for v in row] for row in self._outputs]
         if self.numeric:
             return [[node["constant"]] for node in self._spoken_for]
+        if "shrinkage" in self.tree:
+            return self._shrunken(self.tree["shrinkage"])
         return [[v / total_of(row) for v in row] for row in self.counts]
+
+    def _shrunken(self, m: float) -> list[list[float]]:
+        """Class shares of each node; those of its parent count as `m` rows."""
+        k = len(self.classes)
+        shares: list[list[float]] = []
+        for node in self.nodes:  # parents come first
+            if node["parent"] < 0:
+                prior, n = [1 / k] * k, 1.0
+            else:
+                prior, n = [p * m for p in shares[node["parent"]]], m
+            size = total_of(node["value"]) + n
+            counts = zip(node["value"], prior, strict=True)
+            shares.append([(v + p) / size for v, p in counts])
+        return shares
 
     @cached_property
     def counts(self) -> list[list[float]]:

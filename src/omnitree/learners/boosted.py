@@ -7,7 +7,7 @@ steps is the one with fewest errors on held-out rows. A rival in the pruning `co
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from omnitree._core import logitboost as kernel
 from omnitree.coefficients.threads import one_thread
 from omnitree.folds import parts_of
-from omnitree.held_out import HeldOut, losses
+from omnitree.held_out import HeldOut
 from omnitree.learners.trial import Folds, Trial, TrialLearner
 from omnitree.leaves.boosting import Boosted as Model
 from omnitree.linear_rows import Floats
@@ -83,7 +83,7 @@ class Boosted(TrialLearner):
         self.max_columns = max_columns
         self.max_cells = max_cells
 
-    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+    def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
         """Cross-validate the number of steps; it never gives up."""
         self.check_expansion()
         for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
@@ -97,13 +97,11 @@ class Boosted(TrialLearner):
             return None
         start = Model.start(len(rows.present), x.shape[1])
         with one_thread():
-            held_out, steps = self._validate(
-                start, x, f.y, rows.weight, f.fold, f.costs
-            )
+            scores, steps = self._validate(start, x, f.y, rows.weight, f.fold)
             model, _ = start.boosted(x, f.y, rows.weight, steps)
-        held_out = replace(held_out, groups=node.problem.groups_of(rows.rows))
         name = f"sparse {self.expansion}"
-        return BoostedTrial(name, rows, self.expansion, held_out, model)
+        costs, groups = node.problem.class_costs, node.problem.groups_of(rows.rows)
+        return BoostedTrial(name, rows, self.expansion, scores, costs, groups, model)
 
     def _validate(
         self,
@@ -112,9 +110,8 @@ class Boosted(TrialLearner):
         y: NDArray[np.int32],
         weight: Floats,
         fold: NDArray[np.int64],
-        costs: Floats | None,
-    ) -> tuple[HeldOut, int]:
-        """Held-out errors, and the number of steps with fewest.
+    ) -> tuple[Floats, int]:
+        """Held-out scores, and the number of steps with fewest errors.
 
         Each fold is tested after as many steps as are best on the other folds: the number
         that is best on all would have seen it.
@@ -141,15 +138,11 @@ class Boosted(TrialLearner):
             )
             made = min(made, done)
         errors = curves[:, : made + 1].sum(axis=0)
-        tested, wrong = np.zeros((2, len(y)))
+        scores = np.full((len(y), len(start.bias)), np.nan)
         for curve, (a, b, w, test) in zip(curves, parts, strict=True):
             model, _ = start.boosted(a, b, w, _fewest(errors - curve[: made + 1]))
-            kept = weight.copy()
-            kept[test] = 0.0
-            lost = losses(model.sums(x).argmax(axis=1), y, kept, costs)
-            tested[test] = weight[test]
-            wrong[test] = weight[test] * lost[test]
-        return HeldOut(tested, wrong), _fewest(errors)
+            scores[test] = model.sums(x[test])
+        return scores, _fewest(errors)
 
 
 def _fewest(errors: Floats) -> int:

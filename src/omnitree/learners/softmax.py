@@ -7,7 +7,7 @@ test, of more a machine. A rival in the pruning `contest`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from omnitree.column_source import Quadratic
 from omnitree.discriminants.softmax import Whitened
 from omnitree.discriminants.softmax_folds import Validated, kept, validate
 from omnitree.discriminants.softmax_sparse import Thinned, enough, fewest
+from omnitree.held_out import HeldOut
 from omnitree.learners.trial import Folds, Trial, TrialLearner
 from omnitree.linear_rows import Floats
 from omnitree.node import Node
@@ -36,7 +37,6 @@ class SoftmaxTrial(Trial):
     whitened: Whitened
     y: np.ndarray
     validated: Validated
-    costs: Floats | None
 
     def functions(self) -> tuple[Floats, Floats]:
         k = len(self.rows.present)
@@ -65,14 +65,22 @@ class SoftmaxTrial(Trial):
             source.needed_by if isinstance(source, Quadratic) else None,
         )
         with one_thread():
-            found = fewest(start, weight, held, margin, self.costs)
+            costs = None if self.costs is None else self.costs[self.rows.present]
+            found = fewest(start, weight, held, margin, costs)
         if found is None:
             return None
-        sizes, errors = found
-        errors = replace(errors, groups=self.held_out.groups)
-        name, start = f"sparse {self.name}", start.together(weight)
-        rows, expansion = self.rows, self.expansion
-        return SparseTrial(name, rows, expansion, errors, self.whitened, start, sizes)
+        sizes, scores = found
+        return SparseTrial(
+            f"sparse {self.name}",
+            self.rows,
+            self.expansion,
+            scores,
+            self.costs,
+            self.groups,
+            self.whitened,
+            start.together(weight),
+            sizes,
+        )
 
 
 @dataclass(frozen=True)
@@ -150,7 +158,7 @@ class Softmax(TrialLearner):
         self.max_columns = max_columns
         self.max_cells = max_cells
 
-    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+    def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
         """Cross-validate every penalty; `validate` says when it gives up."""
         self.check_expansion()
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
@@ -165,7 +173,7 @@ class Softmax(TrialLearner):
         if f is None:
             return None
         with one_thread():
-            whitened = Whitened.of(rows.columns, rows.weight)
+            whitened = Whitened.of(rows.columns, rows.weight, rows.source.spread)
             if whitened is None:
                 return None
             validated = validate(
@@ -176,9 +184,10 @@ class Softmax(TrialLearner):
             name,
             rows,
             self.expansion,
-            replace(validated.held_out, groups=node.problem.groups_of(rows.rows)),
+            validated.scores,
+            node.problem.class_costs,
+            node.problem.groups_of(rows.rows),
             whitened,
             f.y,
             validated,
-            f.costs,
         )

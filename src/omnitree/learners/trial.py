@@ -2,28 +2,54 @@
 
 `TrialLearner` is what such learners (softmax, boosted) share.
 
-`Trial` keeps the held-out answers, by which the pruning `contest` compares such tests with
-subtrees and with each other. Its functions, one for each class, become a test with a branch
-for each class; of two classes this is one linear or quadratic test, of more a machine.
+`Trial` keeps the scores of the classes for each row while it was held out, by which the
+pruning `contest` compares such tests with subtrees and with each other. Its functions, one
+for each class, become a test with a branch for each class; of two classes this is one linear
+or quadratic test, of more a machine. They also become the model by which the leaves below
+answer: probabilities are the softmax of the scores times a scale, which is calibrated on the
+held-out rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp, softmax
 
 from omnitree.column_source import Quadratic
 from omnitree.discriminants.base import Functions
 from omnitree.folds import deal
 from omnitree.held_out import HeldOut
+from omnitree.leaf_models import LeafModel
 from omnitree.learners.base import SplitLearner
 from omnitree.linear_rows import Floats, LinearRows
 from omnitree.merit import MERITS
 from omnitree.node import EXPANSIONS, Node
 from omnitree.parts import number, unknown
 from omnitree.splits import Split
+
+# Logarithms of the scales that are tried.
+SCALES = (-3.0, 0.7)
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What can take the place of a subtree: a test whose leaves answer by a model.
+
+    Without a test, where all rows take one branch, it is one leaf with the model.
+    """
+
+    split: Split | None
+    model: LeafModel
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves of the new subtree."""
+        return 1 if self.split is None else self.split.n_children
 
 
 @dataclass(frozen=True)
@@ -37,13 +63,21 @@ class Trial:
     rows : LinearRows
     expansion : str
         "linear" or "quadratic".
-    held_out : HeldOut
+    scores : float array (n, k)
+        Sums of the classes that are present for each row while it was held out; NaN if it
+        was not.
+    costs : float array (n_classes, n_classes) or None
+        What wrong answers cost.
+    groups : int array (n,) or None
+        Of the rows, see `HeldOut`.
     """
 
     name: str
     rows: LinearRows
     expansion: str
-    held_out: HeldOut
+    scores: Floats
+    costs: Floats | None
+    groups: NDArray[np.int64] | None
 
     @property
     def kind(self) -> str:
@@ -63,6 +97,37 @@ class Trial:
         k = len(self.rows.present)
         return (1 if k == 2 else k) * (n_columns + 1)
 
+    @cached_property
+    def tested(self) -> NDArray[np.bool_]:
+        """Rows that were held out."""
+        return ~np.isnan(self.scores[:, 0])
+
+    @cached_property
+    def scale(self) -> float:
+        """What scores are multiplied by to become log odds, as held-out rows advise."""
+        y = np.searchsorted(self.rows.present, self.rows.y[self.tested])
+        return calibrated(self.scores[self.tested], y, self.rows.weight[self.tested])
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """What its calibrated probabilities lose on held-out rows."""
+        scores = np.where(self.tested[:, None], self.scores, 0.0)
+        proba = softmax(self._of_all_classes(self.scale * scores), axis=1)
+        weight = np.where(self.tested, self.rows.weight, 0.0)
+        return HeldOut.of(weight, proba, self.rows.y, self.costs, self.groups)
+
+    def _of_all_classes(self, scores: Floats) -> Floats:
+        """Scores (..., k) of the classes present with those of the others among them.
+
+        The scores are centred, so the largest is at least 0; a class that is absent here
+        gets less than half a row's worth of probability.
+        """
+        k, present = self.rows.n_classes, self.rows.present
+        absent = np.log(0.5 / (len(self.rows.rows) + 1))
+        out = np.full((*scores.shape[:-1], k), absent)
+        out[..., present] = scores - scores.mean(axis=-1, keepdims=True)
+        return out
+
     def functions(self) -> tuple[Floats, Floats]:
         """Weights (k, p) and biases (k,) of the columns, fitted to all rows."""
         raise AssertionError(f"{type(self).__name__} has no functions")
@@ -71,9 +136,23 @@ class Trial:
         """A test with fewer weights that is not worse by so many standard errors."""
         return None
 
-    def split(self) -> Split | None:
-        """The test; None if all rows take one branch."""
+    def replacement(self) -> Replacement:
+        """The test and the model of its leaves, fitted to all rows."""
         weights, bias = self.functions()
+        return Replacement(self._split(weights, bias), self._model(weights, bias))
+
+    def _model(self, weights: Floats, bias: Floats) -> LeafModel:
+        """The calibrated probabilities, for all classes."""
+        everywhere = np.zeros((self.rows.n_classes, weights.shape[1]))
+        everywhere[self.rows.present] = weights - weights.mean(axis=0)
+        return self.rows.source.model(
+            self.scale * everywhere,
+            self._of_all_classes(self.scale * bias),
+            self.rows.fill,
+        )
+
+    def _split(self, weights: Floats, bias: Floats) -> Split | None:
+        """The test; None if all rows take one branch."""
         branch = (self.rows.columns @ weights.T + bias).argmax(axis=1)
         cells = branch * self.rows.n_classes + self.rows.y
         shape = (len(bias), self.rows.n_classes)
@@ -91,6 +170,22 @@ class Trial:
             return source.machine(weights, bias, fill, merit)
         functions = Functions(self.rows.present[used], weights, bias)
         return functions.machine(self.rows, merit)
+
+
+def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
+    """The scale of scores (n, k) with the least log loss.
+
+    It counts as one more row that it should be near 1.
+    """
+    share = weight / weight.sum()
+    own = np.take_along_axis(scores, y[:, None], axis=1)[:, 0]
+
+    def loss(log_scale: float) -> float:
+        scale = np.exp(log_scale)
+        lost = share @ (logsumexp(scale * scores, axis=1) - scale * own)
+        return float(lost + 0.5 * log_scale**2 / len(y))
+
+    return float(np.exp(minimize_scalar(loss, bounds=SCALES, method="bounded").x))
 
 
 @dataclass(frozen=True)
@@ -145,7 +240,7 @@ class TrialLearner(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The test for one node."""
         trial = self.trial(node)
-        return None if trial is None else trial.split()
+        return None if trial is None else trial.replacement().split
 
     def check_expansion(self) -> None:
         """Refuse an expansion that does not exist."""
@@ -165,10 +260,10 @@ class TrialLearner(SplitLearner):
         few = len(node.rows) * p * k <= number("max_cells", cells, 1)
         return k >= 2 and self.min_columns <= p <= columns and few
 
-    def trial(self, node: Node, against: Floats | None = None) -> Trial | None:
+    def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
         """Cross-validate; None where there is nothing to fit.
 
-        `against` has the share of each row that another test misclassifies; a learner may
-        give up when it sees that it cannot do better.
+        `against` is what another test loses on the same rows; a learner may give up when
+        it sees that it cannot do better.
         """
         raise AssertionError(f"{type(self).__name__} has no trial")

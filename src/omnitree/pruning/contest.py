@@ -1,12 +1,13 @@
-"""The contest: subtrees against single tests of many columns; held-out errors decide.
+"""The contest: subtrees against single tests of many columns; held-out losses decide.
 
-A univariate tree is cut back by cross-validated cost-complexity, which tells for every row
-whether it was misclassified while held out. Then, from the root down, each node asks its
-rivals: one test over many columns, a branch for each class, cross-validated on the node's
-own rows. Where a rival makes fewer held-out errors than the subtree it takes its place; else
-the node keeps its test and its children ask again. At the root the simplest rival wins when
-in doubt. So simple regions get simple tests, and machines stand only where evidence asks for
-them. Used by the preset `omni`.
+A univariate tree is cut back by cross-validation (`sizing.py`), which gives every row an
+answer while it was held out. Then, from the root down, each node asks its rivals: one test
+over many columns, a branch for each class, cross-validated on the node's own rows. Where a
+rival makes fewer held-out errors than the subtree, or as many with a smaller log loss, it
+takes its place; else the node keeps its test and its children ask again. The leaves below a
+rival answer by its own probabilities, calibrated on held-out rows. At last the whole tree
+must be better than a single leaf. So simple regions get simple tests, machines stand only
+where evidence asks for them, and noise gets no tree. Used by the preset `omni`.
 """
 
 from __future__ import annotations
@@ -15,60 +16,65 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy import stats
 
-from omnitree.held_out import HeldOut, by_group
+from omnitree.held_out import HeldOut
+from omnitree.leaf_models import LeafModel
 from omnitree.learners import LEARNERS, Boosted, Softmax
-from omnitree.learners.trial import Trial, TrialLearner
+from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.node import Node, Problem
-from omnitree.parts import number
+from omnitree.parts import number, unknown
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
     Rows,
     children,
-    mistakes,
     subtree_sums,
-    training_errors,
 )
-from omnitree.pruning.cost_complexity import (
-    CostComplexity,
-    errors_at,
-    fold_trees,
-    steps,
-    weakest_links,
-)
+from omnitree.pruning.sizing import Grown, Sized
 from omnitree.splits import Considered, Split
 from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
 
-# Of more than 500 terms nobody reads a quadratic form, unless few of them are used.
+# Nobody can read a quadratic form with more than 500 terms, so larger ones are only tried
+# in sparse form.
 RIVALS = (
     Softmax(),
     Softmax("quadratic", max_columns=500),
     Boosted("quadratic", min_columns=501, max_cells=500_000),
 )
+# Share of `min_gain` that is enough if log loss and errors both say so.
+BOTH = 0.8
+# What to optimise, and the held-out loss that measures it.
+LOSSES = {"error": "errors", "cost": "errors", "log_loss": "log_loss"}
 
 
 class Contest(Pruning):
-    """Cut back by cost-complexity, then let tests of many columns replace subtrees.
+    """Cut back by cross-validation, then let tests of many columns replace subtrees.
 
     Parameters
     ----------
     rivals : sequence of Softmax and Boosted
         From the simplest to the richest; by default a linear and a quadratic softmax and,
         where the latter has more than 500 terms, a boosted quadratic test, which is sparse.
-        With none it is cost-complexity pruning.
+        With none the tree is only cut back.
+    optimise : {"error", "cost", "log_loss"} or None, default=None
+        The held-out loss that decides. None: "cost" if there is a cost matrix, else
+        "error". Where errors or costs do not differ (see `doubt`), log loss decides.
     folds : int, default=10
         Of the cross-validation of the tree.
     se : float, default=0.0
         The tree is the smallest within this many standard errors of the best.
-    margin : float, default=0.0
-        A rival must have fewer held-out errors than the subtree by this many standard
-        errors of the difference.
-    root_margin : float, default=-1.0
-        The same for the first rival against the whole tree, if that has more than a leaf:
-        when in doubt, one test of the simplest kind is better.
+    doubt : float, default=1.0
+        Errors do not differ if the difference is at most this many standard errors. (A
+        rival with more parameters than a subtree must not make more errors, though.)
     step : float, default=1.0
-        A rival with more parameters must beat one with fewer by this many.
+        A rival with more parameters than the subtree, or than another rival, must beat it
+        by this many standard errors.
+    min_gain : float, default=2.5
+        The whole tree must have a smaller held-out log loss than a single leaf by this
+        many standard errors, or both a smaller log loss and fewer errors by 0.8 times as
+        many; else it is a single leaf. Where few rows are not of the most frequent class,
+        more is asked.
     min_rows : int, default=30
         Nodes with fewer rows have no rivals.
     max_rows : int, default=20000
@@ -78,29 +84,36 @@ class Contest(Pruning):
         A rival that has won loses its least weights as long as neither its held-out errors
         nor its held-out likelihood are worse by more than this many standard errors. None
         keeps all weights.
+    smooth : bool, default=True
+        Shrink the class shares of univariate leaves towards those of their parents, as
+        far as held-out rows advise.
     """
 
     def __init__(
         self,
         rivals=RIVALS,
+        optimise=None,
         folds=10,
         se=0.0,
-        margin=0.0,
-        root_margin=-1.0,
+        doubt=1.0,
         step=1.0,
+        min_gain=2.5,
         min_rows=30,
         max_rows=20_000,
         sparse=0.5,
+        smooth=True,
     ):
         self.rivals = rivals
+        self.optimise = optimise
         self.folds = folds
         self.se = se
-        self.margin = margin
-        self.root_margin = root_margin
+        self.doubt = doubt
         self.step = step
+        self.min_gain = min_gain
         self.min_rows = min_rows
         self.max_rows = max_rows
         self.sparse = sparse
+        self.smooth = smooth
 
     @property
     def only_cuts(self) -> bool:
@@ -116,68 +129,137 @@ class Contest(Pruning):
 
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         """The tree after the contest."""
+        loss = self._loss(tree)
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
-        number("margin", self.margin, 0)
-        number("root_margin", self.root_margin, -np.inf)
-        number("step", self.step, 0)
-        rows, problem = evidence.train, evidence.problem
-        if problem is None:
-            raise ValueError("the contest fits new tests and belongs into fit")
-        tree, held_out = self._cut_back(tree, evidence)
+        if evidence.problem is None:
+            raise ValueError(
+                "Contest fits new tests, so it only works inside fit; pass it as pruning="
+            )
+        if tree.models is not None:
+            raise ValueError(
+                "Contest fits its own models to leaves; use it with leaves='majority'"
+            )
+        many = len(evidence.train.y) > 10 * number("max_rows", self.max_rows, 1)
+        grown = Grown.of(tree, evidence, self.folds, 1 if many else None)
+        if self.optimise == "error":
+            grown = grown.without_costs()
+        sized = self._cut_back(grown, loss)
+        found, held_out = self._replace(sized, grown.evidence, rivals, loss)
+        if grown.folds and sized.tree.n_leaves + len(found) > 1:
+            leaf = grown.leaf(self.smooth)
+            if not self._proven(held_out, leaf.held_out, evidence.train.y):
+                return leaf.tree
+        return graft(sized.tree, found, evidence.train) if found else sized.tree
+
+    def _proven(self, tree: HeldOut, leaf: HeldOut, y: np.ndarray) -> bool:
+        """Whether a tree is better than a single leaf beyond doubt.
+
+        Of a rare class few rows speak, whatever their weight: the fewer they are, the more
+        is asked, by Student's distribution.
+        """
+        one = np.arange(len(y)) if tree.groups is None else tree.groups
+        rows = y[np.unique(one, return_index=True)[1]]
+        others = len(rows) - np.bincount(rows).max()
+        errors, log_loss = (tree.gain(leaf, by) for by in ("errors", "log_loss"))
+
+        def enough(normal: float) -> float:
+            return float(stats.t.isf(stats.norm.sf(normal), max(others - 1, 1)))
+
+        return log_loss >= enough(self.min_gain) or min(errors, log_loss) >= enough(
+            BOTH * self.min_gain
+        )
+
+    def _loss(self, tree: Tree) -> str:
+        """The held-out loss that decides, after checking the options."""
+        for name in ("doubt", "step", "min_gain"):
+            number(name, getattr(self, name), 0)
+        optimise = self.optimise
+        if optimise is None:
+            optimise = "error" if tree.costs is None else "cost"
+        if not isinstance(optimise, str) or optimise not in LOSSES:
+            raise ValueError(unknown("optimise", optimise, list(LOSSES)))
+        if optimise == "cost" and tree.costs is None:
+            raise ValueError("optimise='cost' needs a cost_matrix")
+        return LOSSES[optimise]
+
+    def _cut_back(self, grown: Grown, loss: str) -> Sized:
+        """The tree with the least loss; where that leaves it open, the least log loss."""
+        if not self.smooth:
+            return grown.by_errors(self.se, smooth=False)
+        by_log_loss = grown.by_log_loss()
+        if loss == "log_loss":
+            return by_log_loss
+        by_errors = grown.by_errors(self.se)
+        sizes = by_log_loss.tree.n_parameters, by_errors.tree.n_parameters
+        new, old = by_log_loss.held_out, by_errors.held_out
+        return by_log_loss if self._better(new, old, loss, *sizes) else by_errors
+
+    def _better(
+        self, new: HeldOut, old: HeldOut, loss: str, size: int, old_size: int
+    ) -> bool:
+        """Whether something with `size` parameters is better than the old.
+
+        What is richer must not make more errors, but for a single leaf in the old's place,
+        which ranks nothing.
+        """
+        richer = size > old_size
+        gain = new.gain(old, loss)
+        worst = 0.0 if richer and old_size > 1 else -self.doubt
+        if loss != "log_loss" and worst <= gain <= self.doubt:
+            gain = new.gain(old, "log_loss")
+        return gain > (self.step if richer else 0.0) + 1e-9
+
+    def _replace(
+        self,
+        sized: Sized,
+        evidence: Evidence,
+        rivals: Sequence[TrialLearner],
+        loss: str,
+    ) -> tuple[dict[int, Replacement | Split], HeldOut]:
+        """What stands at nodes after all rivals were asked, and what the tree then loses.
+
+        A node that keeps its test has that test, with the candidates to remember.
+        """
+        tree, held_out, problem = sized.tree, sized.held_out, evidence.problem
+        assert problem is not None
+        found: dict[int, Replacement | Split] = {}
         if not rivals:
-            return tree
-        start, passing, _ = tree.passing(rows.table)
+            return found, held_out
+        start, passing, _ = tree.passing(evidence.train.table)
         leaves = subtree_sums(tree, np.ones(tree.n_nodes))
         limits, n_leaves = problem.limits, tree.n_leaves
-        splits: dict[int, Split] = {}
         queue = [0]
         for at in queue:
             here = passing[start[at] : start[at + 1]]
             tested = here[held_out.weight[here] > 0]
-            enough = held_out.weight[tested].sum() >= self.min_rows - 1e-9
-            if not enough or not held_out.wrong[tested].any():
+            enough = len(tested) >= self.min_rows
+            if not enough or not getattr(held_out, loss)[tested].any():
                 continue
             if tree.depths[at] == limits.max_depth or limits.expired():
                 continue
-            eager = at == 0 and tree.kind[0] != LEAF
-            first = self.root_margin if eager else self.margin
-            trials, best = self._compete(problem, tested, rivals, held_out, first)
-            split = None if best is None else trials[best].split()
-            more = 0 if split is None else split.n_children - int(leaves[at])
+            is_leaf = tree.kind[at] == LEAF
+            size = _subtree(tree, at).n_parameters
+            trials, best = self._compete(problem, tested, rivals, held_out, loss, size)
+            winner = None if best is None else trials[best].replacement()
+            more = 0 if winner is None else winner.n_leaves - int(leaves[at])
             if limits.max_leaves is not None and n_leaves + more > limits.max_leaves:
-                split = None
-            if split is None and tree.kind[at] == LEAF:
-                continue
-            said = _said(tree, at, trials, held_out, None if split is None else best)
-            splits[at] = replace(split or tree.split(at), candidates=said)
-            if split is None:
+                winner = None
+            won = None if winner is None or best is None else trials[best]
+            if won is None:
+                best = None
+            candidates = _candidates(tree, at, size, trials, held_out, best, loss)
+            if winner is not None and won is not None:
+                n_leaves += more
+                if winner.split is not None:
+                    split = replace(winner.split, candidates=candidates)
+                    winner = replace(winner, split=split)
+                found[at] = winner
+                held_out = held_out.put(won.rows.rows, won.held_out)
+            elif not is_leaf:
+                found[at] = replace(tree.split(at), candidates=candidates)
                 part = children(tree, at)
                 queue.extend(range(part.start, part.stop))
-            else:
-                n_leaves += more
-        return graft(tree, splits, rows) if splits else tree
-
-    def _cut_back(self, tree: Tree, evidence: Evidence) -> tuple[Tree, HeldOut]:
-        """The pruned tree, and how it fared on rows that were held out."""
-        links = weakest_links(tree, training_errors(tree, evidence))
-        alphas, prices = steps(tree, links)
-        many = tree.value[0].sum() > 10 * number("max_rows", self.max_rows, 1)
-        parts = fold_trees(evidence, self.folds, 1 if many else None)
-        by_fold = np.array(
-            [errors_at(t.tree, t.links, prices * t.total, t.test) for t in parts]
-        )
-        weight, wrong = np.zeros((2, len(evidence.train.y)))
-        for part in parts:
-            weight[part.rows] += part.test.weight
-        size = CostComplexity(self.folds, se=self.se)
-        chosen = size.choose(
-            by_fold, by_group(weight, evidence.train.groups), tree.costs is None
-        )
-        for part in parts:
-            answer = part.cut(prices[chosen]).predict_labels(part.test.table)
-            lost = mistakes(part.tree, part.test.y, answer)
-            wrong[part.rows] += part.test.weight * lost
-        return tree.collapse(links <= alphas[chosen]), HeldOut(weight, wrong)
+        return found, held_out
 
     def _compete(
         self,
@@ -185,29 +267,28 @@ class Contest(Pruning):
         here: np.ndarray,
         rivals: Sequence[TrialLearner],
         held_out: HeldOut,
-        first: float,
+        loss: str,
+        size: int,
     ) -> tuple[list[Trial], int | None]:
         """What rivals make of rows of a node; which beats the subtree and the others.
 
-        `first` is the margin of the first rival.
+        `size` are the parameters of the subtree.
         """
         if len(here) > self.max_rows:
             here = _sample(problem, here, self.max_rows)
         node = Node(problem, here, problem.weight[here])
-        least = held_out.shares()[here]
+        least = held_out.take(here)
         trials: list[Trial] = []
         best = None
-        for rank, rival in enumerate(rivals):
+        for rival in rivals:
             trial = rival.trial(node, least)
             if trial is None:
                 continue
             trials.append(trial)
-            found, needed = trial.held_out, self.margin if rank else first
-            if best is not None:
-                richer = trial.n_parameters > trials[best].n_parameters
-                needed = self.step if richer else 0.0
-            if found.complete and found.gain(least) > needed + 1e-9:
-                best, least = len(trials) - 1, found.shares()
+            new = trial.held_out
+            own_size = trial.n_parameters
+            if new.complete and self._better(new, least, loss, own_size, size):
+                best, least, size = len(trials) - 1, new, own_size
         if best is None or self.sparse is None or problem.limits.expired():
             return trials, best
         sparse = trials[best].sparser(number("sparse", self.sparse, 0))
@@ -217,38 +298,37 @@ class Contest(Pruning):
         return trials, best
 
 
-def _said(
-    tree: Tree, at: int, trials: list[Trial], held_out: HeldOut, best: int | None
+def _candidates(
+    tree: Tree,
+    at: int,
+    size: int,
+    trials: list[Trial],
+    held_out: HeldOut,
+    best: int | None,
+    loss: str,
 ) -> tuple[Considered, ...]:
-    """The candidates of a node and their held-out errors, for the reader of the tree."""
+    """The candidates of a node and their held-out losses, for the reader of the tree."""
     if not trials:
         return ()
-    here = trials[0].rows.rows
-    below = tree.collapse(np.arange(tree.n_nodes)) if at == 0 else _subtree(tree, at)
-    share = float(held_out.wrong[here].sum() / held_out.weight[here].sum())
+    subtree = held_out.take(trials[0].rows.rows)
     kind = "leaf" if tree.kind[at] == LEAF else tree.split(at).kind
-    what = "error" if tree.costs is None else "cost"
-    said = [
-        Considered(
-            "univariate subtree", kind, below.n_parameters, what, share, best is None
-        )
-    ]
+    what = {"log_loss": "log loss"}.get(loss, "error" if tree.costs is None else "cost")
+    score = subtree.mean(loss)
+    out = [Considered("univariate subtree", kind, size, what, score, best is None)]
     for i, trial in enumerate(trials):
-        said.append(
+        score = trial.held_out.mean(loss)
+        out.append(
             Considered(
-                trial.name,
-                trial.kind,
-                trial.n_parameters,
-                what,
-                trial.held_out.error,
-                best == i,
+                trial.name, trial.kind, trial.n_parameters, what, score, best == i
             )
         )
-    return tuple(said)
+    return tuple(out)
 
 
 def _subtree(tree: Tree, at: int) -> Tree:
     """The part of a tree below a node."""
+    if at == 0:
+        return tree
     to = np.arange(tree.n_nodes)
     to[0] = at
     return tree.collapse(to)
@@ -260,31 +340,41 @@ def _sample(problem: Problem, rows: np.ndarray, n: int) -> np.ndarray:
     return rows[part.folds(len(rows) / n, problem.seed) == 0]
 
 
-def graft(tree: Tree, splits: dict[int, Split], rows: Rows) -> Tree:
+def graft(tree: Tree, found: dict[int, Replacement | Split], rows: Rows) -> Tree:
     """The tree with other tests at some nodes.
 
-    Where a test is the node's own (with other candidates to remember), what lies below it
-    stays; the branches of any other are leaves.
+    A node with a `Split`, its own test with candidates to remember, keeps what lies below
+    it; a `Replacement` ends in leaves that answer by its model.
     """
-    start, passing, _ = tree.passing(rows.table)
+    start, passing, part = tree.passing(rows.table)
     records: list[NodeRecord] = []
-    queue: list[tuple[int, int, np.ndarray | None]] = [(0, -1, None)]
-    for at, parent, value in queue:  # grows while it is read: breadth first
-        record = NodeRecord(parent, tree.value[at] if value is None else value)
-        records.append(record)
-        if value is not None or (tree.kind[at] == LEAF and at not in splits):
+    new_leaf = tuple[np.ndarray, LeafModel]
+    queue: list[tuple[int, int, new_leaf | None]] = [(0, -1, None)]
+    for at, parent, leaf in queue:  # grows while it is read: breadth first
+        if leaf is not None:
+            records.append(NodeRecord(parent, leaf[0], model=leaf[1]))
             continue
+        record = NodeRecord(parent, tree.value[at])
+        records.append(record)
         own, first = len(records) - 1, len(queue)
-        kept = None if tree.kind[at] == LEAF else tree.split(at)
-        split = record.split = splits.get(at, kept)
-        if split is None or split == kept:
-            part = children(tree, at)
-            queue += [(child, own, None) for child in range(part.start, part.stop)]
+        new = found.get(at)
+        if isinstance(new, Replacement):
+            record.split = new.split
+            if new.split is None:
+                record.model = new.model
+                continue
+            here = slice(start[at], start[at + 1])
+            branch = new.split.route(rows.table, passing[here])
+            counts = np.zeros((new.split.n_children, len(tree.classes)))
+            weight = rows.weight[passing[here]] * part[here]
+            np.add.at(counts, (branch, rows.y[passing[here]]), weight)
+            queue += [(at, own, (c, new.model)) for c in counts]
+        elif tree.kind[at] == LEAF:
+            continue
         else:
-            here = passing[start[at] : start[at + 1]]
-            branch = split.route(rows.table, here)
-            counts = np.zeros((split.n_children, len(tree.classes)))
-            np.add.at(counts, (branch, rows.y[here]), rows.weight[here])
-            queue += [(at, own, c) for c in counts]
+            record.split = tree.split(at) if new is None else new
+            below = children(tree, at)
+            queue += [(child, own, None) for child in range(below.start, below.stop)]
         record.children = range(first, len(queue))
-    return tree_from_nodes(tree.schema, tree.classes, records).replace(costs=tree.costs)
+    new_tree = tree_from_nodes(tree.schema, tree.classes, records)
+    return new_tree.replace(costs=tree.costs, shrinkage=tree.shrinkage)
