@@ -300,6 +300,26 @@ def test_class_weights_and_costs(data: Path, loans: pd.DataFrame, tmp_path: Path
     assert cost[1] < cost[0] < cost[2] and cost[3] > 0
 
 
+@pytest.mark.parametrize("loss", ["error", "log_loss", "cost"])
+def test_what_to_optimise(data: Path, loans: pd.DataFrame, tmp_path: Path, loss: str):
+    loans = loans.drop(columns=["id", "w"])
+    loans.to_csv(data, index=False)
+    model = tmp_path / "model.json"
+    fit = ["fit", data, "--target", "risk", "--folds", 0, "--optimise", loss]
+    cost = {"bad": {"good": 2}, "good": {"bad": 1}} if loss == "cost" else None
+    more = ["--cost", "bad:good=2"] if cost else []
+    assert run(*fit, *more, "-o", model).exit_code == 0
+    clf = OmniTreeClassifier(optimise=loss, cost_matrix=cost, random_state=0)
+    assert (
+        load(model).describe() == clf.fit(loans.iloc[:, :-1], loans["risk"]).describe()
+    )
+    assert "'cart' has no optimise" in refused(*fit, *more, "--preset", "cart")
+    number = run(*fit, *more, "--target", "income")
+    assert number.exit_code == 1 and "for classes" in number.stderr
+    if cost:
+        assert "needs a --cost" in refused(*fit)
+
+
 def test_costs_with_a_class_that_a_fold_lacks(tmp_path: Path):
     path = tmp_path / "data.csv"
     lines = [f"{i},{'abc'[(i > 19) + (i == 39)]}\n" for i in range(40)]

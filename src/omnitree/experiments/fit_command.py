@@ -43,6 +43,7 @@ FEW_FOLDS = 3
 LARGE = 1_000_000
 WIDTH = 88  # of what `describe` prints, too
 TASKS = ["classification", "regression"]
+LOSSES = ["error", "log_loss", "cost"]
 
 
 def fit(
@@ -115,6 +116,14 @@ def fit(
             "column the true classes, the others the answers.",
         ),
     ] = None,
+    optimise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|log_loss|cost",
+            help="What the held-out rows of the preset omni judge by: wrong answers, "
+            "probabilities, or costs. By default costs if there are any, else errors.",
+        ),
+    ] = None,
     sep: Sep = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -143,11 +152,15 @@ def fit(
         raise InputError(f"--folds must be 0 or at least 2, not {folds}")
     if task not in (None, *TASKS):
         raise InputError(unknown("task", task, TASKS))
+    if optimise not in (None, *LOSSES):
+        raise InputError(unknown("loss", optimise, LOSSES))
+    if optimise == "cost" and cost is None:
+        raise InputError("--optimise cost needs a --cost")
     parse(preset)  # complains before a file is read
     check_output(output, data)
     format = file_format(sep, decimal, encoding, comment, sheet, missing)
     rows, numeric = _learning_rows(data, format, target, task, drop, weight, groups)
-    procedure = _procedure(preset, seed, numeric, rows, class_weight, cost)
+    procedure = _procedure(preset, seed, numeric, rows, class_weight, cost, optimise)
     with input_at_fault():
         model = procedure.fit(rows)
     typer.echo(model.describe() + "\n")
@@ -255,19 +268,27 @@ def _procedure(
     rows: Rows,
     class_weight: str | None,
     cost: str | None,
+    optimise: str | None,
 ) -> Procedure:
     from omnitree.experiments import fit_options
     from omnitree.experiments.procedure import Procedure
 
     if numeric:
-        for option, value in (("class-weight", class_weight), ("cost", cost)):
+        for option, value in (
+            ("class-weight", class_weight),
+            ("cost", cost),
+            ("optimise", optimise),
+        ):
             if value is not None:
                 raise InputError(f"--{option} is for classes, not for a number")
         return Procedure(preset, seed, numeric)
     classes = sorted(set(rows.y.tolist()))
     weights = class_weight and fit_options.class_weights(class_weight, classes)
     costs = fit_options.costs(cost, classes) if cost else None
-    return Procedure(preset, seed, class_weight=weights or None, costs=costs)
+    options = {"optimise": optimise} if optimise else {}
+    return Procedure(
+        preset, seed, class_weight=weights or None, costs=costs, options=options
+    )
 
 
 def _print_report(
