@@ -75,7 +75,8 @@ class Grower {
             auto* out = &lists.entries[std::size_t(c) * n];
             const auto emit = [&](u32 i, u64 rank, u32 row, u32 label) {
                 out[i] = lists.layout.pack(rank, row, label);
-                if (task_.value_thresholds && rank == values_[c].size()) values_[c].push_back(task_.at(row, c));
+                if (task_.value_thresholds && rank == values_[c].size())
+                    values_[c].push_back(sorter ? sorter->at(row) : task_.at(row, c));
             };
             if (task_.order) keep_order(task_, c, emit);
             else sorter->sort(c, emit);

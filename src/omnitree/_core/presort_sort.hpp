@@ -49,6 +49,9 @@ class ColumnSorter {
         }
     }
 
+    // Value of a row in the column sorted last.
+    double at(u32 row) const { return value_[row]; }
+
   private:
     static constexpr u32 SHORT = 32;  // runs and cells up to here are left to insertion
     static constexpr u32 IN_CACHE = 65536;  // words that may be scattered freely
