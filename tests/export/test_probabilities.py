@@ -229,7 +229,7 @@ def test_explanations_have_the_probabilities(scale, seed):
             above = tree.parent[step.node]
             if step.kind == "model" and above in tree.sharing and scale is not None:
                 assert not step.contributions and step.value is None
-                assert step.text.startswith("probabilit")
+                assert step.text.startswith(("probability", "probabilities"))
         if found.counterfactual is not None:
             assert found.counterfactual.label != found.label
 
