@@ -11,7 +11,9 @@ Then the two errors that a user is shown: that of the chosen candidate at the ro
 cross-validation of the whole procedure. The report gives a 95 % interval; for the candidate
 it is Wilson's, of as many rows as the weights are worth (Kish). The truth is the error of
 the tree on 20,000 fresh rows, weighted like the error in question. The goal is that 95 % of
-the intervals hold it, less two standard errors of that share.
+the report's intervals hold it, less two standard errors of that share. The candidate's error
+is shown for the few trees that have grown, without a goal: these grew because by chance it
+looked better than it is.
 
     python benchmarks/noise.py --jobs 2 -o benchmarks/results/noise.md
 """
@@ -159,12 +161,10 @@ def report(found: pd.DataFrame) -> tuple[str, bool]:
     goals = [
         (f"{share:.1%} of {len(found)} trees have grown (at most 5 %)", share <= 0.05)
     ]
-    for kind in ("tree", "report"):
-        inside = found[kind].dropna().astype(float)
-        if len(inside):
-            least = 0.95 - 2 * np.sqrt(0.95 * 0.05 / len(inside))
-            told = f"the {kind}'s interval holds the truth in {_told(inside)}"
-            goals.append((f"{told} (at least {least:.1%})", inside.mean() >= least))
+    inside = found["report"].astype(float)
+    least = 0.95 - 2 * np.sqrt(0.95 * 0.05 / len(inside))
+    told = f"the report's interval holds the truth in {_told(inside)}"
+    goals.append((f"{told} (at least {least:.1%})", inside.mean() >= least))
     text += ["", *(f"- {'met' if met else 'NOT MET'}: {told}" for told, met in goals)]
     return "\n".join(text) + "\n", all(met for _, met in goals)
 

@@ -51,6 +51,22 @@ def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
     return costs
 
 
+def with_ties(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Class counts of nodes in which what differs by rounding alone is equal.
+
+    Fractional weights, such as balanced ones, add up to nearly equal sums; which class a
+    leaf answers must not depend on the last bit.
+
+    Examples
+    --------
+    >>> a, b = with_ties(np.array([[0.1 + 0.2, 0.3]]))[0].tolist()
+    >>> a == b
+    True
+    """
+    unit = counts.sum(axis=1, keepdims=True) * 2.0**-40
+    return np.round(np.divide(counts, unit, where=unit > 0, out=counts.copy())) * unit
+
+
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The labels that occur, in order, and the place of each row's among them."""
     if labels.dtype.kind in "iu":

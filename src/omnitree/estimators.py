@@ -18,7 +18,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from omnitree.base_estimator import BaseTree
-from omnitree.class_inputs import check_costs, check_labels, classes_and_codes
+from omnitree.class_inputs import (
+    check_costs,
+    check_labels,
+    classes_and_codes,
+    with_ties,
+)
 from omnitree.learners import Univariate
 from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
 from omnitree.row_inputs import check_groups, check_weights
@@ -105,6 +110,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             held_out = self._encode_rows(prune_set, table, classes)
         labels_of = tuple(classes.tolist())
         tree = self._grow_and_prune(parts, rows, labels_of, held_out, costs)
+        if (weight % 1).any():
+            tree = tree.replace(value=with_ties(tree.value))
         self._set_fitted(tree, classes)
         return self
 

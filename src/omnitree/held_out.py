@@ -67,9 +67,14 @@ class HeldOut:
         )
 
     def put(self, rows: NDArray, other: HeldOut) -> HeldOut:
-        """The same with the losses of `rows` exchanged for others."""
+        """The same with the losses of `rows` exchanged for others, where these are known.
+
+        What was held out in some folds only says nothing of the other rows.
+        """
         errors, log_loss = self.errors.copy(), self.log_loss.copy()
-        errors[rows], log_loss[rows] = other.errors, other.log_loss
+        known = other.weight > 0
+        errors[rows[known]] = other.errors[known]
+        log_loss[rows[known]] = other.log_loss[known]
         return replace(self, errors=errors, log_loss=log_loss)
 
     @property
