@@ -6,7 +6,8 @@ Fit the front door, read the tree, ask why one row gets its answer, and keep the
 """
 
 # %%
-# The table may have numbers, symbols, booleans and gaps; nothing needs to be encoded.
+# The table may have numbers, categories, booleans, dates and missing values; nothing
+# needs to be encoded.
 # Here are measurements of irises, and the species.
 
 from tempfile import TemporaryDirectory

@@ -7,7 +7,7 @@ other systems; here three of them answer for every row, and all agree with the l
 """
 
 # %%
-# A table with a symbol and with gaps: passengers of an imaginary ferry.
+# A table with categories and missing values: passengers of an imaginary ferry.
 
 import ctypes
 import sqlite3
@@ -68,8 +68,8 @@ for age, fare, deck in X.itertuples(index=False):
 print("C agrees:", (clf.classes_[found] == answers).all())
 
 # %%
-# **ONNX**: standard operators only. Numbers and strings are two tables; a gap is NaN,
-# or an empty string.
+# **ONNX**: standard operators only. Numbers and strings are two tables; a missing value is
+# NaN or an empty string.
 
 session = onnxruntime.InferenceSession(clf.export("onnx"))
 labels, probabilities = session.run(

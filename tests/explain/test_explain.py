@@ -160,7 +160,7 @@ def test_one_term_is_told_by_its_cell():
     text = str(clf.explain({"a": 9.5}))
     assert "a >= 8\n      value 9.5, 1.5 from the other side" in text
     text = str(clf.explain({"a": None}))
-    assert "a < 8\n      value 3 (fills a gap), 5 from the other side" in text
+    assert "a < 8\n      value 3 (filled in), 5 from the other side" in text
 
 
 def test_gaps_are_told():
@@ -179,7 +179,7 @@ def test_gaps_are_told():
     assert "x is missing: surrogate test 1" in said["surrogate"]
     clf = presets.make("ldt", pruning=None).fit(load_iris().data, load_iris().target)
     text = str(clf.explain([5.0, None, 1.5, 0.2]))
-    assert "x1 = 3.05733 (fills a gap)" in text and "instead: x1" in text
+    assert "x1 = 3.05733 (filled in)" in text and "instead: x1" in text
 
 
 def test_rows_in_any_form():

@@ -103,7 +103,7 @@ def test_fractions_with_a_gap():
     np.testing.assert_allclose(value[humid + 1], [3, 5 / 13])
     np.testing.assert_allclose(value[branch(clf, rain, "true")], [2, 5 / 13])
     np.testing.assert_allclose(value[branch(clf, rain, "false")], [0, 3])
-    assert "humidity > 75: Don't Play (3.38462 rows, 0.384615 wrong)" in clf.describe()
+    assert "humidity > 75: Don't Play (3.4 rows, 0.4 wrong)" in clf.describe()
 
 
 def test_predictions_with_gaps():

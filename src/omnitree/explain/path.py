@@ -185,7 +185,7 @@ def _details(step: Step) -> list[str]:
 def _cell(c: Contribution) -> str:
     """What a row has in a feature, or what stands in for it."""
     value = f"{c.value:.6g}" if isinstance(c.value, float) else c.value
-    filled = " (fills a gap)" if c.filled else ""
+    filled = " (filled in)" if c.filled else ""
     return "missing" if value is None else f"{value}{filled}"
 
 
