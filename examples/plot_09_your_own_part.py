@@ -9,10 +9,10 @@ directions and keeps the best.
 
 # %%
 # A learner gets a node and gives back a fitted test, or ``None`` to leave the node a
-# leaf. ``node.view("linear")`` holds the node's rows as a matrix: categories as columns of
-# +1 and -1, missing values filled. A merit scores tables of counts, branches times classes, many
-# at once. Constructor arguments are the whole state of a part, so that ``clone`` and
-# ``GridSearchCV`` know it; what is random comes from ``rng``.
+# leaf. ``node.view("linear")`` holds the node's rows as a matrix: categories as columns
+# of +1 and -1, missing values filled in. A merit scores tables of counts, branches times
+# classes, many at once. Constructor arguments are the whole state of a part, so that
+# ``clone`` and ``GridSearchCV`` know it; what is random comes from ``rng``.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -60,8 +60,8 @@ class RandomDirections(SplitLearner):
 
 
 # %%
-# That is all: growing, missing values, pruning, words, pictures and exports are those of every
-# tree.
+# That is all: growing, missing values, pruning, words, pictures and exports are those of
+# every tree.
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X, y = X.iloc[:, :6], np.where(y, "benign", "malignant")
