@@ -14,7 +14,7 @@ import typer
 import omnitree
 from omnitree import presets
 from omnitree.cli import app as command_line
-from omnitree.persistence import REGISTRIES
+from omnitree.documents import REGISTRIES
 
 project = "omnitree"
 author = "The omnitree developers"
