@@ -190,7 +190,7 @@ def test_of_trees_that_repeats_cannot_tell_apart_the_smallest():
 
 
 def test_repeats_end_when_the_choice_stays(monkeypatch):
-    """Four choices alike are enough; tables of many rows get one cross-validation."""
+    """Five choices alike are enough; tables of many rows get one cross-validation."""
     from omnitree.pruning import cost_complexity
 
     calls = []
@@ -210,9 +210,9 @@ def test_repeats_end_when_the_choice_stays(monkeypatch):
         return len(calls)
 
     X = np.arange(80.0)[:, None]
-    assert fit_counted(X, (X[:, 0] > 30).astype(int), 10) == 4
+    assert fit_counted(X, (X[:, 0] > 30).astype(int), 10) == 5
     assert fit_counted(X, (X[:, 0] > 30).astype(int), 2) == 2
-    assert 4 <= fit_counted(*flat(), 10) <= 10
+    assert 5 <= fit_counted(*flat(), 10) <= 10
     monkeypatch.setattr(cost_complexity, "REPEATED_ROWS", 1000)
     assert fit_counted(*flat(), 10) == 2
     assert fit_counted(*flat(600), 10) == 1

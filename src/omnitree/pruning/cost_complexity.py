@@ -32,8 +32,8 @@ from omnitree.pruning.base import (
 from omnitree.tree import LEAF, Tree
 
 REPEATED_ROWS = 50_000  # of all repeats together
-STABLE = 4  # choices alike that end the repeats
-NOISE = 2.0  # standard errors that may be due to the folds
+STABLE = 5  # choices alike that end the repeats
+NOISE = 1.0  # standard errors that may be due to the folds
 
 
 class CostComplexity(Pruning):
@@ -51,9 +51,9 @@ class CostComplexity(Pruning):
         Cut at this price of a leaf (in errors per row) instead of choosing one.
     repeats : int, default=1
         With `folds`: at most so many cross-validations, each with other folds, whose errors
-        are averaged. They end when the last four averages choose alike, and have no more
+        are averaged. They end when the last five averages choose alike, and have no more
         than 50,000 rows in all: larger tables are cross-validated once. Differences within
-        two standard errors of an average are due to the folds: of trees that the repeats
+        a standard error of an average may be due to the folds: of trees that the repeats
         cannot tell apart, the smallest is taken.
 
     With a cost matrix, errors are what they cost. In a tree for a numeric target the loss
