@@ -93,3 +93,13 @@ def passing(tree: Tree, leaf: np.ndarray) -> list[list[int]]:
             out[node].append(row)
             node = int(tree.parent[node])
     return out
+
+
+def shrunken_shares(tree: Tree, m: float) -> np.ndarray:
+    """Class shares in which those of the parent count as m rows, from the root down."""
+    value, k = tree.value, tree.value.shape[1]
+    shares = [(value[0] + 1 / k) / (value[0].sum() + 1)]
+    for node in range(1, tree.n_nodes):
+        prior = shares[tree.parent[node]] * m
+        shares.append((value[node] + prior) / (value[node].sum() + m))
+    return np.array(shares)

@@ -456,10 +456,7 @@ class Tree:
         shares = np.empty(self.value.shape)
         shares[0] = (self.value[0] + 1 / k) / (self.value[0].sum() + 1)
         total = self.value.sum(axis=1)
-        for depth in range(1, self.depth + 1):
-            here = np.flatnonzero(self.depths == depth)
-            prior = shares[self.parent[here]] * m
-            shares[here] = (self.value[here] + prior) / (total[here] + m)[:, None]
+        subtrees.shrunken_shares(self.shape, self.value, total, m, shares)
         return shares
 
     @cached_property

@@ -92,3 +92,10 @@ def test_passing_and_counts(trees, rng):
         for node, rows in enumerate(expected):
             here = np.bincount(y[rows], weight[rows], len(tree.classes))
             np.testing.assert_allclose(counts[node], here, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [0.5, 20.0])
+def test_shrunken_shares(trees, m):
+    for tree, _ in trees:
+        expected = naive.shrunken_shares(tree, m)
+        np.testing.assert_allclose(tree.shrunken_shares(m), expected, rtol=1e-14)

@@ -121,6 +121,17 @@ inline void depths(const Shape& t, int32_t* out) {
   for (int64_t node = 1; node < t.n; ++node) out[node] = out[t.parent[node]] + 1;
 }
 
+// Class shares (n x k) of every node, with those of its parent counting as m rows; the line
+// of the root is given.
+inline void shrunken_shares(const Shape& t, const double* value, const double* total, int64_t k,
+                            double m, double* out) {
+  for (int64_t node = 1; node < t.n; ++node) {
+    const double* above = out + static_cast<int64_t>(t.parent[node]) * k;
+    for (int64_t c = 0; c < k; ++c)
+      out[node * k + c] = (value[node * k + c] + above[c] * m) / (total[node] + m);
+  }
+}
+
 // The nodes that are left, breadth first, where `to` says what takes a node's place:
 // itself, a descendant, or -1: it becomes a leaf.
 struct Kept {

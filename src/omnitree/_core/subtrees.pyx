@@ -30,6 +30,8 @@ cdef extern from "subtrees.hpp" namespace "omnitree" nogil:
     void c_sums_at "omnitree::sums_at" (
         const Shape&, const double*, const double*, const double*, int64_t,
         double*) except +
+    void c_shrunken "omnitree::shrunken_shares" (
+        const Shape&, const double*, const double*, int64_t, double, double*)
     void c_depths "omnitree::depths" (const Shape&, int32_t*)
     void count_passing(const Shape&, const int32_t*, int64_t, int64_t*)
     void list_passing(const Shape&, const int32_t*, int64_t, const int64_t*,
@@ -82,6 +84,14 @@ def sums_at(tuple shape, const double[::1] links, const double[::1] as_leaf,
     with nogil:
         c_sums_at(t, &links[0], &as_leaf[0], &alphas[0], alphas.shape[0], &out[0])
     return np.asarray(out)
+
+
+def shrunken_shares(tuple shape, const double[:, ::1] value, const double[::1] total,
+                    double m, double[:, ::1] out):
+    """Fill in class shares of which the root's are given; see `Tree.shrunken_shares`."""
+    cdef Shape t = view_shape(shape)
+    with nogil:
+        c_shrunken(t, &value[0, 0], &total[0], value.shape[1], m, &out[0, 0])
 
 
 def depths(tuple shape):
