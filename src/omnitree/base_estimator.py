@@ -355,10 +355,11 @@ class BaseTree(Showing, BaseEstimator):
 
         A test on one feature gives its decrease of the Gini impurity (of the loss, in a
         regressor) to that feature, as in scikit-learn. A test on several features shares
-        it by contributions: |weight| times the standard deviation of the feature among
-        the training rows of the node, summed over the functions of a machine; a product
-        counts half for each of its features. A model in a leaf counts with what it takes
-        off the Brier score (the loss) of the leaf, shared in the same way.
+        it by contributions: the size of the weight times the standard deviation of the
+        feature among the training rows of the node, summed over the functions of a
+        machine; a product counts half for each of its features. A model in a leaf counts
+        with what it takes off the Brier score (the loss) of the leaf, shared in the same
+        way.
 
         That of a date is the sum over its parts; a column that was left out has 0.
         """

@@ -478,8 +478,8 @@ class Tree:
 
         That is the decrease of the Gini impurity, or of the loss, at tests and by models
         in leaves. A test on several features, or a model, divides it by contributions:
-        |weight| times the standard deviation of the column among the rows of the node
-        (`omnitree.importance`).
+        the size of the weight times the standard deviation of the column among the rows
+        of the node (`omnitree.importance`).
         """
         importance = np.zeros(self.schema.n_features)
         if self.has_weights:

@@ -90,7 +90,7 @@ def test_candidates_are_shown():
     X, y = make_friedman1(120, random_state=0)
     learner = RegressionOmnivariate(("univariate", "linear"), min_branch=5)
     reg = TreeRegressor(learner, max_depth=1).fit(X, y)
-    assert "why " in reg.describe()
+    assert "univariate: chosen because its BIC is" in reg.describe()
 
 
 def test_absolute_error_is_robust(rng):
