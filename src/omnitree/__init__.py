@@ -10,6 +10,7 @@ Examples
 >>> clf = omnitree.OmniTreeClassifier(random_state=2).fit(petals, y)
 >>> print(clf.describe())  # doctest: +ELLIPSIS
 4 nodes, 3 leaves, 3 classes
+softmax: exp(score) of a class over the sum of exp(score) of all
 linear machine: predict the class with the largest score
   setosa     = 21.7... - 3.7... petal length (cm) - 7.5... petal width (cm)
 ...
