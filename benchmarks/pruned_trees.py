@@ -9,7 +9,8 @@ earlier: what a user pays who asks for C4.5 instead of a bare tree.
 
 Goals: `cart` at most 12 units (itself and ten folds of nine tenths each are 10), `c4.5` at
 most 3, `omni` at most 1.5 times `cart` and its machines. The time of the machines is that of
-the trials of linear and quadratic tests inside the same fit.
+the contests in the same fit: sampling rows for the trials of linear and quadratic tests,
+these trials, and the thinning of the winner.
 
     python benchmarks/pruned_trees.py -o benchmarks/results/pruned_trees.md
 
@@ -31,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 import omnitree
 from omnitree import presets
-from omnitree.learners import Boosted, Softmax
+from omnitree.pruning import Contest
 
 CART, C45, OMNI = 12.0, 3.0, 1.5
 
@@ -71,30 +72,26 @@ TABLES = {"numbers": numbers, "mixed": mixed}
 
 
 class Machines:
-    """CPU time of the trials of tests over many columns, while it is entered."""
+    """CPU time of the contests of tests over many columns, while it is entered."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def __enter__(self) -> Machines:
-        self.own = {learner: learner.trial for learner in (Softmax, Boosted)}
-        for learner, trial in self.own.items():
-            learner.trial = self._timed(trial)
-        return self
+        compete = self.compete = Contest._compete
 
-    def __exit__(self, *error) -> None:
-        for learner, trial in self.own.items():
-            learner.trial = trial
-
-    def _timed(self, trial):
-        def timed(*args, **options):
+        def timed(*args):
             start = time.process_time()
             try:
-                return trial(*args, **options)
+                return compete(*args)
             finally:
                 self.seconds += time.process_time() - start
 
-        return timed
+        Contest._compete = timed
+        return self
+
+    def __exit__(self, *error) -> None:
+        Contest._compete = self.compete
 
 
 def fit(preset: str, X, y, **changes) -> tuple[float, float, int]:

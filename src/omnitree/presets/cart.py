@@ -22,7 +22,7 @@ def cart(
     The cross-validation is repeated with other folds until the choice stays, at most
     ``repeats`` times, and of sizes that the repeats cannot tell apart the smallest is taken
     (`CostComplexity`). The book has one cross-validation, ``repeats=1``, where the folds
-    alone move the size of a tree by a factor of five (benchmarks/results/seeds.md): the rule
+    alone often double the size of a tree (benchmarks/results/seeds.md): the rule
     is the book's, the evidence for it more precise. Tables of more than 25,000 rows are
     cross-validated once.
 
