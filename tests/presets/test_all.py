@@ -114,11 +114,11 @@ def test_pickle(name):
 def test_grid_search_reaches_into_parts(name):
     X, y = load_iris(return_X_y=True)
     clf = presets.make(name, random_state=0)
-    grid = {"learner__merit": ["gini", "twoing"], "max_depth": [0, None]}
+    grids = [{"learner__merit": ["gini", "twoing"], "max_depth": [0, None]}]
     for key, value in clf.get_params().items():
         if key.startswith("pruning__") and isinstance(value, float):
-            grid[key] = [value, value / 2]
-    search = GridSearchCV(clf, grid, cv=3).fit(X, y)
+            grids.append({key: [value / 2], "max_depth": [None]})
+    search = GridSearchCV(clf, grids, cv=3).fit(X, y)
     if clf.leaves == "majority":  # a model in the root may need no test
         assert search.best_params_["max_depth"] is None
     assert search.best_score_ > 0.85
