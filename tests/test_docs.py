@@ -65,3 +65,13 @@ def test_readme_names_every_preset_and_part():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in [*presets.names(), *(n for r in REGISTRIES.values() for n in r)]:
         assert f"`{name}`" in text, f"README.md does not name {name}"
+
+
+def test_contributing_maps_every_module():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    words = set(text[text.index("src/omnitree/\n") :].split("```")[0].split())
+    for path in (ROOT / "src/omnitree").iterdir():
+        folder = path.is_dir() and path.name != "__pycache__"
+        if folder or (path.suffix == ".py" and path.name != "__init__.py"):
+            name = f"{path.name}/" if folder else path.name
+            assert name in words, f"CONTRIBUTING.md's map lacks {name}"
