@@ -26,8 +26,9 @@ from omnitree.pruning.cost_complexity import (
 )
 from omnitree.tree import Tree
 
-# Rows that the parent's shares may count for.
+# Rows that the parent's shares may count for; every other one while sizes are compared.
 SHRINKAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+FEW = SHRINKAGES[1::2]
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,20 @@ class Grown:
         problem = self.evidence.problem
         if problem is not None:
             problem = replace(problem, class_costs=None)
-        return Grown(
-            self.tree.replace(costs=None),
-            replace(self.evidence, problem=problem),
-            [replace(f, tree=f.tree.replace(costs=None)) for f in self.folds],
-            self.counts,
+        tree, *of_folds = (
+            t.replace(costs=None) for t in (self.tree, *(f.tree for f in self.folds))
         )
+        folds = [
+            replace(f, tree=t, links=weakest_links(t, as_leaves(t, t.value)))
+            for f, t in zip(self.folds, of_folds, strict=True)
+        ]
+        evidence = replace(self.evidence, problem=problem)
+        return Grown(tree, evidence, folds, self.counts)
 
     def by_errors(self, se: float, smooth: bool = True) -> Sized:
         """Cut back to the fewest held-out errors, or their least cost."""
-        links, *own = [
-            weakest_links(tree, as_leaves(tree, tree.value))
-            for tree in (self.tree, *(f.tree for f in self.folds))
-        ]
+        links = weakest_links(self.tree, as_leaves(self.tree, self.tree.value))
+        own = [f.links for f in self.folds]
         alphas, prices = steps(self.tree, links)
         curves = np.array(
             [
@@ -109,7 +111,7 @@ class Grown:
         own = [weakest_links(f.tree, deviances(f.tree.value)) for f in self.folds]
         alphas, prices = steps(self.tree, links)
         every = np.tile(prices, (len(own), 1))
-        losses = np.array([self._log_losses(own, every, m) for m in SHRINKAGES])
+        losses = np.array([self._log_losses(own, every, m) for m in FEW])
         sizes: list[int] = []
         shrinkages: list[float | None] = []
         for folds in self._choosers:
@@ -120,7 +122,7 @@ class Grown:
             sizes.append(
                 int(np.flatnonzero(curves[best] <= least + 1e-9 * abs(least))[-1])
             )
-            shrinkages.append(SHRINKAGES[best])
+            shrinkages.append(FEW[best])
         return self._sized(links <= alphas[sizes[-1]], own, prices[sizes], shrinkages)
 
     def leaf(self, smooth: bool = True) -> Sized:
