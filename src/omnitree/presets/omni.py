@@ -154,19 +154,23 @@ def _by_criterion(
 
 
 def omni(**changes: Any) -> TreeClassifier:
-    """The front door, what `OmniTreeClassifier` does: our own, from no paper.
+    """What `OmniTreeClassifier` does: our own, from no paper.
 
     Node: univariate, or one linear or quadratic test with a branch for each class, found
     by penalised multinomial logistic regression. Branching: binary, K-way in the latter.
-    Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Symbols: two
-    subsets in univariate tests, +1/-1 columns in the others. Gaps: surrogates, or the
-    node's means. Pruning: cross-validated cost-complexity; then a single test over many
-    features replaces every subtree that makes more held-out errors (`Contest`); a linear
-    one replaces the whole tree unless it is a standard error worse. Sparse tests are
-    preferred: such a test loses the weights nearest to 0 as long as held-out rows do not
-    miss them, down to ten a sum; of quadratic forms of more than 500 terms only sparse ones
-    are tried. The margins, the penalties and the size limits were chosen on other random
-    halves of the data sets than those of the comparison in `benchmarks/results/omni.md`.
+    Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories:
+    two subsets in univariate tests, +1/-1 columns in the others. Missing values:
+    surrogates, or the node's means. Pruning: the tree is cut back by cross-validation;
+    then a single test over many features replaces every subtree that makes more held-out
+    errors, or as many at a larger log loss (`Contest`). A test with more parameters than
+    the subtree must be better by a standard error and make no more errors. Sparse tests
+    are preferred: such a test loses the weights nearest to 0 as long as held-out rows do
+    not miss them, down to ten a sum; of quadratic forms of more than 500 terms only sparse
+    ones are tried. A tree that is not clearly better than a single leaf becomes one.
+    Leaves: below a test over many features, its softmax, calibrated on held-out rows; else
+    class shares shrunken towards those of the parent. The margins, the penalties and the
+    size limits were chosen on other random halves of the data sets than those of the
+    comparison in `benchmarks/results/omni.md`, and on noise.
     """
     parts: dict[str, Any] = {
         "learner": Univariate(),
