@@ -42,8 +42,8 @@ class Contribution:
         What the row has there; in a gap, what the test puts in its place, None for a
         symbol, whose columns get means.
     amount : float or None
-        What it adds to the test's value; for a machine, or a model of classes, to the
-        value of an average row. None where a category is looked up.
+        What it adds to the value of the test, or of the model, for an average row; where
+        it is the only one, the value itself. None where a category is looked up.
     filled : bool
         Whether `value` stands in for a gap.
     """
@@ -77,10 +77,9 @@ class Step:
     margin : float or None
         How far the value is from the other side; None where a symbol is looked up.
     contributions : list of Contribution
-        What the value is made of. Of a machine, they add to its value together with that
-        of an average row, which has the means that stand in for missing cells. Of a
-        network, each is what the output would lose with the column at its mean, and they
-        need not add up.
+        What the value is made of, together with that of an average row, which has the
+        means that stand in for missing cells. Of a network, each is what the output would
+        lose with the column at its mean, and they need not add up.
     gap : str
         What happened to missing cells here; empty if none mattered.
     """
@@ -170,7 +169,8 @@ def _details(step: Step) -> list[str]:
             else f"value {value}, {step.margin:.4g} from the other side"
         )
     if len(step.contributions) > 1:
-        if against and step.margin is not None and step.value is not None:
+        adds_up = against or step.kind in ("linear", "quadratic")
+        if adds_up and step.margin is not None and step.value is not None:
             bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
             lines.append(f"{bias:+.4g}  for an average row")
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
@@ -380,7 +380,9 @@ def _ask(
     else:
         branch = int(_add(test.sums[0], columns) > test.data["threshold"])
         value, cut = _add(plain.sums[0], told), plain.data["threshold"]
-        weights, base = plain.data["weights"], [0.0] * len(told)
+        weights = plain.data["weights"]
+        parts = weights if "terms" in test.data else model.features_of(test)
+        base = plain.fill if len(parts) > 1 else [0.0] * len(told)
     if "terms" in test.data:
         return branch, value, cut, _terms(model, plain, row, told, weights, base)
     amounts = {
