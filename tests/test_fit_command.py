@@ -204,6 +204,25 @@ def test_dropped_columns_are_no_features(data: Path, tmp_path: Path):
     assert [row["predicted"] for row in rows] == ["bad", "good"]
 
 
+def test_columns_taken_as_categories(tmp_path: Path):
+    """Codes that are numbers, and ids that would be left out, with a missing cell."""
+    rng = np.random.default_rng(0)
+    code, name = rng.integers(1, 7, size=300), [f"n{i}" for i in range(300)]
+    risk = np.where((code % 2 == 0) ^ (rng.random(300) < 0.05), "bad", "good")
+    frame = pd.DataFrame({"code": code, "name": name, "risk": risk})
+    frame["code"] = frame["code"].astype("Int64").mask(frame.index == 3)
+    data, model = tmp_path / "data.csv", tmp_path / "model.json"
+    frame.to_csv(data, index=False)
+    options = ["--categorical", "code,name", "--folds", 0, "-o", model]
+    assert run("fit", data, *FIT, *options).exit_code == 0
+    kinds = [f["kind"] for f in load(model).tree_.schema.to_dict()["features"]]
+    assert kinds == ["categorical", "categorical"]
+    rows = list(csv.DictReader(io.StringIO(run("predict", model, data).stdout)))
+    assert np.mean([r["predicted"] == r["risk"] for r in rows]) > 0.9
+    wrong = run("fit", data, *FIT, "--categorical", "risk")
+    assert wrong.exit_code == 1 and "no feature" in words(wrong.output)
+
+
 def test_weights_are_those_of_python(data: Path, loans: pd.DataFrame, tmp_path: Path):
     model = tmp_path / "model.json"
     shown = run("fit", data, *FIT, "--weight", "w", "--folds", 5, "-o", model).stdout

@@ -63,14 +63,14 @@ class Report:
                 (
                     self.left_out,
                     "Left out, because their values tell rows apart",
-                    "To use such a column all the same, make it categorical, for example "
-                    "by astype('category').",
+                    "To use such a column all the same, make it categorical: "
+                    "astype('category'), or --categorical on the command line.",
                 ),
                 (
                     self.rare,
                     "Rare categories count as missing",
-                    "To keep them all, make the column categorical, for example by "
-                    "astype('category').",
+                    "To keep them all, make the column categorical: "
+                    "astype('category'), or --categorical on the command line.",
                 ),
                 (
                     self.no_dates,

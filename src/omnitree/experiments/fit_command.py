@@ -90,6 +90,14 @@ def fit(
             metavar="COL", help="A column to leave out, or a,b,c; may be given again."
         ),
     ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of categories, whatever its cells look like, or a,b,c; may be "
+            "given again.",
+        ),
+    ] = None,
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with weights of rows.")
     ] = None,
@@ -159,7 +167,9 @@ def fit(
     parse(preset)  # complains before a file is read
     check_output(output, data)
     format = file_format(sep, decimal, encoding, comment, sheet, missing)
-    rows, numeric = _learning_rows(data, format, target, task, drop, weight, groups)
+    rows, numeric = _learning_rows(
+        data, format, target, task, drop, categorical, weight, groups
+    )
     procedure = _procedure(preset, seed, numeric, rows, class_weight, cost, optimise)
     with input_at_fault():
         model = procedure.fit(rows)
@@ -179,6 +189,7 @@ def _learning_rows(
     target: str,
     task: str | None,
     drop: list[str] | None,
+    categorical: list[str] | None,
     weight: str | None,
     groups: str | None,
 ) -> tuple[Rows, bool]:
@@ -198,6 +209,10 @@ def _learning_rows(
     g = None if groups is None else _groups(X.pop(groups))
     if not X.shape[1]:
         raise InputError(f"{path} has no column left to learn from")
+    for name in fit_options.columns(categorical or (), table):
+        if name not in X:
+            raise InputError(f"--categorical {name!r}: this column is no feature")
+        X[name] = X[name].astype("category")
     if task is None and is_numeric(y):
         task = "regression"
         _note(f"{target!r} is taken as a number (--task)")
