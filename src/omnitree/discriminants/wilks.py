@@ -27,7 +27,7 @@ def wilks_p_value(columns: Floats, y: NDArray[np.int32]) -> float:
 
     Examples
     --------
-    >>> rng = np.random.default_rng(1)
+    >>> rng = np.random.default_rng(2)
     >>> x, y = rng.normal(size=(200, 3)), np.arange(200, dtype=np.int32) % 2
     >>> wilks_p_value(x, y) > 0.1, wilks_p_value(x + y[:, None], y) < 1e-9
     (True, True)
