@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
-from omnitree.explain.counterfactual import scales
+from omnitree.explain.counterfactual import Change, Counterfactual, scales
 from omnitree.export.model import MACHINES, Model
 from omnitree.schema import Feature, Schema
 from omnitree.shared_models import terms_of
@@ -213,3 +213,20 @@ def test_tree_without_a_test():
     found = clf.explain(as_dict(np.full(6, np.nan) * 1, SCHEMA) | {"height": 1.0})
     assert found.steps == [] and found.counterfactual is None
     assert "no test" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (6.369616873214543, 8.622, "6.36962"),
+        (6.369616873214543, None, "6.36962"),
+        (6.369616873214543, 6.36962, "6.369616873214543"),  # not the same number
+        (6.369616873214543, 6.369618, "6.369616873214543"),  # nor on its other side
+        (12345678.0, 1.5, "12345678"),
+        (None, 1.5, "missing"),
+        ("rain", "sun", "rain"),
+    ],
+)
+def test_values_of_now_are_short(before, after, shown):
+    found = Counterfactual("yes", [Change("x", before, after)], 1.0, [])
+    assert str(found).endswith(f"(now {shown})")

@@ -24,6 +24,7 @@ import numpy as np
 from omnitree.explain.goals import Goal
 from omnitree.export.model import Model, symbol_text
 from omnitree.export.region import Region, region_of
+from omnitree.export.words import number
 
 Predict = Callable[[list[list[float]]], list[int]]
 # Steps of the search over one number, in units of its deviation.
@@ -61,7 +62,7 @@ class Counterfactual:
 
     def __str__(self) -> str:
         parts = [
-            f"{c.name} = {_text(c.after)} (now {_text(c.before)})" for c in self.changes
+            f"{c.name} = {_text(c.after)} (now {_before(c)})" for c in self.changes
         ]
         label = f"{self.label:.6g}" if type(self.label) is float else self.label
         return f"It would be {label} with {' and '.join(parts)}"
@@ -69,6 +70,16 @@ class Counterfactual:
 
 def _text(cell: Any) -> str:
     return "missing" if cell is None else symbol_text(cell)
+
+
+def _before(change: Change) -> str:
+    """What the row has, to six digits unless they put it past what it would need."""
+    before, after = change.before, change.after
+    if isinstance(before, float):
+        text = number(before, 6)
+        if after is None or (float(text) - after) * (before - after) > 0:
+            return text
+    return _text(before)
 
 
 def reach(
