@@ -149,8 +149,16 @@ def test_what_to_optimise(optimise):
     assert {c.criterion for c in clf.tree_.split(0).candidates} == {what}
 
 
-def test_bad_objectives_are_refused():
+def test_objectives_of_the_preset_and_bad_ones():
     X, y = slanted()
+    trees = [
+        clf.fit(X, y).tree_.to_dict()
+        for clf in (
+            presets.make("omni", optimise="log_loss", random_state=0),
+            OmniTreeClassifier(optimise="log_loss", random_state=0),
+        )
+    ]
+    assert trees[0] == trees[1]
     with pytest.raises(ValueError, match="error, cost, log_loss"):
         OmniTreeClassifier(optimise="auc").fit(X, y)
     with pytest.raises(ValueError, match="cost_matrix"):

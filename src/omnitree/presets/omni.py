@@ -153,7 +153,7 @@ def _by_criterion(
     return _omnivariate(choice, Criterion(choice, order, rows), epsilon, changes)
 
 
-def omni(**changes: Any) -> TreeClassifier:
+def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     """What `OmniTreeClassifier` does: our own, from no paper.
 
     Node: univariate, or one linear or quadratic test with a branch for each class, found
@@ -168,13 +168,14 @@ def omni(**changes: Any) -> TreeClassifier:
     not miss them, down to ten a sum; of quadratic forms of more than 500 terms only sparse
     ones are tried. A tree that is not clearly better than a single leaf becomes one.
     Leaves: below a test over many features, its softmax, calibrated on held-out rows; else
-    class shares shrunken towards those of the parent. The margins, the penalties and the
+    class shares shrunken towards those of the parent. `optimise` is that of
+    `OmniTreeClassifier`. The margins, the penalties and the
     size limits were chosen on other random halves of the data sets than those of the
     comparison in `benchmarks/results/omni.md`, and on noise.
     """
     parts: dict[str, Any] = {
         "learner": Univariate(),
-        "pruning": Contest(),
+        "pruning": Contest(optimise=optimise),
         "missing": "surrogate",
     }
     return TreeClassifier(**(parts | changes))
