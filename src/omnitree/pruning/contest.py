@@ -318,12 +318,20 @@ def _candidates(
     best: int | None,
     loss: str,
 ) -> tuple[Considered, ...]:
-    """The candidates of a node and their held-out losses, for the reader of the tree."""
+    """The candidates of a node and their held-out losses, for the reader of the tree.
+
+    Errors, or their costs, unless the winner has no fewer of them than the subtree: then
+    log loss has decided.
+    """
     if not trials:
         return ()
     subtree = held_out.take(trials[0].rows.rows)
+    if best is not None and trials[best].held_out.mean(loss) >= subtree.mean(loss):
+        loss = "log_loss"
+    what = "error" if tree.costs is None else "cost"
+    if loss == "log_loss":
+        what = "held-out log loss"
     kind = "leaf" if tree.kind[at] == LEAF else tree.split(at).kind
-    what = {"log_loss": "log loss"}.get(loss, "error" if tree.costs is None else "cost")
     score = subtree.mean(loss)
     out = [Considered("univariate subtree", kind, size, what, score, best is None)]
     for i, trial in enumerate(trials):
