@@ -8,6 +8,7 @@ dates. Every method runs in one thread and has a fixed seed.
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -66,7 +67,7 @@ class Preset:
         return self.tree.tree_.n_leaves
 
 
-class Prepared:
+class Prepared(ABC):
     """A method of another library, on the prepared frame."""
 
     model: Any
@@ -88,8 +89,9 @@ class Prepared:
     def _prepare(self, frame: pd.DataFrame) -> pd.DataFrame:
         return prepare(frame, self.table)
 
+    @abstractmethod
     def _fit(self, frame: pd.DataFrame, labels: np.ndarray) -> None:
-        raise NotImplementedError
+        """Set `model`."""
 
 
 class PrunedTree(Prepared):

@@ -222,6 +222,16 @@ def test_graft_of_nothing_is_the_tree():
     assert again.to_dict() == tree.replace(deviation=None).to_dict()
 
 
+def test_a_leaf_gets_no_model_that_is_a_constant():
+    """One odd row in a pure region: shrunken shares are too wide, a model adds nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 3))
+    y = (X[:, 0] > 0.7).astype(int)
+    y[np.flatnonzero(X[:, 0] < 0)[0]] = 1
+    tree = OmniTreeClassifier(random_state=0).fit(X, y).tree_
+    assert tree.n_leaves == 2 and tree.models is None
+
+
 def test_limits_are_kept():
     X, y = slanted(800)
     y = y + 2 * (X[:, 2] > 0.5)

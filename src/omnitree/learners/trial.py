@@ -40,11 +40,12 @@ SCALES = (-3.0, 0.7)
 class Replacement:
     """What can take the place of a subtree: a test whose leaves answer by a model.
 
-    Without a test, where all rows take one branch, it is one leaf with the model.
+    Without a test, where all rows take one branch, it is one leaf with the model; without
+    either, a plain leaf.
     """
 
     split: Split | None
-    model: LeafModel
+    model: LeafModel | None
 
     @property
     def n_leaves(self) -> int:

@@ -264,8 +264,14 @@ class Contest(Pruning):
                 if winner.split is not None:
                     split = replace(winner.split, candidates=candidates)
                     winner = replace(winner, split=split)
+                lost = won.held_out
+                if winner.split is None:
+                    constant = _as_constant(lost, won.rows.y)
+                    if lost.gain(constant, "log_loss") <= self.step:
+                        # The model says no more than the class shares do.
+                        winner, lost = replace(winner, model=None), constant
                 found[at] = winner
-                held_out = held_out.put(won.rows.rows, won.held_out)
+                held_out = held_out.put(won.rows.rows, lost)
             elif not is_leaf:
                 found[at] = replace(tree.split(at), candidates=candidates)
                 part = children(tree, at)
@@ -307,6 +313,13 @@ class Contest(Pruning):
             best = len(trials)
             trials.append(sparse)
         return trials, best
+
+
+def _as_constant(held_out: HeldOut, y: np.ndarray) -> HeldOut:
+    """Losses with the log loss of a leaf that answers the class shares of the rows."""
+    counts = np.bincount(y, held_out.weight)
+    share = (counts + 1 / len(counts)) / (counts.sum() + 1)
+    return replace(held_out, log_loss=-np.log(share[y]))
 
 
 def _candidates(
@@ -367,7 +380,7 @@ def graft(tree: Tree, found: dict[int, Replacement | Split], rows: Rows) -> Tree
     """
     start, passing, part = tree.passing(rows.table)
     records: list[NodeRecord] = []
-    new_leaf = tuple[np.ndarray, LeafModel]
+    new_leaf = tuple[np.ndarray, LeafModel | None]
     queue: list[tuple[int, int, new_leaf | None]] = [(0, -1, None)]
     for at, parent, leaf in queue:  # grows while it is read: breadth first
         if leaf is not None:
