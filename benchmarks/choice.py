@@ -23,13 +23,13 @@ from threadpoolctl import threadpool_limits
 from univariate import cpu
 
 import omnitree
-from omnitree.direction import Fisher
-from omnitree.divisions import Divisions, sample
+from omnitree.data.table import learn_table
+from omnitree.growing.divisions import Divisions, sample
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Analytic, Grouped, Linear, SplitLearner
-from omnitree.missing import Mean
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import learn_table
+from omnitree.parts.direction import Fisher
 
 GOAL = 3.0
 CANDIDATES: dict[str, tuple[SplitLearner, int]] = {

@@ -16,9 +16,9 @@ import time
 
 import numpy as np
 
-from omnitree.coefficients import RLS, Cases
-from omnitree.features import SBE, Trials, trials_of
-from omnitree.merit import GainRatio
+from omnitree.parts.coefficients import RLS, Cases
+from omnitree.parts.feature_selection import SBE, Trials, trials_of
+from omnitree.parts.merit import GainRatio
 
 GOAL = 40
 

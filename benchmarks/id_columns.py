@@ -3,7 +3,7 @@
 Four tables of `real_tables.py` have such columns, two more are in the same packages. Of each
 come the error and the log loss (probabilities of at least 0.001) over three folds, with text
 
-- `rules`: as omnitree reads it (`omnitree.encoding.learning`);
+- `rules`: as omnitree reads it (`omnitree.data.encoding.learning`);
 - `all`: with all categories, by a categorical type;
 - `without`: left out where a column has more than 30 different values;
 - `statistics`: where it has more than 30, as statistics of the target, out of fold

@@ -26,9 +26,9 @@ from sklearn.model_selection import StratifiedKFold
 
 import omnitree
 from omnitree import presets
-from omnitree.experiments.data import from_folder, generate
-from omnitree.experiments.fitting import describe_nodes
-from omnitree.features import LMDTElimination
+from omnitree.lab.data import from_folder, generate
+from omnitree.lab.fitting import describe_nodes
+from omnitree.parts.feature_selection import LMDTElimination
 from omnitree.pruning import Pessimistic
 
 SETS = [

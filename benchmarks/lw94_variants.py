@@ -21,12 +21,12 @@ import platform
 from pathlib import Path
 
 import numpy as np
-from omnitree._core.paths import grow_paths
+from omnitree._core.univariate.paths import grow_paths
 from scipy.stats import chi2
 
 import omnitree
-from omnitree.experiments.data import Dataset, generate
-from omnitree.experiments.papers.base import published
+from omnitree.lab.data import Dataset, generate
+from omnitree.lab.papers.base import published
 
 LEVELS = range(1, 7)
 CASES = 100

@@ -32,11 +32,17 @@ from sklearn.model_selection import StratifiedKFold
 
 import omnitree
 from omnitree import TreeClassifier
-from omnitree._core import machine as kernel
-from omnitree.coefficients import Cases, Coefficients, LMDTThermal, Pocket, Thermal
-from omnitree.coefficients.instances import instances
-from omnitree.coefficients.thermal import BETA, start_weights
+from omnitree._core.linear import machine as kernel
 from omnitree.learners import Grouped
+from omnitree.parts.coefficients import (
+    Cases,
+    Coefficients,
+    LMDTThermal,
+    Pocket,
+    Thermal,
+)
+from omnitree.parts.coefficients.instances import instances
+from omnitree.parts.coefficients.thermal import BETA, start_weights
 
 GOALS = {10: 6.0, 2: 3.0}
 N_ROWS = 20_000

@@ -33,10 +33,10 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from omnitree.experiments.estimate import choose_folds, hold_out
-from omnitree.experiments.intervals import Interval, Sample, wilson
-from omnitree.experiments.measures import measures_of
-from omnitree.experiments.procedure import Procedure, Rows
+from omnitree.lab.estimate import choose_folds, hold_out
+from omnitree.lab.intervals import Interval, Sample, wilson
+from omnitree.lab.measures import measures_of
+from omnitree.lab.procedure import Procedure, Rows
 
 SITUATIONS = (
     "plain",

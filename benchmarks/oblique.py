@@ -23,7 +23,7 @@ import numpy as np
 
 import omnitree
 from omnitree.learners.oblique import Slope
-from omnitree.merit import MERITS
+from omnitree.parts.merit import MERITS
 
 N_COLUMNS = 10
 STEPS = 50

@@ -282,7 +282,7 @@ def common(table: pd.DataFrame, all_sets: bool = False) -> tuple[list[str], list
 
 def ranked(table: pd.DataFrame, sets: list[str], methods: list[str]) -> tuple:
     """Lines of a table of means and ranks, errors (sets, methods), best method first."""
-    from omnitree.experiments.ranks import friedman, holm, mean_ranks
+    from omnitree.lab.ranks import friedman, holm, mean_ranks
 
     part = table[table.dataset.isin(sets) & table.method.isin(methods)]
     error = part.groupby(["dataset", "method"]).error.mean().unstack()[methods]
@@ -313,7 +313,7 @@ def ranked(table: pd.DataFrame, sets: list[str], methods: list[str]) -> tuple:
 
 def report(args: argparse.Namespace) -> None:
     """Means over data sets, ranks, and a diagram."""
-    from omnitree.experiments.plots import critical_difference_diagram
+    from omnitree.lab.plots import critical_difference_diagram
 
     keys = ["dataset", "method", "repeat", "fold"]
     table = pd.concat([pd.read_csv(store) for store in args.store])

@@ -80,7 +80,7 @@ def main() -> None:
             proba = milliseconds(clf.predict_proba, row)
             usual = "", ""
             if kind != "list":
-                with patch("omnitree.table.encode_row", lambda X, schema: None):
+                with patch("omnitree.data.table.encode_row", lambda X, schema: None):
                     by_columns = milliseconds(clf.predict, row, 30)
                 usual = f"{by_columns:.2f}", f"{by_columns / own:.0f}"
                 if max(own, proba) > GOAL:

@@ -25,9 +25,9 @@ from sklearn.model_selection import StratifiedKFold
 
 import omnitree
 from omnitree import presets
+from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
 from omnitree.pruning import CostComplexity
-from omnitree.stopping import Stopping
 
 # rpart was run with minsplit 4; SimpleCart keeps two rows a leaf and has five folds.
 RPART = {"stopping": Stopping(min_rows=4)}

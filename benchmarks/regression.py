@@ -26,10 +26,10 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from omnitree import OmniTreeRegressor, TreeRegressor
-from omnitree.experiments.statistics import corrected_t
+from omnitree.growing.stopping import Stopping
+from omnitree.lab.statistics import corrected_t
 from omnitree.learners.regression import RegressionOmnivariate, RegressionUnivariate
 from omnitree.pruning import CostComplexity
-from omnitree.stopping import Stopping
 
 ROWS = 500
 

@@ -26,7 +26,7 @@ from machines import UNITS, unit_error
 from originals import read
 
 import omnitree
-from omnitree.coefficients import Cases, Coefficients, Machine, Thermal
+from omnitree.parts.coefficients import Cases, Coefficients, Machine, Thermal
 
 
 class Frean(Coefficients):

@@ -30,8 +30,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import omnitree
 from omnitree import TreeClassifier
+from omnitree.data.table import encode
 from omnitree.learners import Univariate
-from omnitree.table import encode
 
 N_FEATURES = 50
 FIT_GOALS = {10_000: 10.0, 100_000: 15.0, 1_000_000: 20.0}

@@ -13,8 +13,8 @@ import typer
 
 import omnitree
 from omnitree import presets
-from omnitree.cli import app as command_line
-from omnitree.documents import REGISTRIES
+from omnitree.cli.app import app as command_line
+from omnitree.estimators.documents import REGISTRIES
 
 project = "omnitree"
 author = "The omnitree developers"

@@ -13,11 +13,11 @@ mean ranks are compared.
 
 import numpy as np
 
-from omnitree.experiments import data, methods, protocols
-from omnitree.experiments.comparison import Comparison
-from omnitree.experiments.plots import critical_difference_diagram
-from omnitree.experiments.runner import Task, run
-from omnitree.experiments.store import Store
+from omnitree.lab import data, methods, protocols
+from omnitree.lab.comparison import Comparison
+from omnitree.lab.plots import critical_difference_diagram
+from omnitree.lab.runner import Task, run
+from omnitree.lab.store import Store
 
 tables = [data.load(name) for name in ("iris", "wine", "breast_cancer", "led:rows=300")]
 systems = [methods.parse(name) for name in ("c4.5", "cart", "ldt")]

@@ -19,11 +19,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from omnitree import TreeClassifier
-from omnitree.learners.base import SplitLearner
-from omnitree.merit import MERITS
-from omnitree.parts import number
-from omnitree.threshold import Exhaustive
-from omnitree.threshold.base import Projected
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.part import number
+from omnitree.parts.merit import MERITS
+from omnitree.parts.threshold import Exhaustive
+from omnitree.parts.threshold.base import Projected
 
 
 class RandomDirections(SplitLearner):

@@ -14,9 +14,9 @@ for every cell.
 # ``quick`` takes 20 data sets instead of the paper's 100. On the command line:
 # ``omnitree reproduce lw94 --table 6 --quick``.
 
-from omnitree.experiments import papers
-from omnitree.experiments.papers.base import Lab
-from omnitree.experiments.store import Store
+from omnitree.lab import papers
+from omnitree.lab.papers.base import Lab
+from omnitree.lab.store import Store
 
 paper = papers.find("lw94")
 found = paper.reproduce(Lab(Store(), quick=True), ["6"])

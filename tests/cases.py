@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from tests.tables import Sample, random_sample
 
-from omnitree.coefficients import Cases
-from omnitree.missing import Mean
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
+from omnitree.parts.coefficients import Cases
 
 
 def node_of(sample: Sample) -> Node:

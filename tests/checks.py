@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omnitree.base_estimator import hold_rows_out
+from omnitree.estimators.base import hold_rows_out
 
 REASON = (
     "rows are held out inside: a row of weight two is on one side, while a row given twice "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.threshold.base import Projected
+from omnitree.parts.threshold.base import Projected
 
 
 def best_column(rows, grouping, threshold, merit):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from omnitree.node import Node
+from omnitree.growing.node import Node
 
 
 def trial_errors(learner, divisions, rng):

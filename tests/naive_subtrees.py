@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from omnitree.tree import Tree
+from omnitree.tree.tree import Tree
 
 
 def children(tree: Tree, node: int) -> range:

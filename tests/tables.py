@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from omnitree.schema import Feature, Schema
-from omnitree.table import Table
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
 
 
 @dataclass

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from omnitree import presets
-from omnitree.documents import REGISTRIES
-from omnitree.splits import SPLITS
+from omnitree.estimators.documents import REGISTRIES
+from omnitree.tree.splits import SPLITS
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.leaf_models import LeafModel, LeafModels
-from omnitree.schema import Feature, Schema
-from omnitree.splits import (
+from omnitree.data.schema import Feature, Schema
+from omnitree.tree.leaf_models import LeafModel, LeafModels
+from omnitree.tree.splits import (
     AxisSplit,
     LinearSplit,
     MachineSplit,
@@ -20,7 +20,7 @@ from omnitree.splits import (
     Split,
     SubsetSplit,
 )
-from omnitree.tree import NodeRecord, Tree, tree_from_nodes
+from omnitree.tree.tree import NodeRecord, Tree, tree_from_nodes
 
 SCHEMA = Schema(
     (

@@ -25,10 +25,10 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from omnitree import presets
-    from omnitree.estimators import OmniTreeClassifier, TreeClassifier
-    from omnitree.persistence import load, save
-    from omnitree.regressor import OmniTreeRegressor, TreeRegressor
-    from omnitree.sklearn_trees import from_sklearn
+    from omnitree.estimators.classifier import OmniTreeClassifier, TreeClassifier
+    from omnitree.estimators.from_sklearn import from_sklearn
+    from omnitree.estimators.persistence import load, save
+    from omnitree.estimators.regressor import OmniTreeRegressor, TreeRegressor
 
     __version__: str
 
@@ -46,13 +46,13 @@ __all__ = [
 # Where each name lives. They are imported when first used, so that `omnitree --help`
 # does not wait for scikit-learn (2 s).
 _HOMES = {
-    "OmniTreeClassifier": "omnitree.estimators",
-    "OmniTreeRegressor": "omnitree.regressor",
-    "TreeClassifier": "omnitree.estimators",
-    "TreeRegressor": "omnitree.regressor",
-    "from_sklearn": "omnitree.sklearn_trees",
-    "load": "omnitree.persistence",
-    "save": "omnitree.persistence",
+    "OmniTreeClassifier": "omnitree.estimators.classifier",
+    "OmniTreeRegressor": "omnitree.estimators.regressor",
+    "TreeClassifier": "omnitree.estimators.classifier",
+    "TreeRegressor": "omnitree.estimators.regressor",
+    "from_sklearn": "omnitree.estimators.from_sklearn",
+    "load": "omnitree.estimators.persistence",
+    "save": "omnitree.estimators.persistence",
 }
 
 

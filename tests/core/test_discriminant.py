@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from omnitree._core import discriminant as kernel
-from omnitree.column_source import Quadratic, Standardised
-from omnitree.direction import Fisher
-from omnitree.grouping import Exchange
+from omnitree._core.linear import discriminant as kernel
+from omnitree.data.table import learn_table
+from omnitree.growing.column_source import Quadratic, Standardised
+from omnitree.growing.linear_rows import LinearRows, rest_of
 from omnitree.learners.linear import LinearDiscriminant
-from omnitree.linear_rows import LinearRows, rest_of
-from omnitree.merit import MERITS
-from omnitree.table import learn_table
-from omnitree.threshold import EqualVariance
+from omnitree.parts.direction import Fisher
+from omnitree.parts.grouping import Exchange
+from omnitree.parts.merit import MERITS
+from omnitree.parts.threshold import EqualVariance
 
 MANY = [f"{seed}" for seed in range(60)]
 
@@ -184,7 +184,7 @@ def test_pooled_statistics_and_counts_equal_those_of_the_scores(seed):
 @pytest.mark.parametrize("seed", MANY[:20])
 def test_large_nodes_are_read_in_blocks(seed, monkeypatch):
     rows, _ = random_rows(seed)
-    monkeypatch.setattr("omnitree.linear_rows.BLOCK", 7)
+    monkeypatch.setattr("omnitree.growing.linear_rows.BLOCK", 7)
     again = LinearRows.of(rows.source, rows.rows, rows.y, rows.weight, rows.n_classes)
     np.testing.assert_allclose(again.moments.second, rows.moments.second, atol=1e-9)
     basis = np.eye(rows.n_columns)

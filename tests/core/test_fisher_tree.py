@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from omnitree import TreeClassifier
-from omnitree._core import fisher_tree as kernel
-from omnitree.direction import Fisher
+from omnitree._core.linear import fisher_tree as kernel
+from omnitree.data.table import learn_table
 from omnitree.learners import Linear
-from omnitree.table import learn_table
+from omnitree.parts.direction import Fisher
 
 
 class ByNode(Linear):

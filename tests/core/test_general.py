@@ -14,11 +14,11 @@ from tests import naive
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier
+from omnitree.growing.missing import MISSING
+from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
 from omnitree.learners.univariate import CATEGORIES
-from omnitree.merit import MERITS, Gini, Merit
-from omnitree.missing import MISSING
-from omnitree.stopping import Stopping
+from omnitree.parts.merit import MERITS, Gini, Merit
 
 # Filling comes before the search, which then sees no gaps.
 POLICIES = [name for name, policy in MISSING.items() if not policy.fills]
@@ -407,7 +407,7 @@ def test_small_weights_count_as_rows():
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
 def test_best_first_needs_no_deeper_tree(rng, most):
     """The tree is the same as when all splits are there to choose from."""
-    from omnitree.grow import beyond_best_leaves
+    from omnitree.growing.grower import beyond_best_leaves
 
     for _ in range(20):
         sample = random_sample(rng, n=60, d=3, weight="one")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree._core import gram
+from omnitree._core.linear import gram
 
 
 def naive_counts(matrix, score, step, shift, y, weight, n_classes):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests import naive_logitboost as naive
 
-from omnitree._core import logitboost as kernel
+from omnitree._core.linear import logitboost as kernel
 
 
 def sample(seed: int):

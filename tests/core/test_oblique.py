@@ -9,8 +9,8 @@ import pytest
 from tests import naive, naive_oblique
 from tests.tables import random_weight
 
-from omnitree._core import oblique
-from omnitree.merit import MERITS
+from omnitree._core.linear import oblique
+from omnitree.parts.merit import MERITS
 
 NAIVE = {"gini": naive.gini, "gain": naive.gain, "twoing": naive_oblique.twoing}
 CLIMB = {

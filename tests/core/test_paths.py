@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from omnitree._core.paths import grow_paths
+from omnitree._core.univariate.paths import grow_paths
 
 from omnitree import TreeClassifier
-from omnitree.experiments import paths
+from omnitree.lab import paths
 from omnitree.learners import Univariate
 
 

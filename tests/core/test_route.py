@@ -7,10 +7,10 @@ import pytest
 from tests import naive
 from tests.trees import SCHEMA, random_rows, random_test, random_tree
 
-from omnitree.schema import Feature, Schema
-from omnitree.splits import KINDS, SPLITS, AxisSplit, LinearSplit
-from omnitree.table import Table
-from omnitree.tree import NodeRecord, tree_from_nodes
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
+from omnitree.tree.splits import KINDS, SPLITS, AxisSplit, LinearSplit
+from omnitree.tree.tree import NodeRecord, tree_from_nodes
 
 NUMBERS = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(3)), named=False)
 

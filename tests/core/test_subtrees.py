@@ -10,9 +10,9 @@ from tests import naive_subtrees as naive
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier
-from omnitree._core import subtrees
+from omnitree._core.predict import subtrees
+from omnitree.data.table import encode
 from omnitree.learners import Univariate
-from omnitree.table import encode
 
 
 @pytest.fixture(params=["subset", "multiway"])

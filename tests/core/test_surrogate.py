@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from omnitree import TreeClassifier
-from omnitree.missing import Surrogate
+from omnitree.growing.missing import Surrogate
 
 
 def sample(rng, n=120):

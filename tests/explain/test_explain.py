@@ -13,13 +13,13 @@ from sklearn.datasets import load_iris
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
 from omnitree.explain.counterfactual import Change, Counterfactual, scales
 from omnitree.export.model import MACHINES, Model
-from omnitree.schema import Feature, Schema
-from omnitree.shared_models import terms_of
-from omnitree.splits import SPLITS, LinearSplit
-from omnitree.table import Table
-from omnitree.tree import NodeRecord, Tree, tree_from_nodes
+from omnitree.tree.shared_models import terms_of
+from omnitree.tree.splits import SPLITS, LinearSplit
+from omnitree.tree.tree import NodeRecord, Tree, tree_from_nodes
 
 
 def fitted(tree: Tree) -> TreeClassifier:

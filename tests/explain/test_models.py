@@ -9,8 +9,8 @@ from tests.tables import random_sample
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
-from omnitree.leaves import LogisticLeaves
-from omnitree.table import Table
+from omnitree.data.table import Table
+from omnitree.parts.leaves import LogisticLeaves
 
 
 @pytest.mark.parametrize("seed", range(12))

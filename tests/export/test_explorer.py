@@ -15,12 +15,12 @@ from tests.tables import random_sample
 from tests.trees import random_rows, random_tree
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree.data.table import Table
 from omnitree.export.explorer import SCRIPTS, embedded_json
 from omnitree.export.explorer.payload import payload
 from omnitree.export.model import MACHINES
 from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
-from omnitree.splits import SPLITS
-from omnitree.table import Table
+from omnitree.tree.splits import SPLITS
 
 KINDS = tuple(SPLITS)
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.S)
@@ -287,6 +287,6 @@ def test_notebook_escapes_the_page():
 
 
 def test_notebook_leaves_out_large_pages(iris, monkeypatch):
-    monkeypatch.setattr("omnitree.show.NOTEBOOK_BYTES", 1000)
+    monkeypatch.setattr("omnitree.estimators.show.NOTEBOOK_BYTES", 1000)
     html = iris[0]._repr_html_()
     assert "iframe" not in html and "to_html" in html

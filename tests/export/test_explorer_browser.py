@@ -17,10 +17,10 @@ from tests.trees import (
 )
 
 from omnitree import TreeClassifier, TreeRegressor, presets
-from omnitree.schema import Feature, Schema
-from omnitree.splits import SPLITS, LinearSplit
-from omnitree.table import Table
-from omnitree.tree import NodeRecord, tree_from_nodes
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
+from omnitree.tree.splits import SPLITS, LinearSplit
+from omnitree.tree.tree import NodeRecord, tree_from_nodes
 
 # Sets the what-if controls as a reader would, one by one; gives the answers shown.
 SET_ROWS = """rows => rows.map(row => {

@@ -25,21 +25,21 @@ from tests.trees import (
 )
 
 from omnitree import TreeClassifier, presets
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
 from omnitree.export import FORMATS
 from omnitree.export.merging import merged
 from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
-from omnitree.leaf_models import LeafModels
-from omnitree.schema import Feature, Schema
-from omnitree.splits import (
+from omnitree.tree.leaf_models import LeafModels
+from omnitree.tree.splits import (
     SPLITS,
     AxisSplit,
     MachineSplit,
     MultiwaySplit,
     NetworkSplit,
 )
-from omnitree.table import Table
-from omnitree.tree import NodeRecord, Tree, tree_from_nodes
+from omnitree.tree.tree import NodeRecord, Tree, tree_from_nodes
 
 RUN = ["python", "c", "sqlite", "duckdb", "onnx", "pmml"]
 # With models in leaves; databases and PMML have an exponential function of their own.
@@ -274,7 +274,7 @@ def test_labels(format: str, classes: tuple, tmp_path: Path):
 @pytest.mark.parametrize("format", RUN)
 def test_rows_on_the_boundary(format: str, tmp_path: Path):
     """Sums in the library's order: 0.1 + 0.2 - 0.3 is not 0 and must not be."""
-    from omnitree.splits import LinearSplit
+    from omnitree.tree.splits import LinearSplit
 
     schema = Schema(tuple(Feature(n, "numeric") for n in "abc"), named=True)
     split = LinearSplit((2, 0, 1), (1.0, 1.0, 1.0), (0.0,) * 3, 0.0)
@@ -427,7 +427,7 @@ def test_rules_merge_bounds():
     schema = Schema(
         (Feature("x", "numeric"), Feature("c", "categorical", ("p", "q", "r"))), True
     )
-    from omnitree.splits import MultiwaySplit
+    from omnitree.tree.splits import MultiwaySplit
 
     records = [
         NodeRecord(-1, [6.0, 4.0], AxisSplit(0, 5.0), [1, 2]),

@@ -8,10 +8,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 from omnitree import presets
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
 from omnitree.export.machine_rules import machine_rules
-from omnitree.schema import Feature, Schema
-from omnitree.splits import MachineSplit, QuadraticMachineSplit
-from omnitree.table import Table
+from omnitree.tree.splits import MachineSplit, QuadraticMachineSplit
 
 
 def node_of(split):

@@ -12,11 +12,11 @@ from tests.export.test_export import RUN, decoded
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeRegressor
+from omnitree.data.table import Table
 from omnitree.export import FORMATS
-from omnitree.leaf_models import LeafModels
-from omnitree.splits import SPLITS
-from omnitree.table import Table
-from omnitree.tree import Tree
+from omnitree.tree.leaf_models import LeafModels
+from omnitree.tree.splits import SPLITS
+from omnitree.tree.tree import Tree
 
 
 def numeric(tree: Tree, rng: np.random.Generator) -> Tree:

@@ -20,10 +20,10 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.patches import FancyBboxPatch  # noqa: E402
 
+from omnitree.data.table import Table  # noqa: E402
 from omnitree.export.pictures import importance_by_level, plot_node  # noqa: E402
 from omnitree.export.sample import Sample  # noqa: E402
-from omnitree.splits import SPLITS  # noqa: E402
-from omnitree.table import Table  # noqa: E402
+from omnitree.tree.splits import SPLITS  # noqa: E402
 
 KINDS = tuple(SPLITS)
 

@@ -9,11 +9,11 @@ import pytest
 from tests.trees import SCHEMA, random_rows, random_test
 
 from omnitree import presets
+from omnitree.data.schema import Feature, Schema
 from omnitree.export.model import encoded_columns, terms_of
 from omnitree.export.plain import plain_test
 from omnitree.export.sample import encoded
 from omnitree.export.words import SumWriter, counted, sums_of
-from omnitree.schema import Feature, Schema
 
 FEATURES = SCHEMA.to_dict()["features"]
 KINDS = ("linear", "quadratic", "machine", "quadratic_machine")

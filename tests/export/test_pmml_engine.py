@@ -19,9 +19,9 @@ from tests.export.test_numbers import numeric
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, TreeRegressor, presets
+from omnitree.data.table import Table
 from omnitree.export.pmml_fields import text_of
-from omnitree.splits import SPLITS
-from omnitree.table import Table
+from omnitree.tree.splits import SPLITS
 
 pypmml = pytest.importorskip("pypmml", reason="pypmml is not installed (extra test)")
 pytestmark = pytest.mark.skipif(

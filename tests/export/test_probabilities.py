@@ -16,12 +16,17 @@ from tests.trees import (
 )
 
 from omnitree import TreeClassifier, TreeRegressor
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
 from omnitree.export.model import Model
-from omnitree.leaf_models import LeafModel
-from omnitree.schema import Feature, Schema
-from omnitree.splits import AxisSplit, LinearSplit, MachineSplit, QuadraticMachineSplit
-from omnitree.table import Table
-from omnitree.tree import NodeRecord, tree_from_nodes
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.splits import (
+    AxisSplit,
+    LinearSplit,
+    MachineSplit,
+    QuadraticMachineSplit,
+)
+from omnitree.tree.tree import NodeRecord, tree_from_nodes
 
 PLANE = Schema((Feature("x", "numeric"), Feature("y", "numeric")), named=True)
 LINEAR = LinearSplit((0, 1), (2.0, -3.0), (0.5, 0.0), 1.5)

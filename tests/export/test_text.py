@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 
 from omnitree import TreeClassifier, presets
+from omnitree.data.schema import Feature, Schema
 from omnitree.export.lines import WIDTH
 from omnitree.export.text import describe
 from omnitree.export.words import MOST_TERMS, branch_text, term_names
-from omnitree.records import NodeRecord
-from omnitree.schema import Feature, Schema
-from omnitree.splits import (
+from omnitree.tree.records import NodeRecord
+from omnitree.tree.splits import (
     LinearSplit,
     MachineSplit,
     NetworkSplit,
     QuadraticMachineSplit,
     QuadraticSplit,
 )
-from omnitree.tree import tree_from_nodes
+from omnitree.tree.tree import tree_from_nodes
 
 D = 20
 SCHEMA = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(D)), named=True)

@@ -8,11 +8,11 @@ from scipy import stats
 from tests.tables import random_sample
 
 from omnitree import presets
-from omnitree.column_source import Standardised
-from omnitree.linear_rows import LinearRows
-from omnitree.merit import Gain
-from omnitree.threshold import KolmogorovSmirnovCut
-from omnitree.threshold.base import Projected
+from omnitree.growing.column_source import Standardised
+from omnitree.growing.linear_rows import LinearRows
+from omnitree.parts.merit import Gain
+from omnitree.parts.threshold import KolmogorovSmirnovCut
+from omnitree.parts.threshold.base import Projected
 
 STUMP = {"max_depth": 1, "pruning": None}
 
@@ -62,7 +62,7 @@ def test_distance_of_classes_that_differ_in_one_column(rng):
 
 
 def test_many_cuts_at_once_are_those_of_each(rng, monkeypatch):
-    monkeypatch.setattr("omnitree.threshold.exhaustive.CELLS", 100)
+    monkeypatch.setattr("omnitree.parts.threshold.exhaustive.CELLS", 100)
     for _ in range(100):
         sample = random_sample(rng, gaps=0.1)
         source = Standardised.of(sample.table, sample.weight)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.cuts import count_sides
+from omnitree._core.univariate.cuts import count_sides
 from tests.naive_analytic import best_column
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
-from omnitree.grouping import GROUPINGS
+from omnitree.data.table import Table
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Analytic
-from omnitree.merit import MERITS
-from omnitree.missing import Mean
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import Table
-from omnitree.threshold import THRESHOLDS
+from omnitree.parts.grouping import GROUPINGS
+from omnitree.parts.merit import MERITS
+from omnitree.parts.threshold import THRESHOLDS
 
 
 def node_of(sample):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from omnitree.data.table import learn_table
+from omnitree.growing.missing import MISSING
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Boosted
-from omnitree.missing import MISSING
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import learn_table
 
 
 def root(X, y, costs=None):

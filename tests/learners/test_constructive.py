@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from omnitree import TreeClassifier, load, presets, save
-from omnitree.column_source import Standardised
-from omnitree.discriminants import LDA
+from omnitree.data.table import learn_table
+from omnitree.growing.column_source import Standardised
+from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.missing import Fractional
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Constructive, Univariate
-from omnitree.linear_rows import LinearRows
-from omnitree.missing import Fractional
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import learn_table
+from omnitree.parts.discriminants import LDA
 
 TREES = {"ltree": "linear", "qtree": "quadratic", "lgtree": "linear"}
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.growing.test_divisions import node_of
 from tests.tables import random_sample
-from tests.test_divisions import node_of
 
-from omnitree.direction import Fisher
-from omnitree.divisions import Divisions
+from omnitree.data.table import learn_table
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Linear
 from omnitree.learners.fisher_trial import NARROW, train_parts
-from omnitree.merit import MERITS
-from omnitree.missing import Mean
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import learn_table
+from omnitree.parts.direction import Fisher
+from omnitree.parts.merit import MERITS
 
 
 def make_node(seed, kind):

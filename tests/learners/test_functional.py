@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.estimate import add_errors
+from omnitree._core.univariate.estimate import add_errors
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
+from omnitree.data.table import learn_table
 from omnitree.learners import Functional
-from omnitree.leaves import LogisticLeaves
+from omnitree.parts.leaves import LogisticLeaves
 from omnitree.pruning import Evidence, FunctionalPruning, Rows
-from omnitree.splits import LinearSplit
-from omnitree.table import learn_table
-from omnitree.tree import LEAF
+from omnitree.tree.splits import LinearSplit
+from omnitree.tree.tree import LEAF
 
 
 def two_lines(rng, n=300):

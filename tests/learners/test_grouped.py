@@ -9,14 +9,14 @@ from tests.cases import cases_from, node_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
-from omnitree.coefficients import COEFFICIENTS, RLS, Cases
-from omnitree.coefficients.gradient import squared_error
-from omnitree.grouping import GROUPINGS
 from omnitree.learners import Grouped, Network
 from omnitree.learners.grouped import TrainedDiscriminant, separate
 from omnitree.learners.network import Net
-from omnitree.merit import MERITS
-from omnitree.splits import LinearSplit, NetworkSplit
+from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases
+from omnitree.parts.coefficients.gradient import squared_error
+from omnitree.parts.grouping import GROUPINGS
+from omnitree.parts.merit import MERITS
+from omnitree.tree.splits import LinearSplit, NetworkSplit
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from omnitree import TreeClassifier, load, presets, save
-from omnitree.discriminants import QDA
 from omnitree.learners import KWay
+from omnitree.parts.discriminants import QDA
 from omnitree.pruning import UnassignedTies
 from omnitree.pruning.ties import break_ties
 

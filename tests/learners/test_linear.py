@@ -9,9 +9,9 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from omnitree import TreeClassifier, presets
-from omnitree.direction import Fisher
-from omnitree.grouping import GROUPINGS
 from omnitree.learners import Analytic, Linear
+from omnitree.parts.direction import Fisher
+from omnitree.parts.grouping import GROUPINGS
 
 STUMP = {"max_depth": 1, "pruning": None}
 

@@ -12,12 +12,12 @@ from tests.cases import node_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, load, presets, save
-from omnitree.coefficients import COEFFICIENTS, RLS, Cases
-from omnitree.coefficients.instances import merged
-from omnitree.features import SELECTIONS
 from omnitree.learners import Multivariate
 from omnitree.learners.grouped import TrainedDiscriminant, discriminant
-from omnitree.merit import Gini
+from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases
+from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.feature_selection import SELECTIONS
+from omnitree.parts.merit import Gini
 from omnitree.pruning import PRUNINGS
 
 STUMP = {"max_depth": 1, "pruning": None, "random_state": 0}

@@ -10,14 +10,14 @@ from tests.naive import gini
 from tests.tables import random_sample, random_weight
 
 from omnitree import TreeClassifier, presets
+from omnitree.data.table import learn_table
+from omnitree.growing.missing import MISSING
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import OC1, CartLC, Univariate
 from omnitree.learners.cart_lc import eliminate, robust_units, search
 from omnitree.learners.oblique import Slope
-from omnitree.merit import Gini, Merit
-from omnitree.missing import MISSING
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import learn_table
+from omnitree.parts.merit import Gini, Merit
 
 LEARNERS = [OC1(), CartLC(), CartLC(beta=0), CartLC(merit="gain_ratio")]
 

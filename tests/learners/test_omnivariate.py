@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 
 from omnitree import TreeClassifier, load, presets, save
-from omnitree.choice import CombinedT
 from omnitree.learners import Analytic, Linear, Multivariate, Omnivariate
 from omnitree.learners.omnivariate import PALETTE
-from omnitree.merit import MERITS
-from omnitree.tree import LEAF, Tree
+from omnitree.parts.choice import CombinedT
+from omnitree.parts.merit import MERITS
+from omnitree.tree.tree import LEAF, Tree
 
 
 def planted(kind, rng, n=400):

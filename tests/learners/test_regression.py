@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from omnitree import TreeRegressor
+from omnitree.growing.stopping import Stopping
 from omnitree.learners.regression import (
     RegressionLinear,
     RegressionOmnivariate,
@@ -14,7 +15,6 @@ from omnitree.learners.regression import (
 )
 from omnitree.learners.regression.linear import without_rounding
 from omnitree.pruning import CostComplexity, InformationPruning
-from omnitree.stopping import Stopping
 
 
 def root(learner, X, y, **options):
@@ -115,8 +115,8 @@ def test_rounding_sets_nothing_apart():
 @pytest.mark.parametrize("leaves", ["constant", "ridge"])
 def test_information_pruning_is_the_best_of_the_sequence(choice, leaves):
     """Against every tree of the weakest-link sequence, its criterion counted afresh."""
-    from omnitree.choice import CHOICES
-    from omnitree.criterion import SquaredError
+    from omnitree.growing.criterion import SquaredError
+    from omnitree.parts.choice import CHOICES
     from omnitree.pruning.cost_complexity import weakest_links
 
     X, y = make_friedman1(150, noise=1.0, random_state=1)

@@ -7,12 +7,12 @@ import pytest
 from sklearn.base import clone
 
 from omnitree import OmniTreeClassifier, TreeClassifier, TreeRegressor
+from omnitree.estimators.persistence import load, save
 from omnitree.learners import Multivariate, Omnivariate, Univariate
 from omnitree.learners.regression import RegressionUnivariate
-from omnitree.merit import Gini
-from omnitree.persistence import load, save
+from omnitree.parts.merit import Gini
 from omnitree.pruning import Contest, CostComplexity, ErrorBased
-from omnitree.tree import LEAF
+from omnitree.tree.tree import LEAF
 
 FREE = (-np.inf, np.inf)
 

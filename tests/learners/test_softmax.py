@@ -7,14 +7,14 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from omnitree import TreeClassifier
-from omnitree.held_out import HeldOut
-from omnitree.leaf_models import LeafModels
+from omnitree.data.table import learn_table
+from omnitree.growing.missing import MISSING
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Softmax
 from omnitree.learners.trial import calibrated
-from omnitree.missing import MISSING
-from omnitree.node import Node, Problem
-from omnitree.stopping import Limits
-from omnitree.table import learn_table
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.leaf_models import LeafModels
 
 
 def root(X, y, seed=0):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from omnitree import presets
-from omnitree.direction.sparse import best_columns
+from omnitree.parts.direction.sparse import best_columns
 
 
 def test_elimination_equals_refits(rng):

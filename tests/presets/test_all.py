@@ -30,7 +30,7 @@ from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.learners import LEARNERS
-from omnitree.shared_models import shared_models
+from omnitree.tree.shared_models import shared_models
 
 NAMES = presets.names()
 ESTIMATORS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from omnitree._core.estimate import add_errors
+from omnitree._core.univariate.estimate import add_errors
 from tests import naive
 from tests.tables import random_sample
 

@@ -214,8 +214,8 @@ def test_counts_after_grafting_are_those_of_the_rows():
 def test_graft_of_nothing_is_the_tree():
     X, y = slanted()
     tree = TreeClassifier(pruning=CostComplexity(), random_state=0).fit(X, y).tree_
+    from omnitree.data.table import learn_table
     from omnitree.pruning import Rows
-    from omnitree.table import learn_table
 
     rows = Rows(learn_table(X), y.astype(np.int32), np.ones(len(y)))
     again = graft(tree, {0: tree.split(0)}, rows)

@@ -10,9 +10,9 @@ import pytest
 from tests.naive_choice import criterion, prune
 from tests.trees import random_tree
 
-from omnitree.choice import AIC, BIC
+from omnitree.parts.choice import AIC, BIC
 from omnitree.pruning import Criterion
-from omnitree.splits import Considered
+from omnitree.tree.splits import Considered
 
 
 def leaves_below(tree, top, cuts):

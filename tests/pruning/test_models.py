@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.estimate import add_errors
+from omnitree._core.univariate.estimate import add_errors
 from tests.trees import SCHEMA, random_rows, random_tree
 
+from omnitree.data.table import Table
 from omnitree.pruning import (
     CostComplexity,
     ErrorBased,
@@ -16,8 +17,7 @@ from omnitree.pruning import (
     Rows,
 )
 from omnitree.pruning.base import errors_as_leaves
-from omnitree.table import Table
-from omnitree.tree import LEAF
+from omnitree.tree.tree import LEAF
 
 
 def case(seed: int, models: float = 1.0):

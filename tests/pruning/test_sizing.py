@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree.data.table import learn_table
 from omnitree.pruning import Contest
 from omnitree.pruning.sizing import deviances
-from omnitree.table import learn_table
-from omnitree.tree import Tree
+from omnitree.tree.tree import Tree
 
 
 def rare(n=3000, seed=0):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from omnitree.export.model import Model, Test
 from omnitree.export.region import Region, region_of
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The path of one row, each test taken apart.
 
-A row is a list of numbers and codes, NaN in a gap, as `omnitree.table` encodes it.
+A row is a list of numbers and codes, NaN in a gap, as `omnitree.data.table` encodes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line
 from omnitree.export.plain import plain_test
 from omnitree.export.probabilities import probability_text
 from omnitree.export.words import branch_text, column_name, largest, term_names
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 # What is printed of long tests; the explanation itself holds all of it.
 LONGEST_TEXT = 88

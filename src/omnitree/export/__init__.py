@@ -22,7 +22,7 @@ FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "rules": ("rules", "to_rules", ()),
     "sql": ("sql", "to_sql", ("proba",)),
 }
-# What an estimator's `export` takes: "json" is its whole document (`omnitree.documents`).
+# What an estimator's `export` takes: "json" is its whole document (`estimators.documents`).
 NAMES = tuple(sorted([*FORMATS, "json"]))
 # Formats that run; of leaves that share a model they need only one.
 RUNNING = ("c", "onnx", "pmml", "python", "sql")
@@ -54,7 +54,7 @@ def export(
     if format == "json" and options:
         raise ValueError("format 'json' has no options")
     if format not in FORMATS:
-        from omnitree.parts import unknown
+        from omnitree.growing.part import unknown
 
         raise ValueError(unknown("format", format, list(NAMES)))
     module, name, known = FORMATS[format]

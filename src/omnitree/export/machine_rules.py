@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 from omnitree.export.model import MACHINES
 from omnitree.export.plain import plain_test
 from omnitree.export.words import column_name, comparison, sum_terms, term_names
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 
 @dataclass(frozen=True)

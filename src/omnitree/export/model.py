@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.date_part import DatePart
-from omnitree.shared_models import OwnFunctions, shared_models, terms_of
+from omnitree.data.date_part import DatePart
+from omnitree.tree.shared_models import OwnFunctions, shared_models, terms_of
 
 UNIVARIATE = ("axis", "multiway", "subset")
 # The branch with the largest of several sums wins.

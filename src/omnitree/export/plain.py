@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omnitree.export.model import encoded_columns
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 # The constant among the terms of a sum.
 CONSTANT = (-1, -1)

@@ -11,7 +11,7 @@ from typing import Any
 from omnitree.export.lines import MODEL_TERMS, model_lines
 from omnitree.export.model import Model
 from omnitree.export.words import Sides, model_kind, number, sum_name, sums_of
-from omnitree.shared_models import OwnFunctions
+from omnitree.tree.shared_models import OwnFunctions
 
 # Scales this near to 1 say nothing.
 NO_SCALE = 1e-6

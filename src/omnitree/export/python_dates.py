@@ -1,4 +1,4 @@
-"""The code that reads dates, for exports to Python: `omnitree.date_text` without remarks.
+"""The code that reads dates, for exports to Python: `data.date_text` without remarks.
 
 Used by `omnitree.export.python`.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import inspect
 
-from omnitree import date_text
+from omnitree.data import date_text
 
 
 def dates_source() -> str:
-    """Source of `omnitree.date_text` without docstrings, annotations and future imports."""
+    """Source of `data.date_text` without docstrings, annotations and future imports."""
     tree = _Plain().visit(ast.parse(inspect.getsource(date_text)))
     imports = [n for n in tree.body if isinstance(n, ast.Import)]
     rest = [n for n in tree.body if not isinstance(n, ast.Import)]

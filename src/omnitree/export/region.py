@@ -20,7 +20,7 @@ from omnitree.export.words import (
     sum_name,
     sums_of,
 )
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 # Terms of all inequalities up to which a machine's branch is told by them.
 SMALL_RULE = 8

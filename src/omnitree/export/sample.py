@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from omnitree.data.schema import Schema
 from omnitree.export.model import MACHINES
-from omnitree.schema import Schema
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 
 @dataclass(frozen=True, eq=False)

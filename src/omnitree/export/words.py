@@ -12,7 +12,7 @@ from typing import Any
 
 from omnitree.export.model import MACHINES, encoded_columns
 from omnitree.export.plain import centre_of, plain_test, spreads
-from omnitree.shared_models import terms_of
+from omnitree.tree.shared_models import terms_of
 
 # Terms of a sum that a short description shows.
 MOST_TERMS = 8

@@ -1,8 +1,9 @@
 """Split learners, by name. A new one is a file here and a line below."""
 
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.part import Registry
 from omnitree.learners.adaptive import Adaptive
 from omnitree.learners.analytic import Analytic
-from omnitree.learners.base import SplitLearner
 from omnitree.learners.boosted import Boosted
 from omnitree.learners.cart_lc import CartLC
 from omnitree.learners.constructive import Constructive
@@ -16,7 +17,6 @@ from omnitree.learners.oc1 import OC1
 from omnitree.learners.omnivariate import Omnivariate
 from omnitree.learners.softmax import Softmax
 from omnitree.learners.univariate import Univariate
-from omnitree.parts import Registry
 
 LEARNERS = Registry(
     "learner",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
 from omnitree.learners.analytic import Analytic
-from omnitree.learners.base import SplitLearner
 from omnitree.learners.linear import Linear
-from omnitree.node import Node
-from omnitree.splits import Split
+from omnitree.tree.splits import Split
 
 
 class Adaptive(SplitLearner):

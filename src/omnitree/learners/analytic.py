@@ -15,19 +15,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core.cuts import count_sides
-from omnitree.grouping import GROUPINGS
-from omnitree.grouping.base import share_of_classes
-from omnitree.learners.base import SplitLearner
+from omnitree._core.univariate.cuts import count_sides
+from omnitree.data.schema import Schema
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import Node
+from omnitree.growing.part import unknown
 from omnitree.learners.linear import cut_merits
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS, Merit
-from omnitree.node import Node
-from omnitree.parts import unknown
-from omnitree.schema import Schema
-from omnitree.splits import AxisSplit, MultiwaySplit, Split, SubsetSplit
-from omnitree.threshold import THRESHOLDS, Threshold
-from omnitree.threshold.base import Projected
+from omnitree.parts.grouping import GROUPINGS
+from omnitree.parts.grouping.base import share_of_classes
+from omnitree.parts.merit import MERITS, Merit
+from omnitree.parts.threshold import THRESHOLDS, Threshold
+from omnitree.parts.threshold.base import Projected
+from omnitree.tree.splits import AxisSplit, MultiwaySplit, Split, SubsetSplit
 
 SYMBOLS = ["columns", "multiway"]
 

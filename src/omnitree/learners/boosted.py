@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core import logitboost as kernel
-from omnitree.coefficients.threads import one_thread
-from omnitree.folds import parts_of
-from omnitree.held_out import HeldOut
+from omnitree._core.linear import logitboost as kernel
+from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
 from omnitree.learners.trial import Folds, Trial, TrialLearner
-from omnitree.leaves.boosting import Boosted as Model
-from omnitree.linear_rows import Floats
-from omnitree.node import Node
-from omnitree.parts import number
+from omnitree.parts.coefficients.threads import one_thread
+from omnitree.parts.leaves.boosting import Boosted as Model
+from omnitree.resampling.folds import parts_of
+from omnitree.resampling.held_out import HeldOut
 
 
 @dataclass(frozen=True)

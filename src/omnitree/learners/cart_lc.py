@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.learners.base import SplitLearner
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
 from omnitree.learners.oblique import Floats, Slope, compiled_merit, is_better
 from omnitree.learners.univariate import Univariate
-from omnitree.merit import Merit
-from omnitree.node import Node
-from omnitree.parts import number
-from omnitree.splits import LinearSplit, Split
+from omnitree.parts.merit import Merit
+from omnitree.tree.splits import LinearSplit, Split
 
 GAMMAS = (-0.25, 0.0, 0.25)
 

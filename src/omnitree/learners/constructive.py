@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.discriminants import DISCRIMINANTS
+from omnitree.data.schema import Feature, Schema
+from omnitree.data.table import Table
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners.analytic import varying
-from omnitree.learners.base import SplitLearner
 from omnitree.learners.univariate import Univariate
-from omnitree.node import Node, Problem
-from omnitree.schema import Feature, Schema
-from omnitree.splits import AxisSplit, Constructed, Split
-from omnitree.stopping import Limits
-from omnitree.table import Table
+from omnitree.parts.discriminants import DISCRIMINANTS
+from omnitree.tree.splits import AxisSplit, Constructed, Split
 
 
 class Constructive(SplitLearner):

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from omnitree._core import fisher_tree as kernel
-from omnitree.coefficients.threads import one_thread
-from omnitree.direction import Fisher
-from omnitree.direction.fisher import PCA
-from omnitree.grouping import Exchange, Grouping
-from omnitree.leaf_models import ranges, starts
-from omnitree.learners.base import Tick
-from omnitree.merit import Merit
-from omnitree.merit.base import CUSTOM
-from omnitree.node import Node
-from omnitree.splits import KINDS
-from omnitree.threshold import EqualVariance, Threshold
-from omnitree.tree import LEAF, Tree
+from omnitree._core.linear import fisher_tree as kernel
+from omnitree.growing.learner import Tick
+from omnitree.growing.node import Node
+from omnitree.parts.coefficients.threads import one_thread
+from omnitree.parts.direction import Fisher
+from omnitree.parts.direction.fisher import PCA
+from omnitree.parts.grouping import Exchange, Grouping
+from omnitree.parts.merit import Merit
+from omnitree.parts.merit.base import CUSTOM
+from omnitree.parts.threshold import EqualVariance, Threshold
+from omnitree.tree.leaf_models import ranges, starts
+from omnitree.tree.splits import KINDS
+from omnitree.tree.tree import LEAF, Tree
 
 
 def is_known(

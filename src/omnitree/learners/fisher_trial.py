@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree._core import fisher_tree as kernel
-from omnitree.coefficients.threads import one_thread
-from omnitree.direction import Fisher
-from omnitree.direction.fisher import PCA
-from omnitree.divisions import Divisions
-from omnitree.linear_rows import Floats
-from omnitree.merit import Merit
+from omnitree._core.linear import fisher_tree as kernel
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.linear_rows import Floats
+from omnitree.parts.coefficients.threads import one_thread
+from omnitree.parts.direction import Fisher
+from omnitree.parts.direction.fisher import PCA
+from omnitree.parts.merit import Merit
 
 # With more columns moments had better be summed by BLAS.
 NARROW = 100

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.coefficients.threads import one_thread
-from omnitree.discriminants.base import DIGITS
-from omnitree.learners.base import SplitLearner
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
 from omnitree.learners.constructive import best_cut
-from omnitree.leaves.boosting import Boosted, Columns
-from omnitree.node import Node
-from omnitree.parts import number
-from omnitree.splits import Constructed, LinearSplit, Split
+from omnitree.parts.coefficients.threads import one_thread
+from omnitree.parts.discriminants.base import DIGITS
+from omnitree.parts.leaves.boosting import Boosted, Columns
+from omnitree.tree.splits import Constructed, LinearSplit, Split
 
 
 class Functional(SplitLearner):

@@ -15,16 +15,16 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
-from omnitree.coefficients.instances import merged
-from omnitree.coefficients.rls import solve_positive, with_constant
-from omnitree.divisions import Divisions
-from omnitree.grouping import GROUPINGS, Selection
-from omnitree.learners.base import SplitLearner
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS, Merit
-from omnitree.node import Node
-from omnitree.splits import Split
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import Node
+from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
+from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.coefficients.rls import solve_positive, with_constant
+from omnitree.parts.grouping import GROUPINGS, Selection
+from omnitree.parts.merit import MERITS, Merit
+from omnitree.tree.splits import Split
 
 
 class Separator(Protocol):

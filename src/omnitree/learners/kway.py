@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from omnitree.discriminants import DISCRIMINANTS, Discriminants, Functions
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import Node
+from omnitree.growing.part import unknown
 from omnitree.learners.analytic import varying
-from omnitree.learners.base import SplitLearner
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS, Merit
-from omnitree.node import Node
-from omnitree.parts import unknown
-from omnitree.splits import Split
+from omnitree.parts.discriminants import DISCRIMINANTS, Discriminants, Functions
+from omnitree.parts.merit import MERITS, Merit
+from omnitree.tree.splits import Split
 
 NODES = ["linear", "univariate"]
 

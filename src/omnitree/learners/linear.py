@@ -10,22 +10,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.direction import DIRECTIONS, Fisher
-from omnitree.direction.fisher import Projections
-from omnitree.divisions import ROOM, Divisions
-from omnitree.grouping import GROUPINGS
-from omnitree.learners.base import SplitLearner, Tick
+from omnitree.growing.divisions import ROOM, Divisions
+from omnitree.growing.learner import SplitLearner, Tick
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.part import number, unknown
 from omnitree.learners.fisher_tree import can_grow, grow_fisher, is_known
 from omnitree.learners.fisher_trial import train_parts
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS, Merit
-from omnitree.merit.base import CUSTOM
-from omnitree.node import EXPANSIONS, Node
-from omnitree.parts import number, unknown
-from omnitree.splits import Split
-from omnitree.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
-from omnitree.threshold.base import Projected
-from omnitree.tree import Tree
+from omnitree.parts.direction import DIRECTIONS, Fisher
+from omnitree.parts.direction.fisher import Projections
+from omnitree.parts.grouping import GROUPINGS
+from omnitree.parts.merit import MERITS, Merit
+from omnitree.parts.merit.base import CUSTOM
+from omnitree.parts.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
+from omnitree.parts.threshold.base import Projected
+from omnitree.tree.splits import Split
+from omnitree.tree.tree import Tree
 
 
 def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:

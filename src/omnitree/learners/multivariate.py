@@ -12,17 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from omnitree.coefficients import COEFFICIENTS, Cases
-from omnitree.coefficients.instances import merged
-from omnitree.features import SELECTIONS, trials_of
-from omnitree.features.base import Columns, Price, better, pick
-from omnitree.grouping import GROUPINGS
-from omnitree.learners.base import SplitLearner
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
 from omnitree.learners.grouped import discriminant, in_groups
 from omnitree.learners.univariate import Univariate
-from omnitree.merit import MERITS
-from omnitree.node import Node
-from omnitree.splits import Split
+from omnitree.parts.coefficients import COEFFICIENTS, Cases
+from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.feature_selection import SELECTIONS, trials_of
+from omnitree.parts.feature_selection.base import Columns, Price, better, pick
+from omnitree.parts.grouping import GROUPINGS
+from omnitree.parts.merit import MERITS
+from omnitree.tree.splits import Split
 
 
 class Multivariate(SplitLearner):

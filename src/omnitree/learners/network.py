@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.coefficients import Cases
-from omnitree.coefficients.gradient import descend, squared_error
-from omnitree.encoding.linear_view import LinearView
-from omnitree.learners.base import SplitLearner
+from omnitree.data.encoding.linear_view import LinearView
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
 from omnitree.learners.grouped import separate
-from omnitree.linear_rows import Floats
-from omnitree.node import Node
-from omnitree.parts import number
-from omnitree.splits import NetworkSplit, Split
+from omnitree.parts.coefficients import Cases
+from omnitree.parts.coefficients.gradient import descend, squared_error
+from omnitree.tree.splits import NetworkSplit, Split
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core import oblique
-from omnitree.merit import CUSTOM, MERITS, Gain, GainRatio, Merit
+from omnitree._core.linear import oblique
+from omnitree.parts.merit import CUSTOM, MERITS, Gain, GainRatio, Merit
 
 Floats = NDArray[np.float64]
 

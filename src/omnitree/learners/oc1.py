@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.coefficients.base import Cases, Machine
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
+from omnitree.growing.part import number, unknown
 from omnitree.learners.analytic import column_split
-from omnitree.learners.base import SplitLearner
 from omnitree.learners.oblique import Floats, Slope, compiled_merit, is_better
-from omnitree.node import Node
-from omnitree.parts import number, unknown
-from omnitree.splits import Split
+from omnitree.parts.coefficients.base import Cases, Machine
+from omnitree.tree.splits import Split
 
 ORDERS = ("sequential", "best", "random")
 

@@ -13,18 +13,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from omnitree.choice import CHOICES, Choice, Proposal, remembered
-from omnitree.direction import Fisher
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
+from omnitree.growing.part import unknown
 from omnitree.learners.analytic import Analytic
-from omnitree.learners.base import SplitLearner
 from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
 from omnitree.learners.univariate import Univariate
-from omnitree.merit import MERITS
-from omnitree.node import Node
-from omnitree.parts import unknown
-from omnitree.splits import Split
+from omnitree.parts.choice import CHOICES, Choice, Proposal, remembered
+from omnitree.parts.direction import Fisher
+from omnitree.parts.merit import MERITS
+from omnitree.tree.splits import Split
 
 # Short names for candidates; those of the paper are analytic, fisher and quadratic.
 PALETTE: dict[str, SplitLearner] = {

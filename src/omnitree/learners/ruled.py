@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.features.base import pick
-from omnitree.learners.base import Floats, SplitLearner
-from omnitree.merit import Merit
-from omnitree.merit.base import ratio
-from omnitree.node import Node
-from omnitree.splits import Split
+from omnitree.growing.learner import Floats, SplitLearner
+from omnitree.growing.node import Node
+from omnitree.parts.feature_selection.base import pick
+from omnitree.parts.merit import Merit
+from omnitree.parts.merit.base import ratio
+from omnitree.tree.splits import Split
 
 # Merit of a partition that breaks a rule. It is finite, since searches compare by adding.
 BROKEN = -1e300

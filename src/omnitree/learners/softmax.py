@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from omnitree.coefficients.threads import one_thread
-from omnitree.column_source import Quadratic
-from omnitree.discriminants.softmax import Whitened
-from omnitree.discriminants.softmax_folds import Validated, kept, validate
-from omnitree.discriminants.softmax_sparse import Thinned, enough, fewest
-from omnitree.held_out import HeldOut
+from omnitree.growing.column_source import Quadratic
+from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
 from omnitree.learners.trial import Folds, Trial, TrialLearner
-from omnitree.linear_rows import Floats
-from omnitree.node import Node
-from omnitree.parts import number
+from omnitree.parts.coefficients.threads import one_thread
+from omnitree.parts.discriminants.softmax import Whitened
+from omnitree.parts.discriminants.softmax_folds import Validated, kept, validate
+from omnitree.parts.discriminants.softmax_sparse import Thinned, enough, fewest
+from omnitree.resampling.held_out import HeldOut
 
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 # Of rows and columns: to find the directions of so many takes minutes.

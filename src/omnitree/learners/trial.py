@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
 
-from omnitree.column_source import Quadratic
-from omnitree.discriminants.base import Functions
-from omnitree.folds import deal
-from omnitree.held_out import HeldOut
-from omnitree.leaf_models import LeafModel
-from omnitree.learners.base import SplitLearner
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.merit import MERITS
-from omnitree.node import EXPANSIONS, Node
-from omnitree.parts import number, unknown
-from omnitree.splits import Split
+from omnitree.growing.column_source import Quadratic
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.part import number, unknown
+from omnitree.parts.discriminants.base import Functions
+from omnitree.parts.merit import MERITS
+from omnitree.resampling.folds import deal
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.splits import Split
 
 # Logarithms of the scales that are tried.
 SCALES = (-3.0, 0.7)

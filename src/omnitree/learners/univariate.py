@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from omnitree._core import general, presort
-from omnitree.constraints import Constraints
-from omnitree.learners.base import SplitLearner, Tick
+from omnitree._core.univariate import general, presort
+from omnitree.data.schema import Schema
+from omnitree.data.table import Table
+from omnitree.growing.constraints import Constraints
+from omnitree.growing.learner import SplitLearner, Tick
+from omnitree.growing.missing import Fractional, Surrogate
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.part import number, unknown
+from omnitree.growing.stopping import Limits
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
-from omnitree.merit import CUSTOM, MERITS, Gain, GainRatio
-from omnitree.missing import Fractional, Surrogate
-from omnitree.node import Node, Problem
-from omnitree.parts import number, unknown
-from omnitree.schema import Schema
-from omnitree.splits import KINDS, Split
-from omnitree.stopping import Limits
-from omnitree.table import Table
-from omnitree.tree import LEAF, Tree
+from omnitree.parts.merit import CUSTOM, MERITS, Gain, GainRatio
+from omnitree.tree.splits import KINDS, Split
+from omnitree.tree.tree import LEAF, Tree
 
 CATEGORIES = ("multiway", "subset", "one_rest", "groups")
 # Merits that presort.hpp knows: its code, and the factor from its scale to the merit's.
@@ -46,7 +46,7 @@ class Univariate(SplitLearner):
     Parameters
     ----------
     merit : str or Merit, default="gini"
-        How partitions are compared; see `omnitree.merit.MERITS`.
+        How partitions are compared; see `omnitree.parts.merit.MERITS`.
     categories : {"subset", "multiway", "one_rest", "groups"}, default="subset"
         Tests on symbolic features. "subset" (CART): two sets of symbols; exact for two
         classes (under convex merits as Gini and gain, where `min_branch` does not bind)

@@ -16,9 +16,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from omnitree.base_estimator import hold_rows_out
-from omnitree.estimators import TreeClassifier
-from omnitree.parts import unknown
+from omnitree.estimators.base import hold_rows_out
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.part import unknown
 from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
 from omnitree.presets.c45 import c45, rp_c45
 from omnitree.presets.cart import cart

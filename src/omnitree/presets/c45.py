@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.part import unknown
+from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
-from omnitree.parts import unknown
 from omnitree.pruning import ErrorBased, ReducedError
-from omnitree.stopping import Stopping
 
 VARIANTS = ["release8", "ldt05"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Univariate
 from omnitree.pruning import CostComplexity
 

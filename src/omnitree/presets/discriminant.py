@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.direction import Fisher
-from omnitree.discriminants import LDA
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Adaptive, KWay
+from omnitree.parts.direction import Fisher
+from omnitree.parts.discriminants import LDA
 from omnitree.pruning import CostComplexity, ReducedError, UnassignedTies
 
 

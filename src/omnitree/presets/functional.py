@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.part import unknown
+from omnitree.growing.stopping import Stopping
 from omnitree.learners import Functional, Univariate
-from omnitree.leaves import LogisticLeaves
-from omnitree.parts import unknown
+from omnitree.parts.leaves import LogisticLeaves
 from omnitree.pruning import CostComplexity, FunctionalPruning
-from omnitree.stopping import Stopping
 
 WHERE = ["both", "inner", "leaves"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.discriminants import LDA, QDA, LogisticDiscriminants
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.stopping import Stopping
 from omnitree.learners import Constructive
+from omnitree.parts.discriminants import LDA, QDA, LogisticDiscriminants
 from omnitree.pruning import ErrorBased
-from omnitree.stopping import Stopping
 
 
 def _constructive(discriminants: Any, changes: dict[str, Any]) -> TreeClassifier:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.direction import Fisher
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Analytic, Linear
+from omnitree.parts.direction import Fisher
+from omnitree.parts.threshold import EqualVariance
 from omnitree.pruning import ReducedError
-from omnitree.threshold import EqualVariance
 
 
 def post_pruned(learner: Any, changes: dict[str, Any]) -> TreeClassifier:

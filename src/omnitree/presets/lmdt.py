@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.coefficients import LMDTThermal
-from omnitree.estimators import TreeClassifier
-from omnitree.features import LMDTElimination
+from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Multivariate
+from omnitree.parts.coefficients import LMDTThermal
+from omnitree.parts.feature_selection import LMDTElimination
 from omnitree.pruning import Pessimistic
 
 

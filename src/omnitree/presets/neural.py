@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.coefficients import Perceptron
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Grouped, Network
+from omnitree.parts.coefficients import Perceptron
 from omnitree.presets.ldt import post_pruned
 
 

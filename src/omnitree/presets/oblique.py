@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.stopping import Stopping
 from omnitree.learners import OC1, CartLC
 from omnitree.pruning import CostComplexity
-from omnitree.stopping import Stopping
 
 
 def cart_lc(

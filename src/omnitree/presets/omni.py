@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnitree.choice import AIC, BIC, CHOICES, CombinedF, CombinedT, FiveByTwoT
-from omnitree.direction import Fisher
-from omnitree.estimators import TreeClassifier
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.part import unknown
 from omnitree.learners import Analytic, Linear, Omnivariate, Univariate
-from omnitree.parts import unknown
+from omnitree.parts.choice import AIC, BIC, CHOICES, CombinedF, CombinedT, FiveByTwoT
+from omnitree.parts.direction import Fisher
 from omnitree.presets.ldt import post_pruned
 from omnitree.pruning import Contest, Criterion, ReducedError
 

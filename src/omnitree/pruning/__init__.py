@@ -1,6 +1,6 @@
 """Pruning methods, by name. A new one is a file here and a line below."""
 
-from omnitree.parts import Registry
+from omnitree.growing.part import Registry
 from omnitree.pruning.base import Evidence, Pruning, Rows
 from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core import subtrees
-from omnitree.criterion import Criterion
-from omnitree.folds import fold_numbers
-from omnitree.held_out import by_group
-from omnitree.node import Problem
-from omnitree.parts import Part
-from omnitree.table import Table
-from omnitree.tree import LEAF, Tree
+from omnitree._core.predict import subtrees
+from omnitree.data.table import Table
+from omnitree.growing.criterion import Criterion
+from omnitree.growing.node import Problem
+from omnitree.growing.part import Part
+from omnitree.resampling.folds import fold_numbers
+from omnitree.resampling.held_out import by_group
+from omnitree.tree.tree import LEAF, Tree
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,11 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from omnitree.discriminants.wilks import wilks_p_value
-from omnitree.held_out import HeldOut
-from omnitree.leaf_models import LeafModel
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.part import number, unknown
 from omnitree.learners import LEARNERS, Boosted, Softmax
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
-from omnitree.node import Node, Problem
-from omnitree.parts import number, unknown
+from omnitree.parts.discriminants.wilks import wilks_p_value
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -33,8 +31,10 @@ from omnitree.pruning.base import (
     subtree_sums,
 )
 from omnitree.pruning.sizing import Grown, Sized
-from omnitree.splits import Considered, Split
-from omnitree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.splits import Considered, Split
+from omnitree.tree.tree import LEAF, NodeRecord, Tree, tree_from_nodes
 
 # Nobody can read a quadratic form with more than 500 terms, so larger ones are only tried
 # in sparse form.

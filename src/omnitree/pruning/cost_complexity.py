@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from omnitree._core import subtrees
-from omnitree.held_out import effective_rows
-from omnitree.parts import number
+from omnitree._core.predict import subtrees
+from omnitree.growing.part import number
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -29,7 +28,8 @@ from omnitree.pruning.base import (
     negligible,
     training_errors,
 )
-from omnitree.tree import LEAF, Tree
+from omnitree.resampling.held_out import effective_rows
+from omnitree.tree.tree import LEAF, Tree
 
 REPEATED_ROWS = 50_000  # of all repeats together
 STABLE = 5  # choices alike that end the repeats

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.choice import CHOICES, InformationCriterion
-from omnitree.choice.base import log_likelihood
-from omnitree.parts import number, unknown
+from omnitree.growing.part import number, unknown
+from omnitree.parts.choice import CHOICES, InformationCriterion
+from omnitree.parts.choice.base import log_likelihood
 from omnitree.pruning.base import Evidence, Pruning, bottom_up, children
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 ORDERS = ["bottom_up", "top_down"]
 ROWS = ["node", "subtree"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree._core import estimate
-from omnitree.missing import Fractional
-from omnitree.node import Node, Problem, make_children
+from omnitree._core.univariate import estimate
+from omnitree.growing.missing import Fractional
+from omnitree.growing.node import Node, Problem, make_children
+from omnitree.growing.stopping import Limits
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -15,8 +16,7 @@ from omnitree.pruning.base import (
     children,
     training_errors,
 )
-from omnitree.stopping import Limits
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 
 class ErrorBased(Pruning):

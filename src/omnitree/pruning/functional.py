@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree._core import estimate
+from omnitree._core.univariate import estimate
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -12,7 +12,7 @@ from omnitree.pruning.base import (
     children,
     errors_as_leaves,
 )
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 
 class FunctionalPruning(Pruning):

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.choice import CHOICES, InformationCriterion
-from omnitree.choice.base import log_likelihood
+from omnitree.parts.choice import CHOICES, InformationCriterion
+from omnitree.parts.choice.base import log_likelihood
 from omnitree.pruning.base import Evidence, Pruning, children, subtree_sums
 from omnitree.pruning.cost_complexity import leaf_sizes, weakest_links
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 
 class InformationPruning(Pruning):

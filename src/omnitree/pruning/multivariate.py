@@ -12,19 +12,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from omnitree.coefficients import COEFFICIENTS, Cases, Machine
-from omnitree.coefficients.instances import merged
-from omnitree.features import dispersion, trials_of
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners.grouped import in_groups
-from omnitree.merit import Misclassification
-from omnitree.missing import Mean
-from omnitree.node import Node, Problem
+from omnitree.parts.coefficients import COEFFICIENTS, Cases, Machine
+from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.feature_selection import dispersion, trials_of
+from omnitree.parts.merit import Misclassification
 from omnitree.pruning.base import Evidence, Rows, children, held_out_rows
 from omnitree.pruning.reduced_error import ReducedError
-from omnitree.records import NodeRecord
-from omnitree.splits import LinearSplit, MachineSplit, Split
-from omnitree.stopping import Limits
-from omnitree.tree import LEAF, Tree, tree_from_nodes
+from omnitree.tree.records import NodeRecord
+from omnitree.tree.splits import LinearSplit, MachineSplit, Split
+from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
 
 
 class MultivariatePruning(ReducedError):

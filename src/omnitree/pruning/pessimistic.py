@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.parts import number
+from omnitree.growing.part import number
 from omnitree.pruning.base import Evidence, Pruning, subtree_sums, training_errors
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 
 class Pessimistic(Pruning):

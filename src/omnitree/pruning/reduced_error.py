@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.parts import unknown
+from omnitree.growing.part import unknown
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -15,7 +15,7 @@ from omnitree.pruning.base import (
     negligible,
     subtree_sums,
 )
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 
 class ReducedError(Pruning):

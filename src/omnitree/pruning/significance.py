@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from omnitree.merit import ChiSquare
+from omnitree.parts.merit import ChiSquare
 from omnitree.pruning.base import Evidence, Pruning, bottom_up, children
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 
 class Significance(Pruning):

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from omnitree.held_out import HeldOut
 from omnitree.pruning.base import Evidence, as_leaves
 from omnitree.pruning.cost_complexity import (
     CostComplexity,
@@ -24,7 +23,8 @@ from omnitree.pruning.cost_complexity import (
     sums_at,
     weakest_links,
 )
-from omnitree.tree import Tree
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.tree import Tree
 
 # Rows that the parent's shares may count for; every other one while sizes are compared.
 SHRINKAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)

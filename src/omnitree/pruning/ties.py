@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from omnitree.pruning.base import Evidence, Pruning
-from omnitree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree
 
 TIE = 1e-9
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.data.schema import Schema
 from omnitree.export.model import MACHINES
 from omnitree.export.sample import (
     Sample,
@@ -36,8 +37,7 @@ from omnitree.export.sample import (
     project,
     term_values,
 )
-from omnitree.schema import Schema
-from omnitree.shared_models import shared_models
+from omnitree.tree.shared_models import shared_models
 
 # Of a machine, at most so many branches get a chart of their own.
 MACHINE_CHARTS = 4

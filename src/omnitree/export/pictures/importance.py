@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.export.pictures.canvas import axes, plain, shortened
-from omnitree.importance import node_importances
+from omnitree.tree.importance import node_importances
 
 
 def importance_by_level(tree: dict[str, Any]) -> NDArray[np.float64]:

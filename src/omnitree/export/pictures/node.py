@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.data.schema import Schema
 from omnitree.export.model import MACHINES, Model
 from omnitree.export.pictures.canvas import axes, colours, legend, plain, shortened
 from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
 from omnitree.export.words import MOST_TERMS, subject_text
-from omnitree.schema import Schema
 
 
 def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) -> Any:

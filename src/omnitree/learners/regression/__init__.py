@@ -3,11 +3,11 @@
 A new one is a file here and a line below.
 """
 
-from omnitree.learners.base import SplitLearner
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.part import Registry
 from omnitree.learners.regression.linear import RegressionLinear
 from omnitree.learners.regression.omnivariate import RegressionOmnivariate
 from omnitree.learners.regression.univariate import RegressionUnivariate
-from omnitree.parts import Registry
 
 REGRESSION_LEARNERS = Registry(
     "regression learner",

@@ -13,20 +13,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.direction import Fisher
-from omnitree.divisions import Divisions
-from omnitree.learners.base import SplitLearner
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.part import number, unknown
 from omnitree.learners.regression.search import (
     Cut,
     CutSearch,
     search_of,
     trial_losses,
 )
-from omnitree.leaves.ridge import fit_ridge
-from omnitree.linear_rows import Floats, LinearRows
-from omnitree.node import EXPANSIONS, Node
-from omnitree.parts import number, unknown
-from omnitree.splits import Split
+from omnitree.parts.direction import Fisher
+from omnitree.parts.leaves.ridge import fit_ridge
+from omnitree.tree.splits import Split
 
 GROUPS = ("mean", "residual", "hinge")
 SIDES = np.array([[True, False]])

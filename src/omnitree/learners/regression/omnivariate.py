@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from omnitree.choice import Proposal
-from omnitree.learners.base import SplitLearner
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
 from omnitree.learners.omnivariate import Omnivariate
 from omnitree.learners.regression.linear import RegressionLinear
 from omnitree.learners.regression.search import search_of
 from omnitree.learners.regression.univariate import RegressionUnivariate
-from omnitree.node import Node
-from omnitree.splits import Split
+from omnitree.parts.choice import Proposal
+from omnitree.tree.splits import Split
 
 PALETTE: dict[str, SplitLearner] = {
     "univariate": RegressionUnivariate(),

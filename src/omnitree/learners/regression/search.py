@@ -14,15 +14,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core import targets as kernel
-from omnitree.criterion import SquaredError
-from omnitree.divisions import Divisions
-from omnitree.leaf_models import LeafModels
-from omnitree.learners.base import SplitLearner
-from omnitree.leaves import RidgeLeaves
-from omnitree.leaves.ridge import folds_of_groups
-from omnitree.node import Node
-from omnitree.parts import number
+from omnitree._core.univariate import targets as kernel
+from omnitree.growing.criterion import SquaredError
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
+from omnitree.parts.leaves import RidgeLeaves
+from omnitree.parts.leaves.ridge import folds_of_groups
+from omnitree.tree.leaf_models import LeafModels
 
 Floats = NDArray[np.float64]
 

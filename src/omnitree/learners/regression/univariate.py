@@ -14,11 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core import general, presort
-from omnitree.constraints import Constraints
-from omnitree.criterion import SquaredError
-from omnitree.divisions import Divisions
-from omnitree.learners.base import Floats, SplitLearner, Tick
+from omnitree._core.univariate import general, presort
+from omnitree.data.schema import Schema
+from omnitree.growing.constraints import Constraints
+from omnitree.growing.criterion import SquaredError
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.learner import Floats, SplitLearner, Tick
+from omnitree.growing.missing import Fractional, Mean, Surrogate
+from omnitree.growing.node import Node
+from omnitree.growing.part import number
 from omnitree.learners.regression.search import (
     Cut,
     CutSearch,
@@ -27,13 +31,9 @@ from omnitree.learners.regression.search import (
 )
 from omnitree.learners.ruled import best_ruled
 from omnitree.learners.univariate import axis_tree
-from omnitree.leaves import ConstantLeaves
-from omnitree.missing import Fractional, Mean, Surrogate
-from omnitree.node import Node
-from omnitree.parts import number
-from omnitree.schema import Schema
-from omnitree.splits import AxisSplit, Split, SubsetSplit
-from omnitree.tree import Tree
+from omnitree.parts.leaves import ConstantLeaves
+from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
+from omnitree.tree.tree import Tree
 
 
 class RegressionUnivariate(SplitLearner):

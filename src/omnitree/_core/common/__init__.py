@@ -1,0 +1,1 @@
+"""Compiled: C++ that several kernels share, and its Cython declarations."""

@@ -1,0 +1,1 @@
+"""Compiled: tests over many features: directions, machines, whole discriminant trees."""

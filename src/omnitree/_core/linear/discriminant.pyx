@@ -1,0 +1,155 @@
+# distutils: language = c++
+# cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Loops over the rows of a linear node, used by linear_view, linear_rows and fisher.
+
+Free functions; they release the GIL and add to or fill the arrays of the caller.
+"""
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from omnitree._core.common.views cimport Values, view_values
+
+
+cdef extern from "linear/standardise.hpp" namespace "omnitree" nogil:
+    cdef struct Rows:
+        const int64_t* id
+        const double* weight
+        int64_t n
+
+    void c_standardise "omnitree::standardise" (
+        const Values&, const Rows&, int64_t, bint, double*, double*, double*, int64_t,
+        int64_t)
+
+
+cdef extern from "linear/exchange.hpp" namespace "omnitree" nogil:
+    cdef struct ExchangeTask:
+        const double* scores
+        const int64_t* first
+        const double* weight
+        int64_t n
+        int k
+        const double* size
+        const double* centres
+        const double* spread
+        int merit
+
+    cdef cppclass ExchangeSearch:
+        ExchangeSearch(const ExchangeTask&) except +
+        void run(uint8_t*)
+
+
+cdef extern from "linear/nearest_start.hpp" namespace "omnitree" nogil:
+    void c_nearest_start "omnitree::nearest_start" (
+        const double*, const double*, int, int64_t, uint8_t*)
+
+
+cdef extern from "linear/projection.hpp" namespace "omnitree" nogil:
+    cdef cppclass PackedBasis:
+        PackedBasis()
+        PackedBasis(const double*, const double*, int64_t, int64_t) except +
+
+    void c_project "omnitree::project_rows" (
+        const double*, const PackedBasis&, const int64_t*, int64_t, double*, int64_t)
+
+
+def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,
+                bint gaps, double[::1] mean, double[::1] std, double[:, :] z):
+    """Mean and deviation of each column over some rows, and the columns in their units.
+
+    `gaps` says whether some cells may be missing.
+    """
+    cdef Values v
+    cdef Rows r
+    cdef int64_t p = x.shape[1], size = <int64_t> sizeof(double)
+    if rows.shape[0] == 0 or p == 0:
+        return
+    v = view_values(x)
+    r.id, r.weight, r.n = &rows[0], &weight[0], rows.shape[0]
+    with nogil:
+        c_standardise(v, r, p, gaps, &mean[0], &std[0], &z[0, 0], z.strides[0] // size,
+                      z.strides[1] // size)
+
+
+def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,
+                   double[:, ::1] sums):
+    """Add each row, times its weight, to the sum of its class."""
+    cdef int64_t i, j, n = x.shape[0], p = x.shape[1]
+    cdef const double* row
+    cdef double* to
+    cdef double w
+    if p == 0:
+        return
+    with nogil:
+        for i in range(n):
+            row = &x[i, 0]
+            to = &sums[y[i], 0]
+            w = weight[i]
+            for j in range(p):
+                to[j] += w * row[j]
+
+
+def project(const double[:, ::1] x, const int64_t[::1] rows, const double[:, ::1] basis,
+            const double[::1] origin, double[:, :] out):
+    """Some rows less a point, along each line of `basis`, (k, p), as lines of `out`, (k, n)."""
+    cdef int64_t n = rows.shape[0], p = x.shape[1], k = basis.shape[0]
+    cdef PackedBasis packed
+    if n == 0 or k == 0:
+        return
+    if p == 0:
+        out[:, :] = 0
+        return
+    packed = PackedBasis(&basis[0, 0], &origin[0], p, k)
+    with nogil:
+        c_project(&x[0, 0], packed, &rows[0], n, &out[0, 0],
+                  out.strides[0] // <int64_t> sizeof(double))
+
+
+def count_parts(const uint8_t[:, ::1] tested, const uint8_t[:, ::1] above,
+                const int32_t[::1] y, const double[::1] weight,
+                double[:, :, :, ::1] counts):
+    """Class counts (D, 2, B, K) of training and test rows below and above each of D cuts.
+
+    `tested` and `above` are (D, n).
+    """
+    cdef int64_t i, d, n = above.shape[1], n_parts = above.shape[0]
+    cdef int64_t n_sides = counts.shape[2], n_classes = counts.shape[3]
+    cdef double* to
+    with nogil:
+        for d in range(n_parts):
+            to = &counts[d, 0, 0, 0]
+            for i in range(n):
+                to[(tested[d, i] * n_sides + above[d, i]) * n_classes + y[i]] += weight[i]
+
+
+def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double[::1] weight,
+             const double[::1] size, const double[:, ::1] centres,
+             const double[:, ::1] spread, int merit, uint8_t[::1] left):
+    """Improve the grouping `left` of the k classes present, move by move, in place.
+
+    `scores` are (k, n), the rows in the order of their classes; `first` says where those of
+    each class begin. Without weights every row counts one.
+    """
+    cdef ExchangeTask task
+    cdef ExchangeSearch* search
+    task.scores, task.first = &scores[0, 0], &first[0]
+    task.weight = NULL
+    if weight is not None:
+        task.weight = &weight[0]
+    task.n, task.k = scores.shape[1], <int> scores.shape[0]
+    task.size, task.centres, task.spread = &size[0], &centres[0, 0], &spread[0, 0]
+    task.merit = merit
+    search = new ExchangeSearch(task)
+    try:
+        with nogil:
+            search.run(&left[0])
+    finally:
+        del search
+
+
+def nearest_starts(const double[:, :, ::1] means, const double[::1] size,
+                   uint8_t[:, ::1] left):
+    """Where exchanges begin, (B, k), for each problem with class means (B, k, p)."""
+    cdef int64_t b, n = means.shape[0], p = means.shape[2]
+    cdef int k = <int> means.shape[1]
+    with nogil:
+        for b in range(n):
+            c_nearest_start(&means[b, 0, 0] if p else NULL, &size[0], k, p, &left[b, 0])

@@ -1,0 +1,1 @@
+"""Compiled: routing rows, models in leaves, sums over subtrees."""

@@ -1,0 +1,60 @@
+// What the linear or quadratic model of a node answers for a row.
+//
+// A model over m columns with K sums is a slice of ints, the columns, one of ints for its
+// terms, and one of doubles: m fills, K biases, then K weights a term. A term is a pair of
+// positions among the columns, as in quadratic tests (route.hpp); a linear model has an empty
+// slice of terms, its terms are the columns. The sums are added up term by term, so that
+// every sum has the order of the exporters and the K of them can run abreast.
+#pragma once
+#include "predict/route.hpp"
+
+namespace omnitree {
+
+struct ModelView {  // the model of one node
+  const int32_t* columns;
+  int64_t n_columns;
+  const int32_t* terms;  // of a quadratic model
+  int64_t n_terms;       // 0: a linear model
+  const double* weight;
+};
+
+// The K sums of one row.
+inline void model_sums(const ModelView& model, int64_t k, const Values& x, const Columns& c,
+                       int64_t row, double* out) {
+  const double* fill = model.weight;
+  const double* w = fill + model.n_columns;
+  for (int64_t i = 0; i < k; ++i) out[i] = w[i];
+  const int64_t n = model.n_terms ? model.n_terms : model.n_columns;
+  for (int64_t t = 0; t < n; ++t) {
+    w += k;
+    const double v = model.n_terms
+                         ? term_value(model.terms + 2 * t, model.columns, fill, x, c, row)
+                         : column_value(x, c, row, model.columns[t], fill[t]);
+    for (int64_t i = 0; i < k; ++i) out[i] += w[i] * v;
+  }
+}
+
+// exp(x) for x <= 0 by plain arithmetic, so that every export that does the same steps gives
+// the same bits: with x = k ln 2 + r, the series of exp(r) times two to the k.
+inline double exp_down(double x) {
+  if (!(x >= -708)) return x < 0 ? 0 : x;  // below the smallest normal number, or NaN
+  const double k = std::floor(x * 1.4426950408889634 + 0.5);
+  const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+  double series = 1;
+  for (int n = 13; n >= 1; --n) series = 1 + series * r / n;
+  return std::ldexp(series, static_cast<int>(k));
+}
+
+// Sums to probabilities, around the largest so that nothing overflows.
+template <class Exp>
+inline void softmax(double* p, int64_t k, Exp exp) {
+  double top = p[0], total = 0;
+  for (int64_t i = 1; i < k; ++i)
+    if (p[i] > top) top = p[i];
+  for (int64_t i = 0; i < k; ++i) total += p[i] = exp(p[i] - top);
+  for (int64_t i = 0; i < k; ++i) p[i] /= total;
+}
+
+inline void probabilities(double* p, int64_t k) { softmax(p, k, exp_down); }
+
+}  // namespace omnitree

@@ -1,0 +1,366 @@
+"""The command line: each command is a few lines over the public API.
+
+Exit code 0: done; 1: the user's input is at fault, said in one line on stderr; 2: wrong
+usage. Everything heavy is imported inside the commands, so that `--help` stays quick.
+Tables are read by `reading`. An output file is replaced only when the new one is complete.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from omnitree.cli import commands
+from omnitree.cli.commands import check_output
+from omnitree.cli.demo import demo
+from omnitree.cli.file_options import (
+    Comment,
+    Decimal,
+    Encoding,
+    Missing,
+    Sep,
+    Sheet,
+    file_format,
+)
+from omnitree.cli.fit_command import fit
+from omnitree.data.reading import InputError, check_input, input_at_fault, read_table
+
+
+class _Commands(TyperGroup):
+    """One line on stderr for each warning of ours, and for an `InputError`: exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            with _warnings_as_notes():
+                return super().invoke(ctx)
+        except InputError as error:
+            typer.echo(f"omnitree: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(1) from None
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print our own warnings as notes, each once; those of other libraries are not for
+    users of the command line."""
+    said: set[str] = set()
+
+    def say(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        ours = category is UserWarning or category.__module__.startswith("omnitree")
+        if ours and text not in said:
+            said.add(text)
+            typer.echo(f"note: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # By the module that the warning is laid to: our own, or one of our commands.
+        warnings.filterwarnings("always", category=UserWarning, module="omnitree")
+        warnings.showwarning = say
+        yield
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="""Decision trees whose every node is as complex as its data needs.
+
+    \b
+    Start with one of
+      omnitree demo
+      omnitree fit DATA.csv --target COLUMN -o model.json
+      omnitree show model.json --format html -o tree.html
+    """,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+DataFile = Annotated[Path, typer.Argument(metavar="DATA.csv", help="As for `fit`.")]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="model.json", help="File written by `fit -o`.")
+]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")
+]
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="omnitree")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"omnitree {version('omnitree')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+# -- commands -------------------------------------------------------------------------
+
+
+app.command()(demo)
+app.command()(fit)
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here instead of standard output."),
+    ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
+) -> None:
+    """Add predictions to a table.
+
+    They are classes with their probabilities, or numbers, in columns behind the others.
+
+    \b
+    Example:
+      omnitree predict model.json NEW.csv -o out.csv
+    """
+    check_output(output, model, data)
+    clf = _load(model)
+    format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    table = read_table(data, clf.tree_.schema, format)
+    labels = [str(c) for c in clf.tree_.classes]
+    new = ["predicted", *(f"p({label})" for label in labels)]
+    for name in new:
+        if name in table.header:
+            raise InputError(f"{data} has a column {name!r} already: rename it first")
+    with input_at_fault():
+        numbers = clf.predict_proba(table.frame) if labels else None
+        answers = clf.predict(table.frame).tolist()
+    if numbers is None:
+        cells = [[repr(answer)] for answer in answers]
+    else:
+        cells = [
+            [str(answer), *(f"{v:.6g}" for v in shares)]
+            for answer, shares in zip(answers, numbers, strict=True)
+        ]
+    if table.decimal == ",":
+        n_labels = 1 if labels else 0
+        cells = [
+            [*row[:n_labels], *(c.replace(".", ",") for c in row[n_labels:])]
+            for row in cells
+        ]
+    text = io.StringIO()
+    out = csv.writer(text, delimiter=table.separator, lineterminator="\n")
+    out.writerow([*table.header, *new])
+    for row, found in zip(table.rows(), cells, strict=True):
+        out.writerow([*row, *found])
+    _put(output, text.getvalue())
+
+
+@app.command()
+def show(
+    model: ModelFile,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="text, html, c, dot, json, onnx, pmml, python, rules or sql.",
+        ),
+    ] = "text",
+    proba: Annotated[
+        bool, typer.Option("--proba", help="With sql: the probabilities, too.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="With text: all terms of long sums.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here instead of standard output."),
+    ] = None,
+) -> None:
+    """Print a saved tree, or write it in another format.
+
+    html is the explorer, one page for a browser.
+
+    \b
+    Examples:
+      omnitree show model.json
+      omnitree show model.json --format html -o tree.html
+      omnitree show model.json --format sql --proba
+    """
+    from omnitree.export import NAMES
+    from omnitree.growing.part import unknown
+
+    known = ["text", "html", *NAMES]
+    if format_ not in known:
+        raise InputError(unknown("format", format_, known))
+    for name, given, fits in (("proba", proba, "sql"), ("full", full, "text")):
+        if given and format_ != fits:
+            raise InputError(f"--{name} is for --format {fits}, not {format_}")
+    if format_ in ("html", "onnx") and output is None:
+        raise InputError(f"{format_} is not for a terminal: name a file with -o")
+    check_output(output, model)
+    clf = _load(model)
+    if format_ == "html":
+        with input_at_fault():
+            clf.to_html(os.path.realpath(str(output)), title=model.stem)
+        return
+    try:
+        with input_at_fault():
+            options = {"proba": True} if proba else {}
+            content = (
+                clf.describe(full=full) + "\n"
+                if format_ == "text"
+                else clf.export(format_, **options)
+            )
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    _put(output, content)
+
+
+@app.command()
+def explain(
+    model: ModelFile,
+    data: DataFile,
+    row: Annotated[
+        int, typer.Option(min=1, help="Which row; the first below the header is 1.")
+    ],
+    max_changes: Annotated[
+        int, typer.Option(min=1, help="Most features the counterfactual may change.")
+    ] = 3,
+    goal: Annotated[
+        str | None,
+        typer.Option(help="Of a number: what to reach, as 'above 12.5'."),
+    ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
+) -> None:
+    """Say why one row gets its answer.
+
+    Each test on its way with what every feature adds, and the smallest change of a few
+    features that gives another answer.
+
+    \b
+    Examples:
+      omnitree explain model.json DATA.csv --row 1
+      omnitree explain prices.json DATA.csv --row 1 --goal "above 12.5"
+    """
+    clf = _load(model)
+    format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    table = read_table(data, clf.tree_.schema, format)
+    if row > len(table.frame):
+        raise InputError(f"{data} has {len(table.frame)} rows; there is no row {row}")
+    with input_at_fault():
+        options: dict[str, Any] = {}
+        if goal is not None:
+            if clf.tree_.classes:
+                raise ValueError("--goal is for models that answer a number")
+            options["goal"] = goal
+        text = str(clf.explain(table.frame.iloc[[row - 1]], max_changes, **options))
+    _put(None, text + "\n")
+
+
+@app.command(name="presets")
+def presets_(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One preset, in full.")
+    ] = None,
+) -> None:
+    """List the published systems, or describe one.
+
+    \b
+    Examples:
+      omnitree presets
+      omnitree presets ldt
+    """
+    from omnitree import presets
+
+    if name is not None:
+        _check_preset(name)
+        typer.echo(presets.describe(name))
+        return
+    _print_pairs([(n, presets.describe(n).split("\n")[0]) for n in presets.names()])
+
+
+@app.command()
+def parts() -> None:
+    """List the parts a tree can be composed of."""
+    from omnitree.estimators.documents import REGISTRIES
+
+    for kind, registry in REGISTRIES.items():
+        typer.echo(f"{kind}:")
+        _print_pairs([(name, part.summary()) for name, part in registry.items()], "  ")
+
+
+commands.register(app)
+
+
+# -- estimators -----------------------------------------------------------------------
+
+
+def _check_preset(name: str) -> None:
+    from omnitree import presets
+    from omnitree.growing.part import unknown
+
+    if name not in presets.names():
+        raise InputError(unknown("preset", name, presets.names()))
+
+
+def _load(path: Path) -> Any:
+    from omnitree import load
+
+    check_input(path)
+    with input_at_fault():
+        return load(path)
+
+
+# -- files and printing ---------------------------------------------------------------
+
+
+def _put(path: Path | None, content: str | bytes) -> None:
+    """Print a text, or replace a file once the new one is complete."""
+    from omnitree.data.files import replace_file
+
+    with input_at_fault():
+        if path is not None:
+            replace_file(path, content)
+        else:
+            sys.stdout.write(str(content))
+            sys.stdout.flush()
+
+
+def _print_pairs(pairs: list[tuple[str, str]], indent: str = "") -> None:
+    width = max(len(name) for name, _ in pairs)
+    for name, text in pairs:
+        typer.echo(f"{indent}{name:<{width}}  {text}")

@@ -1,0 +1,253 @@
+"""The commands of the lab: `compare`, `datasets` and `reproduce`.
+
+`register` adds them to the command line. Heavy imports happen inside, so that `--help`
+stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omnitree.cli.file_options import (
+    Comment,
+    Decimal,
+    Encoding,
+    Missing,
+    Sep,
+    Sheet,
+    file_format,
+)
+from omnitree.data.reading import FileFormat, InputError
+
+Folder = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder with NAME.csv files; else $OMNITREE_DATA."),
+]
+StoreFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="SQLite file that keeps every finished fold; a run resumes there."
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", help="Processes; 0 takes as many as cores.", min=0),
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**20, help="Seed of everything random.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Write a report: .html, .md, .tex or .csv.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of the lab."""
+    app.command()(compare)
+    app.command()(datasets)
+    app.command()(reproduce)
+
+
+def compare(
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA...", help="Files as for `fit`, or names."),
+    ],
+    presets: Annotated[
+        str, typer.Option(help="Presets, as a,b,c; options as ldt:epsilon=0.9.")
+    ] = "omni,c4.5,cart,ldt",
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="5x2cv, 10fold, 3x10fold, bu95 (50/25/25), fixed, mc, loo, loo-path."
+        ),
+    ] = "5x2cv",
+    target: Annotated[
+        str | None,
+        typer.Option(help="Column with the class, in files; else `class` or the last."),
+    ] = None,
+    folder: Folder = None,
+    store: StoreFile = None,
+    report: Report = None,
+    jobs: Jobs = 0,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds that one fit may take.", min=0.001)
+    ] = None,
+    retry: Annotated[bool, typer.Option(help="Try failed folds again.")] = False,
+    seed: Seed = 0,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
+) -> None:
+    """Compare presets on data sets.
+
+    Errors, sizes, times, and a test of every difference that suits the protocol.
+
+    \b
+    Examples:
+      omnitree compare iris wine --presets omni,c4.5,ldt
+      omnitree compare DATA.csv --target class --report r.html
+      omnitree compare iris --store results.sqlite --protocol 10fold
+    """
+    from omnitree.lab import data as sets
+    from omnitree.lab import methods, protocols
+    from omnitree.lab import report as reports
+    from omnitree.lab.comparison import Comparison
+    from omnitree.lab.runner import Task, run
+    from omnitree.lab.store import opened
+
+    check_output(report)
+    reports.check(report)
+    check_output(store)
+    kind = _parsed(protocols.parse, protocol)
+    chosen = [methods.parse(name) for name in presets.split(",") if name.strip()]
+    if not chosen:
+        raise InputError("no preset is given; see `omnitree presets`")
+    format = file_format(sep, decimal, encoding, comment, sheet, missing)
+    if format != FileFormat() and not any(sets.is_path(name) for name in data):
+        raise InputError("options of files are given, but no file")
+    tables = [_parsed(sets.load, name, folder, target, format) for name in data]
+    _refuse_twins("data set", [table.name for table in tables])
+    _refuse_twins("preset", [method.name for method in chosen])
+    tasks = [Task(table, method, kind, seed) for table in tables for method in chosen]
+    with opened(store) as file:
+        results = run(tasks, file, jobs_of(jobs), time_limit, verbose=True, retry=retry)
+    found = Comparison(results)
+    print_tables(found.tables())
+    if report is not None:
+        lines = [f"{kind.name}, seed {seed}. {versions()}"]
+        lines += [
+            f"{t.name}: {len(t.y)} rows, {t.X.shape[1]} features." for t in tables
+        ]
+        drawn = reports.figures_of(found) if report.suffix.lower() == ".html" else []
+        reports.write(report, "Comparison of trees", lines, found.tables(), drawn)
+        typer.echo(f"Report: {report}")
+
+
+def datasets(folder: Folder = None) -> None:
+    """List the data sets that are known by name."""
+    from omnitree.lab import data as sets
+    from omnitree.lab.generators import GENERATORS
+
+    where = sets.data_folder(folder)
+    rows = [(name, "scikit-learn") for name in sets.SCIKIT_LEARN]
+    for name, make in GENERATORS.items():
+        rows.append((name, (make.__doc__ or "").split("\n")[0]))
+    known = [name for name, _ in rows]
+    for name in sets.names(where):
+        if name not in known:
+            rows.append((name, f"{where}/{name}.csv"))
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        typer.echo(f"{name:<{width}}  {text}")
+    typer.echo(
+        "Generators take options, as led:irrelevant=17:rows=500:seed=1. Any other name is "
+        f"looked for {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
+    )
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="bu95, ldt05, lmdt91, lw94 or omni.")],
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", "-t", help="A table's number; may be given again."),
+    ] = None,
+    folder: Folder = None,
+    quick: Annotated[
+        bool, typer.Option(help="A small honest subset: fewer data sets.")
+    ] = False,
+    store: StoreFile = None,
+    report: Report = None,
+    jobs: Jobs = 0,
+    seed: Seed = 0,
+) -> None:
+    """Redo the experiments of a paper.
+
+    Ours beside the published figures, with a verdict for every cell.
+
+    \b
+    Examples:
+      omnitree reproduce lw94 --table 6 --quick
+      omnitree reproduce ldt05 --data FOLDER --store ldt05.sqlite --report r.html
+    """
+    from omnitree.lab import papers
+    from omnitree.lab import report as reports
+    from omnitree.lab.papers.base import Lab
+    from omnitree.lab.store import opened
+
+    module = papers.find(paper)
+    check_output(report)
+    reports.check(report)
+    check_output(store)
+    with opened(store) as file:
+        lab = Lab(file, folder, jobs_of(jobs), seed, quick, verbose=True)
+        try:
+            found = module.reproduce(lab, table or [])
+        except ImportError as error:
+            raise InputError(str(error)) from None
+    tables = [found.summary(), *(t.table() for t in found.tables), *found.others]
+    print_tables([*tables[1:], tables[0]])
+    for note in found.notes:
+        typer.echo(note)
+    if report is not None:
+        lines = [*found.notes, versions()]
+        reports.write(report, module.TITLE, lines, tables, found.figures)
+        typer.echo(f"Report: {report}")
+
+
+def print_tables(tables: list[Any]) -> None:
+    """Tables on standard output, as wide as they need to be if it is no terminal."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    for table in tables:
+        console.print(table.rich())
+
+
+def check_output(path: Path | None, *inputs: Path) -> None:
+    """Refuse, before any work, an output that cannot or should not be replaced."""
+    if path is None:
+        return
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no regular file: choose another output")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {path.parent} to write to")
+    for other in inputs:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise InputError(f"{path} is an input: choose another output")
+
+
+def jobs_of(jobs: int) -> int:
+    """How many processes, 0 meaning all cores."""
+    return jobs or os.cpu_count() or 1
+
+
+def versions() -> str:
+    """What the numbers were made with."""
+    from importlib.metadata import version
+
+    parts = [
+        f"{name} {version(name)}" for name in ("omnitree", "scikit-learn", "numpy")
+    ]
+    return f"{', '.join(parts)}, Python {platform.python_version()}."
+
+
+def _parsed(parse: Any, *args: Any) -> Any:
+    try:
+        return parse(*args)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _refuse_twins(kind: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"the {kind} {name!r} is given twice")

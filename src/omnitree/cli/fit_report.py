@@ -1,0 +1,100 @@
+"""The report of `omnitree fit`: how good the procedure is on rows it has not seen.
+
+A sentence with the error and its interval, a table of measures, the confusion matrix, and
+in words whether anything was learned, whether it looks too good, and why there are fewer
+folds than asked for. The measures are in `measures`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from omnitree.lab.estimate import Folds, hold_out
+from omnitree.lab.measures import measures_of
+from omnitree.lab.procedure import Procedure, Rows
+from omnitree.lab.tables import Table
+
+# So many columns, those that matter most, are tried alone if the error is near zero.
+COLUMNS_TRIED = 5
+FOLDS_OF_ONE_COLUMN = 3
+
+
+class Report:
+    """Sentences and tables, in order.
+
+    Parameters
+    ----------
+    procedure : Procedure
+    rows : Rows
+        All that it was fitted on.
+    folds : Folds
+    model : estimator
+        Fitted to all rows.
+    """
+
+    def __init__(self, procedure: Procedure, rows: Rows, folds: Folds, model: Any):
+        self.procedure, self.rows, self.folds, self.model = (
+            procedure,
+            rows,
+            folds,
+            model,
+        )
+        self.measures = measures_of(procedure, rows, hold_out(procedure, rows, folds.n))
+
+    def parts(self) -> Iterator[str | Table]:
+        """What is printed, one after the other."""
+        yield f"Error on new rows: {self.measures.headline()} {self._how()}"
+        yield from self.measures.tables()
+        for text in (*self.measures.verdicts(), self._too_good()):
+            if text:
+                yield text
+
+    def _how(self) -> str:
+        kind = "" if self.procedure.numeric else " stratified"
+        extra = "" if self.rows.weight is None else ", weighted"
+        if self.rows.groups is not None:
+            n_groups = len(np.unique(self.rows.groups))
+            extra += f", {n_groups} groups kept together"
+        fewer = f" (no more folds, since {self.folds.reason})" * bool(self.folds.reason)
+        return (
+            f"{self.folds.n}-fold{kind} cross-validation of the whole procedure on "
+            f"{len(self.rows.y)} rows{extra}{fewer}."
+        )
+
+    def _too_good(self) -> str:
+        """A question, if one column alone reaches an error near zero."""
+        if not self.measures.is_too_good:
+            return ""
+        for name in self._columns_by_importance()[:COLUMNS_TRIED]:
+            alone = self.rows.with_column(name)
+            folds = min(self.folds.n, FOLDS_OF_ONE_COLUMN)
+            try:
+                found = hold_out(self.procedure, alone, folds)
+            except ValueError:  # nothing in a fold but missing values
+                continue
+            if measures_of(self.procedure, alone, found).is_too_good:
+                return (
+                    f"Too good to be true? {name!r} alone decides nearly every row. If "
+                    "it is known only after the target is, or made from it, that is a "
+                    f"leak: fit again with --drop {name!r}."
+                )
+        return ""
+
+    def _columns_by_importance(self) -> list[str]:
+        """The columns of the tests; of a linear model in one leaf, by correlation."""
+        importance = np.asarray(self.model.feature_importances_)
+        if self.procedure.numeric and not importance.any():
+            X = self.rows.X.select_dtypes("number")
+            importance = (
+                X.corrwith(pd.Series(self.rows.y, X.index), method="spearman")
+                .abs()
+                .reindex(self.rows.X.columns)
+                .fillna(0)
+                .to_numpy()
+            )
+        order = np.argsort(-importance, kind="stable")
+        return [str(self.rows.X.columns[k]) for k in order if importance[k] > 0]

@@ -1,0 +1,86 @@
+"""Excel, Parquet and ARFF files as frames.
+
+ARFF is read by SciPy (no strings, dates or sparse rows), the others by pandas, which needs
+openpyxl (extra `excel`) and pyarrow for them.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+from omnitree.data.reading.errors import InputError
+from omnitree.data.reading.layout import FileFormat
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_excel(path: Path, raw: bytes, format: FileFormat) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        raise InputError(
+            f"{path} is an Excel file, which needs openpyxl: pip install 'omnitree[excel]'"
+        ) from None
+    if not raw.startswith(b"PK"):
+        raise InputError(f"{path} is an old Excel file: save it as .xlsx or CSV first")
+    try:
+        with pd.ExcelFile(io.BytesIO(raw)) as book:
+            sheet = _sheet(path, [str(name) for name in book.sheet_names], format.sheet)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # openpyxl's, about styles and the like
+                frame = book.parse(
+                    sheet, keep_default_na=False, na_values=list(format.missing)
+                )
+    except (ValueError, KeyError, OSError, BadZipFile, SyntaxError) as error:
+        raise InputError(f"{path} is no readable Excel file: {error}") from None
+    return frame.dropna(how="all").reset_index(drop=True)  # without blank rows
+
+
+def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
+    if wanted is None:
+        if len(names) > 1:
+            warnings.warn(
+                f"{path}: sheet {names[0]!r} is read, of {', '.join(names)} (--sheet)",
+                UserWarning,
+                stacklevel=2,
+            )
+        return names[0]
+    if wanted in names:
+        return wanted
+    if wanted.isdigit() and 1 <= int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    raise InputError(f"{path} has no sheet {wanted!r}; it has {', '.join(names)}")
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        raise InputError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are both kinds
+        raise InputError(f"{path} is no readable Parquet file: {error}") from None
+
+
+def read_arff(path: Path, text: str) -> pd.DataFrame:
+    import pandas as pd
+    from scipy.io import arff
+
+    try:
+        records, _ = arff.loadarff(io.StringIO(text))
+    except (arff.ArffError, NotImplementedError, ValueError, StopIteration) as error:
+        raise InputError(f"{path} is no ARFF file SciPy can read: {error}") from None
+    frame = pd.DataFrame(records)
+    for name in frame.columns:
+        if frame[name].dtype == object:  # nominal values come as bytes
+            cells = [v.decode("utf-8") for v in frame[name]]
+            frame[name] = [None if cell == "?" else cell for cell in cells]
+    return frame

@@ -1,0 +1,264 @@
+"""The user's data as the rest of omnitree sees it: one float64 matrix and its schema.
+
+Numbers stay as they are, symbols become codes, gaps become NaN. `learn_table` reads
+training data and learns the schema; `encode` reads new data by a schema already known.
+A float64 array without symbols passes through both uncopied, with one sum over its
+cells as the whole check, so predicting a single row costs microseconds. Opening data
+of any kind and reading one column are in `omnitree.data.encoding`. Used by the estimators
+(fit and predict), and by all that takes a node's rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core.univariate import presort
+from omnitree.data.encoding.learning import Report, counting_columns, learn_columns
+from omnitree.data.encoding.linear_view import LinearView
+from omnitree.data.encoding.one_row import encode_row
+from omnitree.data.encoding.sources import (
+    ArraySource,
+    Source,
+    check_not_empty,
+    open_source,
+)
+from omnitree.data.schema import Feature, Schema
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Encoded data.
+
+    Parameters
+    ----------
+    values : float64 array (n, d)
+        Numbers, and codes of symbols; NaN is missing. C- or Fortran-contiguous, maybe
+        the user's own array: never written to.
+    schema : Schema
+        What the columns are.
+    part_of : (Table, int array), optional
+        A larger table and the rows of it that these are, ascending, where several such
+        parts are made: its columns are then sorted once for all of them.
+
+    Examples
+    --------
+    >>> table = learn_table([[1.5, "red"], [None, "blue"]])
+    >>> table
+    Table(2 rows, 2 features)
+    >>> table.values
+    array([[1.5, 1. ],
+           [nan, 0. ]])
+    >>> table.has_gaps, table.gaps_by_feature
+    (True, array([1, 0]))
+    """
+
+    values: NDArray[np.float64]
+    schema: Schema
+    part_of: tuple[Table, NDArray[np.intp]] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.values.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.values.shape[1]
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """True when any cell is missing."""
+        # NaN survives a sum; the values are finite otherwise, though a sum of them
+        # may overflow, so only then every cell is looked at.
+        return not _sum_is_finite(self.values) and bool(np.isnan(self.values).any())
+
+    @cached_property
+    def order(self) -> NDArray[np.uint32]:
+        """The rows in the order of each column, as `_core/presort` reads it; no gaps."""
+        return presort.sort_columns(self.values)
+
+    @property
+    def sorted_as(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]] | None:
+        """The order of the larger table, and which row here each of its rows is, or -1."""
+        if self.part_of is None or self.part_of[0].has_gaps:
+            return None
+        whole, rows = self.part_of
+        place = np.full(whole.n_rows, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        return whole.order, place
+
+    @cached_property
+    def gaps_by_feature(self) -> NDArray[np.intp]:
+        """How many cells of each feature are missing."""
+        if not self.has_gaps:
+            return np.zeros(self.n_features, dtype=np.intp)
+        return np.count_nonzero(np.isnan(self.values), axis=0)
+
+    @cached_property
+    def linear_view(self) -> LinearView:
+        """The encoded columns that linear tests see, made once."""
+        return LinearView.of(self)
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows, {self.n_features} features)"
+
+
+def learn_table(X: Any) -> Table:
+    """Learn the schema of training data and encode it.
+
+    Parameters
+    ----------
+    X : array, list of rows, or data frame
+        Numbers, booleans, strings, categories, dates; None, NaN, nulls and blank strings
+        are gaps. A pandas ordered categorical and a polars Enum are ordered features.
+        Dates become parts, and text that tells rows apart is left out
+        (`omnitree.data.encoding.learning`).
+
+    Returns
+    -------
+    Table
+
+    Warns
+    -----
+    UserWarning
+        Once, about all columns that are left out, have rare categories or count the rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When `X` is no table, or holds what no tree can use (durations, infinities,
+        nested objects, nothing at all); the message names the column and what to do.
+
+    Examples
+    --------
+    >>> table = learn_table([[1, "red", True], [2, "blue", None], [3, "", False]])
+    >>> [f.kind for f in table.schema.features]
+    ['numeric', 'categorical', 'boolean']
+    >>> table.schema.features[1].categories
+    ('blue', 'red')
+    """
+    source = open_source(X)
+    if isinstance(source, ArraySource) and source.is_numeric:
+        values = source.numbers()
+        inputs = tuple(f"x{j}" for j in range(values.shape[1]))
+        features = tuple(Feature(name, "numeric") for name in inputs)
+        report = Report(counting=counting_columns(inputs, values.T, len(inputs)))
+    else:
+        columns = [source.column(j) for j in range(source.shape[1])]
+        features, cells, report = learn_columns(columns)
+        values, inputs = _stack(cells), tuple(c.name for c in columns)
+    table = _checked(values, Schema(features, source.names is not None, inputs))
+    if table.has_gaps and np.isnan(values).all():
+        raise ValueError("All cells of the table are missing (NaN, None or empty).")
+    report.warn(stacklevel=4)  # of who called fit
+    return table
+
+
+def encode(X: Any, schema: Schema, *, who: str = "TreeClassifier") -> Table:
+    """Encode new data by a known schema.
+
+    Parameters
+    ----------
+    X : array, list of rows, or data frame
+        A data frame with column names is read by name when `schema` has names, in any
+        order, and other columns are left out; anything else is read by position.
+    schema : Schema
+        From the training table.
+    who : str
+        Name of the estimator, for the error about a wrong number of columns.
+
+    Returns
+    -------
+    Table
+        With the same `schema`. A category that training did not show is missing, and so
+        is text that is no date where one is due.
+
+    Examples
+    --------
+    >>> schema = learn_table([[1, "red"], [2, "blue"]]).schema
+    >>> encode([[5, "blue"], [6, "green"]], schema).values
+    array([[ 5.,  0.],
+           [ 6., nan]])
+    """
+    if (
+        schema.all_numeric
+        and type(X) is np.ndarray
+        and X.dtype == _FLOAT64
+        and X.ndim == 2
+        and X.shape[1] == schema.n_features
+        and (X.flags.c_contiguous or X.flags.f_contiguous)
+    ):
+        if X.shape[0] == 0:
+            check_not_empty(X.shape)
+        return _checked(X, schema)
+    row = encode_row(X, schema)
+    if row is not None:
+        return _checked(row, schema)
+    source = open_source(X)
+    where = _positions(source, schema, who)
+    if isinstance(source, ArraySource) and source.is_numeric and schema.all_numeric:
+        return _checked(source.numbers(), schema)
+    columns = {j: source.column(j) for j in dict.fromkeys(where)}
+    coded = [
+        columns[j].coded_as(feature)
+        for j, feature in zip(where, schema.features, strict=True)
+    ]
+    return _checked(_stack(coded), schema)
+
+
+def _positions(source: Source, schema: Schema, who: str) -> list[int]:
+    """Where in the source the column of each feature is."""
+    if schema.named and source.names is not None:
+        place = {name: j for j, name in enumerate(source.names)}
+        needed = dict.fromkeys(feature.input for feature in schema.features)
+        lacking = [repr(name) for name in needed if name not in place]
+        if lacking:
+            raise ValueError(f"The table lacks column(s) {', '.join(lacking)}.")
+        return [place[feature.input] for feature in schema.features]
+    n = source.shape[1]
+    if n != schema.n_inputs:
+        raise ValueError(
+            f"X has {n} features, but {who} is expecting {schema.n_inputs} features "
+            "as input."
+        )
+    return schema.position.tolist()
+
+
+def _checked(values: NDArray[np.float64], schema: Schema) -> Table:
+    """The table, once it is known to hold no infinity."""
+    table = Table(values, schema)
+    if _sum_is_finite(values):
+        table.__dict__["has_gaps"] = False  # known already: saves a second pass
+        return table
+    infinite = np.isinf(values)
+    if infinite.any():
+        i, j = np.argwhere(infinite)[0]
+        raise ValueError(
+            f"Column {schema.names[j]!r} holds an infinity (first in row {i}): inf "
+            "cannot be ordered or averaged. Replace it by a number, or by NaN to leave "
+            "the cell missing, or drop the row."
+        )
+    return table
+
+
+def _sum_is_finite(values: NDArray[np.float64]) -> bool:
+    """True only when no cell is NaN or infinite; one pass, no memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(values.sum())
+
+
+def _stack(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Columns side by side, each contiguous: trees scan columns."""
+    values = np.empty((len(columns[0]), len(columns)), order="F")
+    for j, column in enumerate(columns):
+        values[:, j] = column
+    return values

@@ -1,0 +1,1 @@
+"""The scikit-learn face: fit, predict, explain, export, save and load."""

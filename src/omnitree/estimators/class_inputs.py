@@ -1,0 +1,102 @@
+"""What a classifier is told of classes: the labels of rows, and what wrong answers cost.
+
+Everything is checked here, with errors that say what to do. Used by the classifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
+
+from omnitree.estimators.row_inputs import is_missing
+from omnitree.growing.part import unknown
+
+
+def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
+    """What an answer (column) costs for a row of a class (line), in order of classes."""
+    if given is None:
+        return None
+    n = len(classes)
+    if isinstance(given, Mapping):
+        costs = np.where(np.eye(n, dtype=bool), 0.0, np.nan)
+        place = {label: k for k, label in enumerate(classes)}
+        for true, line in given.items():
+            for said, cost in line.items():
+                for label in (true, said):
+                    if label not in place:
+                        raise ValueError(
+                            unknown("class in cost_matrix", label, [*map(str, classes)])
+                        )
+                costs[place[true], place[said]] = cost
+        if np.isnan(costs).any():
+            i, j = np.argwhere(np.isnan(costs))[0]
+            raise ValueError(
+                f"cost_matrix says nothing of answer {classes[j]!r} for rows of class "
+                f"{classes[i]!r}"
+            )
+    else:
+        costs = np.asarray(given, dtype=np.float64)
+    if costs.shape != (n, n):
+        raise ValueError(f"cost_matrix has shape {costs.shape}; ({n}, {n}) is needed")
+    if not (np.isfinite(costs).all() and (costs >= 0).all()):
+        raise ValueError("cost_matrix must hold numbers of at least 0")
+    if costs.diagonal().any():
+        raise ValueError("cost_matrix must have zeros on its diagonal: right is free")
+    return costs
+
+
+def with_ties(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Class counts of nodes in which what differs by rounding alone is equal.
+
+    Fractional weights, such as balanced ones, add up to nearly equal sums; which class a
+    leaf answers must not depend on the last bit.
+
+    Examples
+    --------
+    >>> a, b = with_ties(np.array([[0.1 + 0.2, 0.3]]))[0].tolist()
+    >>> a == b
+    True
+    """
+    unit = counts.sum(axis=1, keepdims=True) * 2.0**-40
+    return np.round(np.divide(counts, unit, where=unit > 0, out=counts.copy())) * unit
+
+
+def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The labels that occur, in order, and the place of each row's among them."""
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < len(labels):  # counting beats sorting
+            shifted = (labels - low).astype(np.intp)
+            present = np.flatnonzero(np.bincount(shifted))
+            place = np.zeros(high - low + 1, dtype=np.intp)
+            place[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), place[shifted]
+    return np.unique(labels, return_inverse=True)
+
+
+def check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Class labels as an array without gaps."""
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O":
+        bad = [i for i, v in enumerate(labels) if is_missing(v)]
+        if bad:
+            raise ValueError(
+                f"y has a gap in row {bad[0]}: drop the rows without a label first"
+            )
+        kinds = {str if isinstance(v, str) else type(v) for v in labels}
+        if str in kinds and len(kinds) > 1:
+            raise TypeError("y mixes strings with other labels: make them all strings")
+    elif labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise ValueError(
+            "Input y contains NaN or infinity: drop the rows without a label first"
+        )
+    check_classification_targets(labels)
+    if len(labels) != n_rows:
+        check_consistent_length(np.empty(n_rows), labels)
+    return labels

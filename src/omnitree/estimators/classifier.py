@@ -1,0 +1,518 @@
+"""The classifiers: validate, encode, grow, prune; then predict.
+
+`TreeClassifier` is composed of parts, given as names or objects, so that `GridSearchCV` can
+search inside them. `OmniTreeClassifier` is the front door, with nothing to choose. What they
+share with the regressors is in `base.py`.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from omnitree.data.table import Table, encode
+from omnitree.estimators.base import BaseTree
+from omnitree.estimators.class_inputs import (
+    check_costs,
+    check_labels,
+    classes_and_codes,
+    with_ties,
+)
+from omnitree.estimators.row_inputs import check_groups, check_weights
+from omnitree.estimators.scores import class_scores, has_scores
+from omnitree.learners import Univariate
+from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
+from omnitree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from omnitree.explain import Explanation
+
+
+def _has_scores(estimator: Any) -> bool:
+    """Whether a fitted classifier has a `decision_function`."""
+    return hasattr(estimator, "tree_") and has_scores(estimator.tree_)
+
+
+class _BaseTreeClassifier(ClassifierMixin, BaseTree):
+    """Everything but the choice of parts."""
+
+    classes_: NDArray[Any]
+    smoothing: Any = None
+    leaves: Any = "majority"
+    cost_matrix: Any = None
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        prune_set: tuple[Any, ArrayLike] | None = None,
+        groups: ArrayLike | None = None,
+    ):
+        """Grow and prune a tree.
+
+        Parameters
+        ----------
+        X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
+            Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
+            missing values. A sparse matrix is made dense, which takes rows x columns x 8
+            bytes.
+        y : array of shape (n_rows,)
+            Class labels.
+        sample_weight : array of shape (n_rows,), optional
+            What each row counts; rows of weight zero are left out. Where rows are held out
+            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
+            in both default estimators), the row stays the unit of evidence, on one side
+            with its whole weight, and only the proportions of the weights matter: they are
+            scaled to average one. All other methods, as C4.5's and those that test
+            significance or charge parameters on counts, take a row of weight two for two
+            rows; there, weights that average less than one are scaled to average one,
+            since rules as `min_rows` count rows.
+        prune_set : tuple (X, y), optional
+            Rows for pruning; without it a pruning that needs some holds out a share of
+            the training rows.
+        groups : array of shape (n_rows,), optional
+            Rows that belong together, as those of one patient or copies of one row: where
+            rows are held out inside, all rows of a group are on one side. Methods that
+            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
+            for it with ``set_fit_request(groups=True)``.
+
+        Returns
+        -------
+        self
+        """
+        parts = self._resolved_parts()
+        self._check_smoothing()
+        table = self._training_table(X, y)
+        costs = self._costs(parts, table)
+        labels = check_labels(y, table.n_rows)
+        classes, codes = classes_and_codes(labels)
+        weight = check_weights(len(labels), sample_weight)
+        weight = self._class_weights(labels, weight)
+        grouped = check_groups(len(labels), groups)
+        kept = codes[weight > 0]
+        if kept.min() == kept.max():
+            raise ValueError(
+                f"y has one class ({classes.tolist()[kept[0]]!r}); a classifier "
+                "needs rows of two classes or more"
+            )
+        rows = Rows(table, codes.astype(np.int32), weight, grouped)
+        rows = self._rows(parts, rows, prune_set)
+        held_out = None
+        if prune_set is not None:
+            held_out = self._encode_rows(prune_set, table, classes)
+        labels_of = tuple(classes.tolist())
+        tree = self._grow_and_prune(parts, rows, labels_of, held_out, costs)
+        if (weight % 1).any():
+            tree = tree.replace(value=with_ties(tree.value))
+        self._set_fitted(tree, classes)
+        return self
+
+    def _class_costs(self, classes: tuple) -> NDArray[np.float64] | None:
+        return check_costs(self.cost_matrix, classes)
+
+    def _set_fitted(self, tree: Tree, classes: NDArray[Any]) -> None:
+        self._set_tree(tree)
+        self.classes_ = classes
+
+    def _check_smoothing(self) -> None:
+        smooth = self.smoothing
+        if not (
+            smooth is None
+            or (isinstance(smooth, str) and smooth == "laplace")
+            or (isinstance(smooth, numbers.Real) and 0 <= float(smooth) < np.inf)
+        ):
+            raise ValueError(
+                "smoothing must be None, 'laplace' or the m of an m-estimate, not "
+                f"{smooth!r}"
+            )
+
+    def _class_weights(self, labels: NDArray, weight: NDArray) -> NDArray:
+        """The weights of rows times those of their classes."""
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, labels)
+            if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
+                raise ValueError("class_weight must hold numbers of at least 0")
+            weight = weight * by_class
+            if not (weight > 0).any():
+                raise ValueError("class_weight leaves no row with a weight above 0")
+        return weight
+
+    def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
+        """Rows from outside by the schema and the classes of the training rows."""
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError("prune_set must be a pair (X, y)")
+        X, y = pair
+        other = encode(X, table.schema, who=type(self).__name__)
+        labels = check_labels(y, other.n_rows)
+        new = np.setdiff1d(labels, classes)
+        if len(new):
+            raise ValueError(
+                f"the prune set has a class the training rows lack: {new.tolist()[0]!r}"
+            )
+        codes = np.searchsorted(classes, labels).astype(np.int32)
+        return Rows(other, codes, np.ones(len(codes)))
+
+    def prune(self, pruning: str | Pruning, X: Any, y: ArrayLike):
+        """Prune the fitted tree further, on rows it was not grown on.
+
+        Parameters
+        ----------
+        pruning : str or Pruning
+            A method that reads the tree or held-out rows; error-based and significance
+            pruning and the like read the class counts that `X`, `y` give it.
+        X, y
+            The rows to prune on, by name or position as in `predict`.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        method = PRUNINGS.resolve(pruning)
+        self._check_pruning(self._resolved_parts()[0], method)
+        if isinstance(method, CostComplexity) and method.folds and method.alpha is None:
+            raise ValueError(
+                "cost-complexity pruning by cross-validation grows new trees and belongs "
+                "into fit; for a fitted tree use CostComplexity(folds=0) or give alpha"
+            )
+        table = Table(np.empty((0, self.tree_.schema.n_features)), self.tree_.schema)
+        rows = self._encode_rows((X, y), table, self.classes_)
+        evidence = Evidence(rows, rows, lambda part: self.tree_)
+        pruned = method.prune(self.tree_, evidence).replace(costs=self.tree_.costs)
+        if not method.only_cuts:
+            pruned = self._measured(pruned, rows)  # tests or counts are new
+        self._set_fitted(pruned, self.classes_)
+        return self
+
+    # -- prediction -----------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row: the most probable one, or that of least expected cost.
+
+        The first, if several are.
+        """
+        table = self._encode(X)
+        if self.smoothing is None:
+            return self.classes_.take(self.tree_.predict_labels(table, self.n_jobs))
+        proba = self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
+        return self.classes_.take(self.tree_.decide(proba))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class shares of each row's leaf, smoothed if `smoothing` says so.
+
+        A row that a gap divides gets the mean over its leaves.
+        """
+        table = self._encode(X)
+        return self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithm of `predict_proba`; -inf where a class has the probability 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @available_if(_has_scores)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores that rank rows: of shape (n,) for two classes, else (n, n_classes).
+
+        The most probable class has the largest score; of two classes the score is
+        positive where the second one is more probable. It is the logarithm of the
+        probability, of two classes the log-odds; where one linear or quadratic test is
+        the whole tree and its leaves answer class shares, it is the test's own functions,
+        which tell rows of one leaf apart. There is no such method where every test looks
+        at one feature and leaves have no models: all it could say is in `predict_proba`.
+        Costs (`cost_matrix`) do not change scores.
+        """
+        table = self._encode(X)
+        outputs = self._node_outputs()
+        proba = self.tree_.predict_value(table, outputs, self.n_jobs)
+        return class_scores(self.tree_, table, proba, outputs.argmax(axis=1))
+
+    def _node_outputs(self) -> NDArray[np.float64]:
+        """Class probabilities of every node."""
+        if self.smoothing is None:
+            return self.tree_.outputs
+        self._check_smoothing()
+        counts = self.tree_.filled_value
+        if self.smoothing == "laplace":
+            extra = np.ones(counts.shape[1])
+        else:
+            extra = float(self.smoothing) * self.tree_.class_shares[0]
+        smooth = counts + extra
+        return smooth / smooth.sum(axis=1, keepdims=True)
+
+    def _node_labels(self) -> list[int]:
+        from omnitree.export.model import Model
+
+        return Model(self.tree_.to_dict(), self._node_outputs().tolist()).labels
+
+    def describe(
+        self, standardised: bool = False, shares: bool = False, full: bool = False
+    ) -> str:
+        """The tree in words: tests in the user's names and units, class counts.
+
+        A leaf shows its class, its training rows (their weight) and how many of them are
+        of other classes. A long sum is given a name, by the number of its node, and the
+        branches refer to it.
+
+        Parameters
+        ----------
+        standardised : bool, default=False
+            Show the weights of tests on several features for columns in units of their
+            standard deviation, so that the weights can be compared.
+        shares : bool, default=False
+            Show the share of every class in each leaf.
+        full : bool, default=False
+            Show all terms of long sums. Else a sum shows its largest terms (weight times
+            standard deviation) and how many more it has.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import presets
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> clf = presets.make("ldt", random_state=0).fit(X.iloc[:, 2:], y)
+        >>> print(clf.describe(standardised=True))
+        5 nodes, 3 leaves, 3 classes
+        z(x): x in units of its standard deviation
+        sum #0 = -0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm))
+        sum #0 <= -1.79268
+        |   sum #1 = -0.5997 z(petal length (cm)) - 0.8002 z(petal width (cm))
+        |   sum #1 <= -3.43242: 2 (37 rows, 1 wrong)
+        |   sum #1 > -3.43242: 1 (42 rows, 4 wrong)
+        sum #0 > -1.79268: 0 (41 rows, 1 wrong)
+        """
+        from omnitree.export.text import describe
+
+        check_is_fitted(self, "tree_")
+        labels = self._node_labels()
+        return describe(self.tree_.to_dict(), standardised, shares, full, labels)
+
+    def explain(self, row: Any, max_changes: int = 3) -> Explanation:
+        """Why one row gets its answer, and what would change it.
+
+        Parameters
+        ----------
+        row : dict, Series, sequence of cells, or table of one row
+        max_changes : int, default=3
+            Most features that the counterfactual may change.
+
+        Returns
+        -------
+        Explanation
+            The path, each test with what every feature adds to it and the margin to the
+            other side, what happened to gaps, and the smallest change found that gives
+            another class, checked by predicting it. Prints as text.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import presets
+        >>> data = load_iris(as_frame=True)
+        >>> y = data.target_names[data.target]
+        >>> petals = data.data[["petal length (cm)", "petal width (cm)"]]
+        >>> clf = presets.make("cart", max_leaves=3).fit(petals, y)
+        >>> print(clf.explain(petals.iloc[50]))
+        versicolor  (versicolor 90.7%, virginica 9.3%)
+          petal length (cm) > 2.45
+              value 4.7, 2.25 from the other side
+          petal width (cm) <= 1.75
+              value 1.4, 0.35 from the other side
+        It would be virginica with petal width (cm) = 1.751 (now 1.4)
+        """
+        return self._explain(row, max_changes)
+
+    def _answer(self, outputs: NDArray[np.float64]) -> list[Any]:
+        return self.tree_.decide(outputs).tolist()
+
+
+class TreeClassifier(_BaseTreeClassifier):
+    """A decision tree composed of parts.
+
+    Parameters
+    ----------
+    learner : str or SplitLearner, default="univariate"
+        Finds the test of a node.
+    stopping : str or Stopping, default="pure"
+        When a node stays a leaf.
+    pruning : str, Pruning or None, default=None
+        What is cut after growing.
+    missing : str or MissingPolicy, default="mean"
+        How rows with a gap go on: "mean", "filled", "fractional" or "surrogate".
+    leaves : str or Leaves, default="majority"
+        What a leaf answers: the class shares of its training rows, or a "logistic" model.
+    smoothing : None, "laplace" or float, default=None
+        Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
+        Models in leaves are not smoothed.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, times `sample_weight`.
+    cost_matrix : array of shape (n_classes, n_classes), dict of dicts or None
+        What a wrong answer costs: ``cost_matrix[i, j]`` that of class j for a row of class
+        i, in the order of `classes_`, or ``{true: {answer: cost}}``; 0 on the diagonal.
+        The answer is then the class of least expected cost; probabilities stay what they
+        are. Pruning by cost-complexity and reduced errors and the contest of the front
+        door add up costs, the other methods count errors as ever.
+    altered_priors : bool, default=False
+        With a `cost_matrix`: find the tests with each class weighing as much as its
+        errors cost on average (Breiman et al. 1984, section 4.4). The counts in the tree,
+        and with them probabilities and pruning, are those of the rows as they are.
+    feature_costs : array of shape (n_features,), dict or None
+        What it costs to know a feature; a dict names features, the others are free.
+        Learners that look at it prefer cheap tests among equally good ones, and a feature
+        is paid once on a path.
+    max_depth, max_leaves : int, optional
+        Limits of the tree; with `max_leaves` the best nodes are split first.
+    max_seconds : float, optional
+        Growing stops after this time and keeps what it has.
+    random_state : int, RandomState or None
+        Seed of everything random: held-out rows, folds, random attribute choice.
+    n_jobs : int or None
+        Threads for prediction and for the folds of cross-validated pruning; the result
+        does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    classes_ : ndarray
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, where the training data had names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import TreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = TreeClassifier(pruning="cost_complexity", random_state=1).fit(X, y)
+    >>> clf.tree_.n_leaves < TreeClassifier().fit(X, y).tree_.n_leaves
+    True
+    """
+
+    def __init__(
+        self,
+        learner="univariate",
+        stopping="pure",
+        pruning=None,
+        missing="mean",
+        leaves="majority",
+        smoothing=None,
+        class_weight=None,
+        cost_matrix=None,
+        altered_priors=False,
+        feature_costs=None,
+        max_depth=None,
+        max_leaves=None,
+        max_seconds=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.learner = learner
+        self.stopping = stopping
+        self.pruning = pruning
+        self.missing = missing
+        self.leaves = leaves
+        self.smoothing = smoothing
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.altered_priors = altered_priors
+        self.feature_costs = feature_costs
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _parts(self):
+        return self.learner, self.stopping, self.pruning, self.missing
+
+
+class OmniTreeClassifier(_BaseTreeClassifier):
+    """The default classifier: a small, accurate tree with nothing to choose.
+
+    A univariate tree as CART grows it (Gini, subsets of categories, surrogates for missing
+    values) is cut back by cross-validation. Then, from the root down, one test over all
+    features, linear or quadratic, with a branch for each class, takes the place of every
+    subtree that it beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is
+    the same). It keeps only the weights that held-out rows miss, or ten a sum. Each such
+    node remembers the held-out losses of its candidates, and `describe` shows them. A tree
+    that is not clearly better than a single leaf becomes one.
+
+    Probabilities come from the model that placed the row: below a test over many features
+    they are the softmax of its scores, calibrated on held-out rows. Class shares of other
+    leaves are shrunken towards those of their parents, as far as held-out rows advise.
+
+    Parameters
+    ----------
+    optimise : {"error", "cost", "log_loss"} or None, default=None
+        The held-out loss that decides how large the tree is and which tests it has: wrong
+        answers, what they cost, or how unlikely the true classes were. None: "cost" if
+        there is a `cost_matrix`, else "error". Where errors, or costs, do not differ by
+        more than a standard error, log loss decides.
+    class_weight, cost_matrix
+        As for `TreeClassifier`.
+    feature_costs : array of shape (n_features,), dict or None
+        As for `TreeClassifier`.
+    monotone, interactions
+        As for `omnitree.learners.Univariate`. With any of these three the tree stays
+        univariate, since a test over all features pays for all and keeps no such rule, and
+        there are no surrogates for missing values. With `monotone`, leaves answer their
+        plain class shares.
+    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
+        As for `TreeClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from omnitree import OmniTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = OmniTreeClassifier(random_state=1).fit(X, y)
+    >>> clf.tree_.n_leaves
+    3
+    """
+
+    def __init__(
+        self,
+        optimise=None,
+        class_weight=None,
+        cost_matrix=None,
+        feature_costs=None,
+        monotone=None,
+        interactions=None,
+        max_depth=None,
+        max_leaves=None,
+        max_seconds=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.optimise = optimise
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.feature_costs = feature_costs
+        self.monotone = monotone
+        self.interactions = interactions
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _parts(self):
+        given = (self.feature_costs, self.monotone, self.interactions)
+        free = all(option is None for option in given)
+        learner = Univariate(monotone=self.monotone, interactions=self.interactions)
+        contest = Contest(optimise=self.optimise, smooth=self.monotone is None)
+        if not free:
+            contest.set_params(rivals=())
+        return learner, "pure", contest, "surrogate"

@@ -1,0 +1,108 @@
+"""What each test and each model of a fitted tree gains on its training rows, by feature.
+
+The gain of a test is the decrease of the Gini impurity (of the loss, in a tree for numbers)
+from its node to the branches, as if they were leaves without models. The gain of a node's
+model is what it takes off that node's: the Gini impurity is the Brier score of class shares,
+so a model of classes is measured by its Brier score. Gains along a tree therefore add up to
+what the whole tree explains, with or without models. `tree.importance` divides each by
+feature. Used by the estimators at the end of a fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.table import Table
+from omnitree.growing.criterion import Criterion
+from omnitree.tree.importance import Amounts, Moments, gini, shares, times
+from omnitree.tree.tree import LEAF, Tree
+
+# Of more rows in a node, every second, third ... one says how much its columns vary: the
+# deviations are then known to about a part in a hundred, and the fit does not wait for them.
+ENOUGH = 4096
+
+
+def with_importance(
+    tree: Tree,
+    table: Table,
+    y: NDArray[Any],
+    weight: NDArray[np.float64],
+    criterion: Criterion | None,
+) -> Tree:
+    """The tree with the importance of features in every node, if it has any weights.
+
+    Parameters
+    ----------
+    tree : Tree
+    table, y, weight
+        The training rows: codes of classes or targets, and weights.
+    criterion : Criterion or None
+        Of a numeric target.
+    """
+    if not tree.has_weights:
+        return tree
+    start, row, part = passing = tree.passing(table)
+    impurity = _impurity(tree, y, weight, passing, criterion)
+    drop = impurity.copy()
+    np.subtract.at(drop, tree.parent[1:], impurity[1:])
+    gain = _model_gains(tree, table, y, weight, passing, impurity)
+    view = table.linear_view
+
+    def amounts(holder: dict[str, Any], at: int, total: float) -> Amounts:
+        n = int(start[at + 1] - start[at])
+        here = slice(start[at], start[at + 1], max(n // ENOUGH, 1))
+        weights = weight[row[here]] * part[here]
+        if not (total > 0 and weights.sum() > 0):
+            return ()
+        cells = view.columns[np.ix_(row[here], holder["columns"])]
+        if view.has_gaps:
+            cells = np.where(np.isnan(cells), np.asarray(holder["fill"]), cells)
+        moments = Moments.of(cells, weights, "terms" in holder)
+        return times(shares(holder, view.feature, moments), total)
+
+    tests: list[Amounts] = []
+    models: list[Amounts] = []
+    for at in range(tree.n_nodes):
+        own = tree.kind[at] != LEAF
+        test = tree.split(at).to_dict() if own else {}
+        if "feature" in test:
+            tests.append(((test["feature"], float(drop[at])),) if drop[at] > 0 else ())
+        else:
+            tests.append(amounts(test, at, float(drop[at])) if own else ())
+        model = tree.model(at)
+        if model is None or not model.columns:
+            models.append(())
+        else:
+            models.append(amounts(model.to_dict(), at, float(gain[at])))
+    return tree.replace(importance=tuple(tests), model_importance=tuple(models))
+
+
+def _impurity(tree, y, weight, passing, criterion) -> NDArray[np.float64]:
+    """Of every node as a leaf without a model."""
+    if criterion is None:
+        return np.array([gini(value) for value in tree.value])
+    start, row, part = passing
+    node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
+    losses = criterion.losses(y[row] - tree.constant[node]) * weight[row] * part
+    return np.bincount(node, losses, minlength=tree.n_nodes).astype(np.float64)
+
+
+def _model_gains(tree, table, y, weight, passing, impurity) -> NDArray[np.float64]:
+    """How much less each model errs than its node without it; 0 where there is none."""
+    if tree.models is None:
+        return np.zeros(tree.n_nodes)
+    has = tree.models.there
+    if tree.loss is not None:
+        return np.where(has, impurity - tree.loss, 0.0)
+    start, row, part = passing
+    node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
+    at = np.flatnonzero(has[node])
+    rows, nodes = row[at], node[at]
+    error = tree.node_answers(table, rows, nodes, tree.class_shares)
+    error[np.arange(len(at)), y[rows]] -= 1.0
+    losses = (error**2).sum(axis=1) * weight[rows] * part[at]
+    brier = np.bincount(nodes, losses, minlength=tree.n_nodes)
+    return np.where(has, impurity - brier, 0.0)

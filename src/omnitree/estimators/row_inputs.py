@@ -1,0 +1,105 @@
+"""What users give for each row beside its cells: weights and groups, checked.
+
+Used by the estimators' `fit`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from omnitree.data.table import Table
+from omnitree.resampling.folds import mix, row_hash
+
+# Share of the rows that may be copies before anybody is warned.
+COPIES = 0.1
+# A column is continuous if at least so many, and such a share, of the different rows differ
+# in it: then no two rows are equal by chance.
+DISTINCT, DISTINCT_SHARE = 20, 0.75
+
+
+def check_weights(n_rows: int, sample_weight: ArrayLike | None) -> NDArray[np.float64]:
+    """Weights of the rows, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.array(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; one weight a row is needed, "
+            f"({n_rows},)"
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight has gaps or infinities; give numbers")
+    if (weight < 0).any():
+        raise ValueError("sample_weight is negative somewhere; weights start at 0")
+    if not (weight > 0).any():
+        raise ValueError("sample_weight is zero everywhere; no row is left")
+    return weight
+
+
+def scaled(weight: NDArray[np.float64], always: bool) -> NDArray[np.float64]:
+    """Weights that average one over the rows that have any.
+
+    If not `always`, only weights that average less are scaled.
+    """
+    mean = weight.sum() / np.count_nonzero(weight)
+    if not always:
+        return weight / mean if mean < 1 - 1e-12 else weight
+    # Without the last bits, which depend on the scale that the weights came in.
+    mantissa, exponent = np.frexp(weight / mean)
+    return np.ldexp(np.round(np.ldexp(mantissa, 40)), exponent - 40)
+
+
+def check_groups(n_rows: int, groups: ArrayLike | None) -> NDArray[np.int64] | None:
+    """Number of the group of each row."""
+    if groups is None:
+        return None
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"groups has shape {given.shape}; one group a row is needed, ({n_rows},)"
+        )
+    numbers: dict[Any, int] = {}
+    out = np.empty(n_rows, dtype=np.int64)
+    for i, group in enumerate(given.tolist()):
+        if is_missing(group):
+            raise ValueError(
+                f"groups has a missing value in row {i}: give each row that belongs to "
+                "no group a group of its own"
+            )
+        out[i] = numbers.setdefault(group, len(numbers))
+    return out
+
+
+def warn_of_copies(table: Table, y: NDArray) -> None:
+    """Warn where many rows are exact copies of others, as in an oversampled table."""
+    n = table.n_rows
+    label = np.ascontiguousarray(y, dtype=np.float64).view(np.uint64)
+    _, first = np.unique(row_hash(table, 0) ^ mix(label), return_index=True)
+    copies = n - len(first)
+    if copies <= COPIES * n:
+        return
+    least = max(DISTINCT, DISTINCT_SHARE * len(first))
+    for j, feature in enumerate(table.schema.features):
+        if feature.is_symbolic or len(np.unique(table.values[first, j])) < least:
+            continue
+        warnings.warn(
+            f"{copies} of {n} rows are exact copies of others ({copies / n:.0%}), though "
+            f"column {feature.name!r} has hardly a value twice otherwise: an oversampled "
+            "table? Copies of a row in different folds of the inner cross-validation make "
+            "errors on held-out rows look too small. Give the copies of a row the same "
+            "number in groups=, or give each row once, with sample_weight.",
+            UserWarning,
+            stacklevel=4,  # the line that calls `fit`
+        )
+        return
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA, which compares to nothing."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)

@@ -1,0 +1,129 @@
+"""The grower: one loop for all learners, with a queue instead of recursion.
+
+Take a node, ask the learner, route the rows, append the children. Rows that neither test
+nor surrogates can place go to the test's `missing` branch or, divided, to all branches
+with a part of their weight (fractional instances: they live here and in the router, see
+`missing.py`). With `max_leaves` the queue is a heap and the node whose test promises most
+is split first. Learners that grow whole trees in compiled code do so (no deeper than such a
+tree can be); best-first growth is then a choice among the splits already found, with the
+same result, since a node's test does not depend on the order of growth.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from omnitree.data.table import Table
+from omnitree.growing.learner import SplitLearner
+from omnitree.growing.missing import Mean, fill_values
+from omnitree.growing.node import Node, make_children
+from omnitree.growing.progress import Progress
+from omnitree.tree.splits import Split
+from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
+
+
+def grow(
+    root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int = 0
+) -> Tree:
+    """Grow a tree below `root`, within the limits of its problem."""
+    if root.problem.missing.fills:
+        return _grow_filled(root, classes, learner, verbose)
+    limits = root.problem.limits
+    with Progress("growing", verbose) as progress:
+
+        def tick(fraction: float) -> bool:
+            progress.update(fraction)
+            return limits.expired()
+
+        if not learner.grows(root):
+            return _grow_by_node(root, classes, learner, tick)
+        watched = verbose or limits.deadline is not None
+        tree = learner.grow(root, classes, tick if watched else None)
+    if limits.max_leaves is not None:
+        tree = tree.collapse(beyond_best_leaves(tree, limits.max_leaves))
+    return tree
+
+
+def _grow_filled(
+    root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int
+) -> Tree:
+    """Grow on rows whose gaps are filled; gaps then go where what fills them goes."""
+    problem = root.problem
+    fill = fill_values(problem.table, problem.weight)
+    values, schema = problem.table.values, problem.table.schema
+    filled = Table(np.where(np.isnan(values), fill, values), schema)
+    part = replace(problem, table=filled, missing=Mean())
+    tree = grow(replace(root, problem=part), classes, learner, verbose)
+    row, branch = Table(fill[None], schema), tree.missing.copy()
+    for node in np.flatnonzero(tree.kind != LEAF).tolist():
+        (to,) = tree.split(node).route(row, np.zeros(1, dtype=np.int64))
+        branch[node] = to if to >= 0 else branch[node]
+    return tree.replace(missing=branch)
+
+
+def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) -> Tree:
+    limits = root.problem.limits
+    records = [root.record(-1)]
+    queue: list[tuple[float, int, Node, Split]] = []
+    finished = 0.0
+
+    def consider(node: Node, at: int) -> None:
+        """Queue a node with its test, or leave it a leaf."""
+        nonlocal finished
+        split = None
+        if not node.stays_leaf() and not tick(finished / root.total):
+            # One stream a node, so that the order of growth does not matter. The depth is
+            # in the key since a seed does not change by a 0 at its end.
+            rng = np.random.default_rng([root.problem.seed, node.depth, *node.path])
+            split = learner.fit(node, rng)
+            node.forget()
+        if split is None:
+            finished += node.total
+            return
+        best_first = limits.max_leaves is not None
+        priority = -split.merit * node.total if best_first else at
+        heapq.heappush(queue, (priority, at, node, split))
+
+    consider(root, 0)
+    n_leaves = 1
+    while queue:
+        _, at, node, split = heapq.heappop(queue)
+        children = make_children(node, split)
+        if sum(child.total > 0 for child in children) < 2:
+            # Rounding can put a learner's cut beyond the last row: no test after all.
+            finished += node.total
+            continue
+        n_leaves += split.n_children - 1
+        if limits.max_leaves is not None and n_leaves > limits.max_leaves:
+            break
+        first = len(records)
+        records[at].split = replace(split, constructed=(), direction=0)
+        records[at].children = range(first, first + split.n_children)
+        records.extend(child.record(at) for child in children)
+        for b, child in enumerate(children):
+            consider(child, first + b)
+    return tree_from_nodes(root.problem.table.schema, classes, records)
+
+
+def beyond_best_leaves(tree: Tree, max_leaves: int) -> np.ndarray:
+    """Nodes to cut so that the best-first tree with `max_leaves` leaves is left."""
+    cut = np.ones(tree.n_nodes, dtype=bool)
+    promise = -tree.merit * tree.value.sum(axis=1)
+    queue = [(promise[0], 0)]
+    n_leaves = 1
+    while queue:
+        _, node = heapq.heappop(queue)
+        if tree.kind[node] == LEAF:
+            continue
+        n_leaves += int(tree.n_children[node]) - 1
+        if n_leaves > max_leaves:
+            break
+        cut[node] = False
+        first = tree.first_child[node]
+        for child in range(first, first + tree.n_children[node]):
+            heapq.heappush(queue, (promise[child], child))
+    return cut

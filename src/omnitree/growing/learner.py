@@ -1,0 +1,73 @@
+"""What a split learner is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.schema import Schema
+from omnitree.growing.constraints import Constraints
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.node import Node
+from omnitree.growing.part import Part
+from omnitree.tree.splits import Split
+from omnitree.tree.tree import Tree
+
+Tick = Callable[[float], bool]
+Floats = NDArray[np.float64]
+
+
+class SplitLearner(Part):
+    """Finds one test for one node.
+
+    A learner is a value: its constructor arguments are its whole state and `fit` returns
+    what it found, so one learner serves every node of every tree in any thread. Learners
+    whose nodes are many and small can set `grows_trees` and grow a whole tree in one call.
+    """
+
+    grows_trees = False
+    uses_costs = False  # whether it weighs what features cost
+
+    @property
+    def label(self) -> str:
+        """A word for it among others."""
+        return type(self).__name__.lower()
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """Return the best test for the rows of `node`, or None to leave it a leaf."""
+        raise AssertionError(f"{type(self).__name__} has no fit")
+
+    def constraints(self, schema: Schema) -> Constraints | None:
+        """Rules that its tests keep, for a table of this schema."""
+        return None
+
+    def grows(self, node: Node) -> bool:
+        """Whether it grows the whole tree below this node in one call."""
+        return self.grows_trees
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every division, trained on the other part.
+
+        The branches of a test have the classes of their training rows; a part where no
+        test is found is a leaf. Learners that can train for all divisions together do.
+        """
+        table, rows = divisions.node.problem.table, divisions.node.rows
+        errors = np.empty(len(divisions))
+        for d, own in enumerate(rng.spawn(len(divisions))):
+            train, test = divisions.training(d), divisions.testing(d)
+            part = divisions.part(d)
+            # Limits are the node's affair: its parts are smaller than it is.
+            split = self.fit(part, own) if np.count_nonzero(part.counts) > 1 else None
+            branches = [np.full(len(at), -1) for at in (train, test)]
+            if split is not None:
+                branches = [split.route(table, rows[at]) for at in (train, test)]
+                # Without a branch for gaps a row is divided, and has the node's class.
+                branches = [np.where(b < 0, split.missing, b) for b in branches]
+            errors[d] = divisions.error(d, *branches)
+        return errors
+
+    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
+        """Grow the whole tree below `node`; `tick(fraction)` stops it by saying true."""
+        raise AssertionError(f"{type(self).__name__} grows no trees")

@@ -1,0 +1,83 @@
+"""When a node stays a leaf: rules of the part `stopping` and limits of the estimator.
+
+`Stopping` says how much evidence a node needs; the limits (depth, leaves, seconds) are the
+user's patience. Both meet in `Limits`, which is what the grower reads. A pure node is a
+leaf under every rule.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from omnitree.growing.part import Part, Registry, number
+
+
+class Stopping(Part):
+    """Grow until nodes are pure or too small.
+
+    Parameters
+    ----------
+    min_rows : float, default=2
+        A node with less weight than this many rows is a leaf.
+    min_share : float, default=0
+        A node with less than this share of the training weight is a leaf. LDT05's
+        pre-pruning is 0.05.
+    """
+
+    def __init__(self, min_rows: float = 2, min_share: float = 0.0):
+        self.min_rows = min_rows
+        self.min_share = min_share
+
+
+class PrePruning(Stopping):
+    """Stop below 5 % of the training rows (LDT05's pre-pruning)."""
+
+    def __init__(self, min_rows: float = 2, min_share: float = 0.05):
+        super().__init__(min_rows, min_share)
+
+
+STOPPING = Registry(
+    "stopping rule", Stopping, {"pure": Stopping, "pre_pruning": PrePruning}
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Stopping rules in numbers, for one growth."""
+
+    min_rows: float = 2.0
+    max_depth: int = -1
+    max_leaves: int | None = None
+    deadline: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        stopping: Stopping,
+        total: float,
+        max_depth: int | None,
+        max_leaves: int | None,
+        max_seconds: float | None,
+    ) -> Limits:
+        """Rules and limits for a training table of weight `total`."""
+        min_rows = number("min_rows", stopping.min_rows)
+        min_share = number("min_share", stopping.min_share, most=1)
+        return cls(
+            min_rows=max(min_rows, min_share * total),
+            max_depth=-1 if max_depth is None else int(max_depth),
+            max_leaves=max_leaves,
+            deadline=None if max_seconds is None else time.monotonic() + max_seconds,
+        )
+
+    @property
+    def depth_needed(self) -> int:
+        """Depth within which a best-first tree of `max_leaves` leaves lies; -1: any."""
+        if self.max_leaves is None:
+            return self.max_depth
+        most = self.max_leaves - 1
+        return most if self.max_depth < 0 else min(most, self.max_depth)
+
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.monotonic() > self.deadline

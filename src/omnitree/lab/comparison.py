@@ -1,0 +1,193 @@
+"""What stored results say: a table a data set, wins of each pair, ranks.
+
+The test of a pair is the one that suits the protocol. Each method is tested against the
+first; with several data sets all pairs are counted as the papers count them, and with
+three methods or more the mean ranks are tested (Friedman, Nemenyi, Holm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from omnitree.lab import ranks
+from omnitree.lab.protocols import Protocol
+from omnitree.lab.runner import Result
+from omnitree.lab.tables import Table
+
+MEASURES = ("error", "leaves", "nodes", "parameters", "seconds", "memory")
+TITLES = {
+    "error": "error %",
+    "leaves": "leaves",
+    "nodes": "nodes",
+    "parameters": "parameters",
+    "seconds": "fit s",
+    "memory": "MB",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results of several methods on several data sets under one protocol."""
+
+    results: list[Result]
+
+    @property
+    def protocol(self) -> Protocol:
+        """How the data were divided."""
+        return self.results[0].task.protocol
+
+    @property
+    def methods(self) -> list[str]:
+        """Methods in order."""
+        return list(dict.fromkeys(r.task.method.title for r in self.results))
+
+    @property
+    def by_data(self) -> dict[str, dict[str, Result]]:
+        """Results by data set and method."""
+        out: dict[str, dict[str, Result]] = {}
+        for result in self.results:
+            out.setdefault(result.task.data.name, {})[result.task.method.title] = result
+        return out
+
+    def scores(self, measure: str = "error") -> dict[str, dict[str, np.ndarray]]:
+        """Scores of the methods without failed folds, as the tests need them."""
+        rows = self.protocol.by_rows and measure == "error"
+        return {
+            name: {
+                method: result.wrong() if rows else result.scores(measure)
+                for method, result in by.items()
+                if not result.failures and np.isfinite(result.scores(measure)).all()
+            }
+            for name, by in self.by_data.items()
+        }
+
+    def tables(self) -> list[Table]:
+        """Everything there is to say, as tables."""
+        out = [self.summary()]
+        if len(self.methods) > 1:
+            out += [self.wins("error")]
+        complete = self.mean_scores("error")
+        if len(self.methods) > 2 and len(complete) > 1:
+            out.append(self.rank_table())
+        failures = self.failures()
+        return [*out, failures] if failures.rows else out
+
+    def summary(self, measures: Sequence[str] = MEASURES) -> Table:
+        """Means and deviations of the measures, and p against the first method."""
+        first = self.methods[0]
+        rows = []
+        for name, by in self.by_data.items():
+            scores = self.scores()[name]
+            for method, result in by.items():
+                row = [name, method]
+                row += [mean_and_deviation(result.scores(m)) for m in measures]
+                p = ""
+                if method != first and {method, first} <= set(scores):
+                    p = f"{self.protocol.compare(scores[method], scores[first]).p:.3f}"
+                rows.append((*row, p))
+        columns = (
+            "data set",
+            "method",
+            *(TITLES[m] for m in measures),
+            f"p against {first}",
+        )
+        note = (
+            f"Mean ± standard deviation over the folds of {self.protocol.name}; failed "
+            f"folds are left out. p: {self.protocol.test_name}, errors of the same folds; "
+            "not corrected for the number of tests. Fit s: CPU seconds of one fit."
+        )
+        return Table("Comparison", columns, tuple(rows), note, text_columns=2)
+
+    def wins(self, measure: str, level: float = 0.05) -> Table:
+        """Data sets on which the row's method is significantly better than the column's."""
+        counts = ranks.win_table(self.scores(measure), self._test(measure), level)
+        rows = [
+            (
+                str(name),
+                *("" if name == c else str(counts.loc[name, c]) for c in counts),
+            )
+            for name in counts.index
+        ]
+        note = (
+            f"Of {len(self.by_data)} data sets, at {level:g} ({self.protocol.test_name}). "
+            "The column SUM counts the data sets on which the row's method beats at least "
+            "one other, the row SUM those on which the column's method is beaten."
+        )
+        title = f"Wins: {TITLES[measure]}"
+        return Table(title, ("method", *map(str, counts)), tuple(rows), note)
+
+    def _test(self, measure: str):
+        if self.protocol.by_rows and measure != "error":
+            raise ValueError(
+                f"{self.protocol.name} gives no folds to test {measure} on"
+            )
+        return self.protocol.compare
+
+    def mean_scores(self, measure: str) -> dict[str, list[float]]:
+        """Means of each method by data set, where all methods finished."""
+        means = {
+            name: [float(by[m].mean()) for m in self.methods if m in by]
+            for name, by in self.scores(measure).items()
+        }
+        return {n: row for n, row in means.items() if len(row) == len(self.methods)}
+
+    def rank_table(self, measure: str = "error") -> Table:
+        """Mean ranks with Friedman's, Nemenyi's and Holm's tests."""
+        scores = np.array(list(self.mean_scores(measure).values()))
+        n, k = scores.shape
+        mean = ranks.mean_ranks(scores)
+        best = int(mean.argmin())
+        against = ranks.holm(scores, best)
+        pairs = ranks.nemenyi(scores)
+        overall = ranks.friedman(scores)
+        rows = tuple(
+            (
+                self.methods[i],
+                f"{mean[i]:.2f}",
+                "" if i == best else f"{pairs[i, best]:.3f}",
+                "" if i == best else f"{against[i]:.3f}",
+            )
+            for i in np.argsort(mean, kind="stable")
+        )
+        note = (
+            f"{n} data sets. Friedman: chi-square {overall.chi_square:.2f}, p "
+            f"{overall.p:.3f} (Iman & Davenport: F {overall.f:.2f}, p "
+            f"{overall.p_of_f:.3f}). Critical difference (Nemenyi, 0.05): "
+            f"{ranks.critical_difference(k, n):.2f}."
+        )
+        columns = ("method", "mean rank", "p Nemenyi against the best", "p Holm")
+        return Table(f"Ranks: {TITLES[measure]}", columns, rows, note)
+
+    def failures(self) -> Table:
+        """Fits that failed, with what they said."""
+        rows: list[tuple[str, ...]] = []
+        for name, by in self.by_data.items():
+            for method, result in by.items():
+                for text in dict.fromkeys(result.failures):
+                    n = result.failures.count(text)
+                    rows.append((name, method, text, f"{n} of {len(result.folds)}"))
+        columns = ("data set", "method", "failure", "folds")
+        return Table("Failures", columns, tuple(rows), text_columns=3)
+
+
+def mean_and_deviation(values: Sequence[float] | np.ndarray) -> str:
+    """`12.3 ± 1.2`, of the finite values; empty if there are none.
+
+    Examples
+    --------
+    >>> mean_and_deviation([1.0, 2.0, float("nan")])
+    '1.50 ± 0.71'
+    """
+    found = np.asarray(values, dtype=float)
+    found = found[np.isfinite(found)]
+    if not len(found):
+        return ""
+    mean = float(found.mean())
+    digits = 3 if abs(mean) < 1 else 2 if abs(mean) < 100 else 0
+    text = f"{mean:.{digits}f}"
+    if len(found) > 1:
+        text += f" ± {float(found.std(ddof=1)):.{digits}f}"
+    return text

@@ -1,0 +1,227 @@
+"""What the reproductions share: published figures, cells with verdicts, and the lab.
+
+A cell is a published figure beside ours. The verdict is "same" when the two differ by at
+most three standard errors of their difference, else "better" or "worse" (for the user:
+more accurate, smaller, ...), or "differs" where neither is meant. Times of another machine
+get no verdict. Tests get "same" when they fall on the same side of 0.05.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+
+from omnitree.data.reading import InputError
+from omnitree.growing.part import unknown
+from omnitree.lab.data import Dataset, data_folder, from_folder
+from omnitree.lab.report import Figure
+from omnitree.lab.runner import Result, Task, run
+from omnitree.lab.store import Store
+from omnitree.lab.tables import Table
+
+WITHIN = 3.0  # standard errors
+VERDICTS = ("same", "better", "worse", "differs", "not compared")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Where and how a reproduction runs."""
+
+    store: Store
+    folder: Path | None = None
+    n_jobs: int = 1
+    seed: int = 0
+    quick: bool = False
+    verbose: bool = False
+
+    def run(self, tasks: Sequence[Task]) -> list[Result]:
+        """Run tasks, or take them from the store."""
+        return run(tasks, self.store, self.n_jobs, verbose=self.verbose)
+
+    def load(self, name: str) -> Dataset:
+        """A data set of the folder."""
+        folder = data_folder(self.folder)
+        if folder is None:
+            raise InputError(
+                "the data sets of this paper are not built in: give their folder by "
+                "--data or $OMNITREE_DATA"
+            )
+        return from_folder(name, folder)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A published figure beside ours.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Where in its table it stands.
+    published, ours : float
+    error : float
+        Standard error of their difference; NaN if unknown.
+    verdict : str
+    deviation : float
+        The published standard deviation, where low means worse; else NaN.
+    """
+
+    labels: tuple[str, ...]
+    published: float
+    ours: float
+    error: float
+    verdict: str
+    deviation: float = math.nan
+
+    @property
+    def difference(self) -> float:
+        """Ours less published."""
+        return self.ours - self.published
+
+
+def figure_cell(
+    labels: tuple[str, ...],
+    published: float,
+    ours: float,
+    error: float,
+    better: str = "larger",
+    deviation: float = math.nan,
+) -> Cell:
+    """A cell with a number; `better` is larger, smaller, neither or unknown (no verdict).
+
+    Examples
+    --------
+    >>> figure_cell(("iris",), 95.0, 96.0, 0.5).verdict
+    'same'
+    >>> figure_cell(("iris",), 95.0, 99.0, 0.5).verdict
+    'better'
+    """
+    apart = ours - published
+    if better == "unknown" or not math.isfinite(error) or not math.isfinite(apart):
+        verdict = "not compared"
+    elif abs(apart) <= WITHIN * error + 1e-9:
+        verdict = "same"
+    elif better == "neither":
+        verdict = "differs"
+    else:
+        verdict = "better" if (apart > 0) == (better == "larger") else "worse"
+    kept = deviation if better == "larger" else math.nan
+    return Cell(labels, published, ours, error, verdict, kept)
+
+
+def statistic_cell(
+    labels: tuple[str, ...], statistic: float, ours: float, significant: bool, p: float
+) -> Cell:
+    """A cell with a test statistic: the same if both or neither are significant at 0.05."""
+    verdict = "same" if significant == (p < 0.05) else "differs"
+    return Cell(labels, statistic, ours, math.nan, verdict)
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One published table, cell by cell."""
+
+    number: str
+    title: str
+    keys: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    note: str = ""
+    digits: int = 2
+
+    def table(self) -> Table:
+        """As text."""
+        rows = tuple(
+            (
+                *cell.labels,
+                self._number(cell.published),
+                self._number(cell.ours),
+                f"{cell.difference:+.{self.digits}f}",
+                self._number(cell.error),
+                cell.verdict,
+            )
+            for cell in self.cells
+        )
+        columns = (*self.keys, "published", "ours", "difference", "s.e.", "verdict")
+        title = f"Table {self.number}: {self.title}"
+        return Table(title, columns, rows, self.note, len(self.keys))
+
+    def _number(self, value: float) -> str:
+        return "" if not math.isfinite(value) else f"{value:.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Everything that came of reproducing a paper."""
+
+    tables: list[PaperTable]
+    figures: list[Figure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    others: list[Table] = field(default_factory=list)
+
+    def summary(self) -> Table:
+        """Verdicts counted, table by table."""
+        rows = []
+        total: Counter[str] = Counter()
+        for table in self.tables:
+            counts = Counter(cell.verdict for cell in table.cells)
+            total += counts
+            rows.append(
+                (table.number, table.title, *(str(counts[v]) for v in VERDICTS))
+            )
+        rows.append(("all", "", *(str(total[v]) for v in VERDICTS)))
+        note = (
+            "same: within three standard errors of the difference, or a test that falls "
+            "on the same side of 0.05."
+        )
+        columns = ("table", "shows", *VERDICTS)
+        return Table("Summary", columns, tuple(rows), note, text_columns=2)
+
+
+def shortfalls(tables: Sequence[PaperTable]) -> Table:
+    """Cells more than two published deviations worse than the published mean."""
+    rows, n = [], 0
+    for table in tables:
+        for cell in table.cells:
+            if not math.isfinite(cell.deviation):
+                continue
+            n += 1
+            if cell.ours < cell.published - 2 * cell.deviation:
+                theirs = f"{cell.published:.2f} ± {cell.deviation:.2f}"
+                label = ", ".join(cell.labels)
+                rows.append((table.number, label, f"{cell.ours:.2f}", theirs))
+    title = "More than two published deviations below the published mean"
+    note = f"{len(rows)} of {n} means."
+    return Table(title, ("table", "cell", "ours", "published"), tuple(rows), note, 2)
+
+
+@cache
+def published(name: str) -> pd.DataFrame:
+    """A table of published figures by the name of its file, without `.csv`.
+
+    Examples
+    --------
+    >>> published("liuwhite1994_table1")["mean"].tolist()[:2]
+    [77.0, 77.98]
+    """
+    path = files("omnitree.lab.papers").joinpath("tables", f"{name}.csv")
+    return pd.read_csv(StringIO(path.read_text("utf-8")))
+
+
+def chosen(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The tables asked for, all if none are."""
+    for number in wanted:
+        if number not in known:
+            raise InputError(unknown("table", number, list(known)))
+    return list(wanted) or list(known)
+
+
+def standard_error(*deviations_and_sizes: tuple[float, float]) -> float:
+    """Of a difference of means, from (standard deviation, number) of each."""
+    return math.sqrt(sum(sd**2 / n for sd, n in deviations_and_sizes))

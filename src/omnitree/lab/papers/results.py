@@ -1,0 +1,206 @@
+"""Published tables of raw results: a mean and deviation per data set and method.
+
+The files have the columns dataset, method, variant, metric, mean, std. A `Study` says which
+of our methods stands for which published one, and what the data sets are called here; it
+runs what a table needs and makes its cells. A published method without a preset is left
+out, and said so. Used by the papers whose experiments are methods x data sets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from omnitree import presets
+from omnitree.lab import ranks
+from omnitree.lab.data import Dataset
+from omnitree.lab.methods import Method
+from omnitree.lab.papers.base import (
+    Cell,
+    Lab,
+    PaperTable,
+    figure_cell,
+    published,
+    standard_error,
+)
+from omnitree.lab.protocols import Protocol
+from omnitree.lab.runner import Result, Task
+from omnitree.lab.store import Fold
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a published measure is made of ours, and which direction is better.
+
+    `measure` names a measure of the folds, or makes one of a fold.
+    """
+
+    measure: str | Callable[[Fold], float]
+    better: str
+    accuracy: bool = False
+
+    def of(self, result: Result) -> np.ndarray:
+        """Values of the folds."""
+        scores = self.cost(result)
+        return 100 - scores if self.accuracy else scores
+
+    def cost(self, result: Result) -> np.ndarray:
+        """Values of the folds where smaller is better."""
+        if isinstance(self.measure, str):
+            return result.scores(self.measure)
+        return np.array([self.measure(fold) for fold in result.folds], dtype=float)
+
+
+def printed_complexity(fold: Fold) -> float:
+    """Decision nodes and the dimensions of the root's test; 0 for a single leaf.
+
+    What the omnivariate paper's table 2 has, against its text (see tables/README.md, O2).
+    """
+    if fold.failure is not None:
+        return math.nan
+    nodes = fold.detail["nodes"]
+    return len(nodes) + nodes[0][6] - 1 if nodes else 0
+
+
+METRICS = {
+    "accuracy": Metric("error", "larger", accuracy=True),
+    "error": Metric("error", "smaller"),
+    "tree_size": Metric("nodes", "smaller"),
+    "tree_complexity": Metric("parameters", "smaller"),
+    "model_complexity": Metric(printed_complexity, "smaller"),
+    "learning_time": Metric("seconds", "unknown"),
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Methods, data sets and protocol of a paper.
+
+    Attributes
+    ----------
+    lab : Lab
+    protocol : Protocol
+    methods : mapping of (published method, variant) to Method
+        The variant None stands for any.
+    data : mapping of published to our data set names
+        Names that are the same may be left out.
+    only : sequence of str
+        Data sets (published names) to which the study is restricted; empty for all.
+    """
+
+    lab: Lab
+    protocol: Protocol
+    methods: Mapping[tuple[str, str | None], Method]
+    data: Mapping[str, str]
+    only: Sequence[str] = ()
+
+    def method(self, name: str, variant: str | None) -> Method | None:
+        """Our method for a published one; None if it has no preset (yet)."""
+        found = self.methods.get((name, variant)) or self.methods.get((name, None))
+        if found is None or found.preset not in presets.names():
+            return None
+        return found
+
+    def load(self, name: str) -> Dataset:
+        """A data set by its published name."""
+        return self.lab.load(self.data.get(name, name))
+
+    def table(self, number: str, title: str, file: str) -> PaperTable:
+        """A published table beside ours."""
+        frame = self.rows(published(file))
+        results = self.run(frame)
+        cells = []
+        for _, row in frame.iterrows():
+            result = results.get((row["dataset"], row["method"], _variant(row)))
+            if result is not None and not math.isnan(row["mean"]):
+                cells.append(self._cell(row, result))
+        missing = sorted(
+            {
+                str(row["method"])
+                for _, row in frame.iterrows()
+                if self.method(row["method"], _variant(row)) is None
+            }
+        )
+        note = f"Left out, no preset: {', '.join(missing)}." if missing else ""
+        keys = ("data set", "method")
+        return PaperTable(number, title, keys, tuple(cells), note)
+
+    def wins(
+        self, number: str, title: str, file: str, pairs: str, pair_metric: str = ""
+    ) -> PaperTable:
+        """A published table of pairwise wins beside ours, on the raw results of `file`.
+
+        `pair_metric` says which part of `pairs`, where that has several.
+        """
+        frame = self.rows(published(file))
+        metric = METRICS[str(frame["metric"].iloc[0])]
+        scores: dict[str, dict[str, np.ndarray]] = {}
+        for (name, method, _), result in self.run(frame).items():
+            if not result.failures:
+                scores.setdefault(name, {})[method] = metric.cost(result)
+        counts = ranks.win_table(scores, self.protocol.compare)
+        print_ = published(pairs)
+        if "metric" in print_:
+            print_ = print_[print_["metric"] == pair_metric]
+        known = set(counts.index) - {"SUM"}
+        cells = [
+            figure_cell(
+                (f"{row['row_method']} over {row['col_method']}",),
+                float(row["count"]),
+                float(counts.loc[row["row_method"], row["col_method"]]),
+                math.nan,
+                "unknown",
+            )
+            for _, row in print_.iterrows()
+            if {row["row_method"], row["col_method"]} <= known
+        ]
+        total = published(file)["dataset"].nunique()
+        note = (
+            f"Significant wins on {len(scores)} data sets ({self.protocol.test_name}); "
+            f"published: on {total}. Counts have no standard error and get no verdict."
+        )
+        return PaperTable(number, title, ("pair",), tuple(cells), note, digits=0)
+
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What is published on the data sets of this study."""
+        frame = frame[frame["dataset"] != "ALL"]
+        return frame[frame["dataset"].isin(self.only)] if self.only else frame
+
+    def run(self, frame: pd.DataFrame) -> dict[tuple[str, str, str | None], Result]:
+        """The results that a table needs, by data set, method and variant."""
+        keys, tasks = [], []
+        loaded: dict[str, Dataset] = {}
+        for _, row in frame.iterrows():
+            method = self.method(row["method"], _variant(row))
+            if method is None:
+                continue
+            name = row["dataset"]
+            if name not in loaded:
+                loaded[name] = self.load(name)
+            keys.append((name, row["method"], _variant(row)))
+            tasks.append(Task(loaded[name], method, self.protocol, self.lab.seed))
+        return dict(zip(keys, self.lab.run(tasks), strict=True))
+
+    def _cell(self, row: pd.Series, result: Result) -> Cell:
+        metric = METRICS[row["metric"]]
+        ours = metric.of(result)
+        ours = ours[np.isfinite(ours)]
+        variant = _variant(row)
+        shown = row["method"]
+        if (row["method"], variant) in self.methods and variant is not None:
+            shown = f"{shown}, {variant}"
+        labels = (row["dataset"], shown)
+        n = len(ours)
+        if n < 2:
+            return figure_cell(labels, row["mean"], math.nan, math.nan, metric.better)
+        error = standard_error((row["std"], n), (float(ours.std(ddof=1)), n))
+        mean = float(ours.mean())
+        return figure_cell(labels, row["mean"], mean, error, metric.better, row["std"])
+
+
+def _variant(row: pd.Series) -> str | None:
+    return None if pd.isna(row["variant"]) else str(row["variant"])

@@ -1,0 +1,142 @@
+"""Figures of the lab (matplotlib, extra `lab`), each returned as SVG text.
+
+Box plots of error, complexity and time (OMNI figures 1-2), decision nodes by level (OMNI
+figures 3-5), importance by position (LW94 figure 2), critical-difference diagrams
+(Demsar 2006). No state of matplotlib is touched: figures are made without pyplot. A
+notebook shows them as pictures.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from omnitree.lab import ranks
+from omnitree.lab.extras import need
+
+
+class Svg(str):
+    """The text of a picture."""
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+def box_plots(
+    groups: Mapping[str, Sequence[np.ndarray]], methods: Sequence[str]
+) -> Svg:
+    """One panel per measure, one box per method.
+
+    Parameters
+    ----------
+    groups : mapping of a measure's title to the values of each method
+    methods : sequence of str
+    """
+    figure = _figure(3.4 * len(groups), 0.35 * len(methods) + 1.4)
+    axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    for axis, (title, values) in zip(axes, groups.items(), strict=True):
+        axis.boxplot(
+            [np.asarray(v)[np.isfinite(v)] for v in values],
+            orientation="horizontal",
+            widths=0.6,
+            medianprops={"color": "#b03a2e"},
+            flierprops={"markersize": 3},
+        )
+        axis.set_title(title, fontsize=10)
+        axis.grid(axis="x", alpha=0.3)
+    axes[0].set_yticks(range(1, len(methods) + 1), list(methods))
+    axes[0].invert_yaxis()
+    return _svg(figure)
+
+
+def nodes_by_level(counts: Mapping[str, Sequence[float]], title: str) -> Svg:
+    """Mean number of decision nodes of each kind at each level; the root is level 1."""
+    figure = _figure(5.0, 2.8)
+    axis = figure.subplots()
+    depth = max((len(v) for v in counts.values()), default=0)
+    base = np.zeros(depth)
+    for kind, values in counts.items():
+        height = np.zeros(depth)
+        height[: len(values)] = values
+        axis.bar(np.arange(1, depth + 1), height, bottom=base, label=kind)
+        base += height
+    axis.set(xlabel="level", ylabel="decision nodes a tree", title=title)
+    if counts:
+        axis.legend(fontsize=8)
+    return _svg(figure)
+
+
+def lines_by_position(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    labels: tuple[str, str],
+    title: str = "",
+) -> Svg:
+    """Lines with markers, as LW94's figures: name to (positions, values)."""
+    figure = _figure(5.0, 3.2)
+    axis = figure.subplots()
+    for (name, (x, y)), marker in zip(series.items(), "s^oDv<>p*", strict=False):
+        dashed = "--" if "published" in name else "-"
+        axis.plot(x, y, marker=marker, linestyle=dashed, label=name)
+    axis.set(xlabel=labels[0], ylabel=labels[1], title=title)
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=8)
+    return _svg(figure)
+
+
+def critical_difference_diagram(
+    scores: np.ndarray, methods: Sequence[str], level: float = 0.05
+) -> Svg:
+    """Mean ranks on a line; bars join methods that Nemenyi's test cannot tell apart."""
+    n, k = np.asarray(scores).shape
+    mean = ranks.mean_ranks(scores)
+    difference = ranks.critical_difference(k, n, level)
+    groups = ranks.cliques(mean, difference)
+    order = np.argsort(mean, kind="stable")
+    half = (k + 1) // 2
+    figure = _figure(6.5, 0.28 * (half + len(groups)) + 1.2, layout=None)
+    axis = figure.add_axes((0.28, 0.02, 0.44, 0.96))
+    axis.set_axis_off()
+    axis.set_xlim(0.2, k + 0.8)
+    axis.plot([1, k], [0, 0], color="black")
+    for tick in range(1, k + 1):
+        axis.plot([tick, tick], [0, 0.2], color="black")
+        axis.text(tick, 0.35, str(tick), ha="center", fontsize=8)
+    axis.plot([1, min(1 + difference, k)], [1.2, 1.2], color="black", linewidth=2)
+    axis.text(1, 1.4, f"critical difference {difference:.2f}", fontsize=8)
+    below = 0.35 * len(groups) + 0.4
+    axis.set_ylim(-below - 0.6 * half, 2.2)
+    for i, method in enumerate(order):
+        left = i < half
+        y = -below - 0.6 * (i if left else k - 1 - i)
+        end = 0.9 if left else k + 0.1
+        axis.plot([mean[method]] * 2 + [end], [0, y, y], color="grey", linewidth=0.8)
+        axis.text(
+            end - 0.05 if left else end + 0.05,
+            y,
+            f"{methods[method]} ({mean[method]:.2f})",
+            ha="right" if left else "left",
+            va="center",
+            fontsize=9,
+        )
+    for i, group in enumerate(groups):
+        y = -0.35 * (i + 1)
+        ends = [mean[group[0]] - 0.05, mean[group[-1]] + 0.05]
+        axis.plot(ends, [y, y], color="#b03a2e", linewidth=3)
+    return _svg(figure)
+
+
+def _figure(width: float, height: float, layout: str | None = "constrained") -> Any:
+    return need("matplotlib.figure").Figure(figsize=(width, height), layout=layout)
+
+
+def _svg(figure: Any) -> Svg:
+    """The figure as an element for a page: without header, date or random ids."""
+    matplotlib = need("matplotlib")
+    out = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "omnitree", "svg.fonttype": "path"}):
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return Svg(text[text.index("<svg") :])

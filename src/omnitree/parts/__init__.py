@@ -1,0 +1,1 @@
+"""The exchangeable pieces of learners and trees, a folder for each kind."""

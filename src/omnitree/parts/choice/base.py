@@ -1,0 +1,130 @@
+"""What a choice is: it says which of several learners should test a node.
+
+A choice gets `Proposal`s, learners at one node in order of rising complexity, and gives a
+score to each (smaller is better) and names the winner. Used by the omnivariate learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.node import Node
+from omnitree.growing.part import Part
+from omnitree.tree.splits import Considered, Split
+
+Floats = NDArray[np.float64]
+
+
+def log_likelihood(counts: Floats) -> Floats:
+    """Of the classes in each branch of counts (..., branch, class), in nats.
+
+    Examples
+    --------
+    >>> round(float(log_likelihood(np.array([[3.0, 1.0], [0.0, 4.0]]))), 4)
+    -2.2493
+    """
+    within = xlogy(counts, counts).sum(axis=-1)
+    size = counts.sum(axis=-1)
+    return np.asarray((within - xlogy(size, size)).sum(axis=-1))
+
+
+class Learner(Protocol):
+    """What a choice asks of a split learner."""
+
+    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
+        """The best test for a node."""
+
+    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every division."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A learner at a node, and the test that it found there."""
+
+    name: str
+    learner: Learner
+    node: Node
+    split: Split
+    numeric_likelihood: float | None = None  # of a numeric target, under the test
+
+    @property
+    def likelihood(self) -> float:
+        """Log likelihood of classes or target in the branches."""
+        if self.numeric_likelihood is not None:
+            return self.numeric_likelihood
+        return float(log_likelihood(self.counts))
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Class counts (branches, K) of the rows that the test can place."""
+        branch = self.split.route(self.node.problem.table, self.node.rows)
+        branch = np.where(branch < 0, self.split.missing, branch)
+        known, K = branch >= 0, self.node.problem.n_classes
+        cells = branch[known] * K + self.node.y[known]
+        n = self.split.n_children
+        flat = np.bincount(cells, self.node.weight[known], minlength=n * K)
+        return flat.astype(np.float64).reshape(n, K)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The winner's position, and a score for each proposal; None where not judged."""
+
+    winner: int
+    scores: tuple[float | None, ...]
+
+
+class Choice(Part):
+    """Chooses among learners at a node.
+
+    Attributes
+    ----------
+    criterion : str
+        What the scores are.
+    """
+
+    criterion = ""
+
+    def choose(
+        self, proposals: Sequence[Proposal], rng: np.random.Generator
+    ) -> Verdict:
+        """The winner among proposals in order of rising complexity."""
+        raise AssertionError(f"{type(self).__name__} does not choose")
+
+
+def remembered(
+    split: Split,
+    names: Sequence[str],
+    found: Sequence[Proposal],
+    verdict: Verdict,
+    what,
+) -> Split:
+    """The winner's test with what was thought of all candidates."""
+    by_name = {p.name: (i, p) for i, p in enumerate(found)}
+    considered = []
+    for name in names:
+        if name not in by_name:
+            considered.append(Considered(name, "none", 0, what, None, False))
+            continue
+        i, p = by_name[name]
+        score = verdict.scores[i]
+        considered.append(
+            Considered(
+                name,
+                p.split.kind,
+                p.split.complexity,
+                what,
+                score,
+                i == verdict.winner,
+            )
+        )
+    return replace(split, candidates=tuple(considered))

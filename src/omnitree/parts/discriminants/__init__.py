@@ -1,0 +1,21 @@
+"""Discriminant functions of the classes of a node, by name. A new one is a file, a line."""
+
+from omnitree.growing.part import Registry
+from omnitree.parts.discriminants.base import Discriminants, Functions
+from omnitree.parts.discriminants.gaussian import LDA, QDA
+from omnitree.parts.discriminants.logistic import LogisticDiscriminants
+
+DISCRIMINANTS = Registry(
+    "discriminants",
+    Discriminants,
+    {"lda": LDA, "qda": QDA, "logistic": LogisticDiscriminants},
+)
+
+__all__ = [
+    "DISCRIMINANTS",
+    "LDA",
+    "QDA",
+    "Discriminants",
+    "Functions",
+    "LogisticDiscriminants",
+]

@@ -1,0 +1,157 @@
+"""What discriminants are: one function of the columns for each class, linear or quadratic.
+
+    g_k(x) = x' A_k x + w_k' x + b_k        (A_k = 0 in linear ones)
+
+on the filled, standardised columns of `linear_rows.py`. The largest names the class. Here
+they are turned into tests in the table's own units: a machine that asks for the largest
+(`KWay`), or thresholds on contrasts, one class against the average of all
+(`Constructive`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.encoding.linear_view import LinearView
+from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.part import Part
+from omnitree.tree.splits import Constructed, LinearSplit, MachineSplit, QuadraticSplit
+
+DIGITS = 1e-9  # of a function's deviation: what lies closer is rounding
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Discriminant functions.
+
+    Attributes
+    ----------
+    classes : int array (D,)
+    weights : float array (D, p)
+    bias : float array (D,)
+    curvature : float array (D, p, p), symmetric, or None in linear functions
+    """
+
+    classes: NDArray[np.intp]
+    weights: Floats
+    bias: Floats
+    curvature: Floats | None = None
+
+    def values(self, columns: Floats) -> Floats:
+        """Every function for every row, (n, D)."""
+        linear = columns @ self.weights.T + self.bias
+        if self.curvature is None:
+            return linear
+        bent = [np.einsum("ij,ij->i", columns @ a, columns) for a in self.curvature]
+        return linear + np.stack(bent, axis=1)
+
+    def take(self, which: NDArray[np.intp]) -> Functions:
+        """Some of the functions."""
+        return Functions(
+            self.classes[which],
+            self.weights[which],
+            self.bias[which],
+            None if self.curvature is None else self.curvature[which],
+        )
+
+    def of(self, basis: Floats, mean: Floats) -> Functions:
+        """The same functions of x, given as functions of z = (x - mean) basis."""
+        weights = self.weights @ basis.T
+        if self.curvature is None:
+            return Functions(self.classes, weights, self.bias - weights @ mean)
+        curvature = basis @ self.curvature @ basis.T
+        bent = curvature @ mean
+        bias = self.bias - weights @ mean + bent @ mean
+        return Functions(self.classes, weights - 2 * bent, bias, curvature)
+
+    def contrasts(self, share: Floats) -> Functions:
+        """Each function less the average of all; of two classes one, the other's negative.
+
+        For two classes this is their difference but for a factor: 0 is the boundary.
+        """
+        share = share / share.sum()
+
+        def less_average(a: Floats) -> Floats:
+            return a - np.tensordot(share, a, axes=1)
+
+        apart = replace(
+            self,
+            weights=less_average(self.weights),
+            bias=less_average(self.bias),
+            curvature=None if self.curvature is None else less_average(self.curvature),
+        )
+        return apart.take(np.array([0])) if len(share) == 2 else apart
+
+    def machine(self, rows: LinearRows, merit: float) -> MachineSplit:
+        """The test for the largest of linear functions."""
+        source = rows.source
+        used = np.flatnonzero((self.weights != 0).any(axis=0) & (source.std > 0))
+        mean, std = source.mean[used], source.std[used]
+        weights, bias = LinearView.fold(self.weights[:, used], self.bias, mean, std)
+        return MachineSplit(
+            tuple(int(j) for j in used),
+            tuple((rows.fill[used] * std + mean).tolist()),
+            tuple(bias.tolist()),
+            tuple(tuple(w) for w in weights.tolist()),
+            merit=merit,
+        )
+
+    def features(self, rows: LinearRows) -> tuple[Constructed, ...]:
+        """Each function as a feature of some rows; those that are constant are left out.
+
+        Values are rounded, so that rows that are equal have equal values.
+        """
+        made = []
+        for d in range(len(self.classes)):
+            function = self.take(np.array([d]))
+            values = function.values(rows.columns)[:, 0]
+            spread = float(values.std())
+            if not np.isfinite(spread) or spread <= 1e-12 * np.abs(values).max(
+                initial=0
+            ):
+                continue
+            unit = spread * DIGITS
+            values = np.round(values / unit) * DIGITS
+            with np.errstate(over="ignore", invalid="ignore"):
+                test = function._test(rows, spread)
+            if np.isfinite(test.pack()[2]).all():  # squares of units may overflow
+                made.append(Constructed(test, values))
+        return tuple(made)
+
+    def _test(self, rows: LinearRows, spread: float) -> LinearSplit | QuadraticSplit:
+        """Whether the first function, over `spread`, is at most 0."""
+        source = rows.source
+        (w,), (b,) = self.weights / spread, self.bias / spread
+        bent = None if self.curvature is None else self.curvature[0] / spread
+        used = source.std > 0
+        used &= (w != 0) if bent is None else (w != 0) | (bent != 0).any(axis=0)
+        at = np.flatnonzero(used)
+        columns = tuple(int(j) for j in at)
+        mean, std = source.mean[at], source.std[at]
+        fill = tuple((rows.fill[at] * std + mean).tolist())
+        own = w[at] / std
+        if bent is None:
+            threshold = float(own @ mean - b)
+            return LinearSplit(columns, tuple(own.tolist()), fill, threshold)
+        form = bent[np.ix_(at, at)] / std[:, None] / std
+        linear = own - 2 * form @ mean
+        constant = b - own @ mean + mean @ form @ mean
+        i, j = np.triu_indices(len(at))
+        double = np.where(i == j, 1.0, 2.0)
+        terms = [(a, -1) for a in range(len(at))]
+        terms += list(zip(i.tolist(), j.tolist(), strict=True))
+        weights = (*linear.tolist(), *(double * form[i, j]).tolist())
+        return QuadraticSplit(columns, fill, tuple(terms), weights, float(-constant))
+
+
+class Discriminants(Part):
+    """Finds a discriminant function for each class present."""
+
+    linear = True
+
+    def fit(self, rows: LinearRows, equal_priors: bool = False) -> Functions:
+        """Functions of the classes present, two or more."""
+        raise AssertionError(f"{type(self).__name__} finds no functions")

@@ -1,0 +1,166 @@
+"""Softmax discriminants: multinomial logistic regression with a ridge penalty.
+
+Minimises  mean(-log p_y) + penalty / 2 |W|^2  over the weights W of all classes, in the
+directions in which the rows vary (`Whitened`: one eigendecomposition, of columns or of rows,
+whichever are fewer; it serves every penalty and every fold). In coordinates scaled by the
+curvature of the loss L-BFGS needs few steps. Fits to several weightings of the same rows,
+such as the folds of a cross-validation, go side by side: one product with the rows serves
+all. Used by the learner `softmax`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.optimize import minimize
+
+from omnitree.growing.linear_rows import Floats
+
+# Share of the largest variance below which a direction is rounding.
+FLAT = 1e-10
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """Rows along the principal directions of their columns, each in its own unit.
+
+    Attributes
+    ----------
+    scores : float array (n, r + 1)
+        The rows along the directions; the last column is 1.
+    variance : float array (r,)
+        Of the scores.
+    directions : float array (p, r)
+        Of unit length, in columns of deviation 1.
+    unit : float array (p,)
+        1 / deviation of the columns; 0 where they do not vary.
+    mean : float array (p,)
+    """
+
+    scores: Floats
+    variance: Floats
+    directions: Floats
+    unit: Floats
+    mean: Floats
+
+    @classmethod
+    def of(
+        cls, columns: Floats, weight: Floats, spread: Floats | None = None
+    ) -> Whitened | None:
+        """Directions of all columns that vary; None if none does.
+
+        Columns get the deviations `spread`, by default 1.
+        """
+        total = weight.sum()
+        mean = weight @ columns / total
+        centred = columns - mean
+        std = np.sqrt(weight @ centred**2 / total)
+        size = np.sqrt(weight @ columns**2 / total)
+        varies = std > np.maximum(1e-9 * size, np.finfo(float).tiny)
+        if not varies.any():
+            return None
+        inverse = np.where(varies, 1 / np.where(varies, std, 1.0), 0.0)
+        if spread is not None:
+            inverse *= spread
+        z = centred * inverse
+        shared = z * np.sqrt(weight / total)[:, None]
+        by_rows = len(z) < z.shape[1]
+        e, v = linalg.eigh(shared @ shared.T if by_rows else shared.T @ shared)
+        keep = e > FLAT * e[-1]
+        e, v = e[keep], v[:, keep]
+        if by_rows:
+            v = shared.T @ (v / np.sqrt(e))
+        scores = np.ones((len(z), len(e) + 1))
+        np.matmul(z, v, out=scores[:, :-1])
+        return cls(scores, e, v, inverse, mean)
+
+    def fit(
+        self,
+        y: NDArray[np.int32],
+        weight: Floats,
+        k: int,
+        penalty: float,
+        start: Floats | None = None,
+        tolerance: float = 2e-3,
+        most: int = 30,
+    ) -> Floats:
+        """Weights (m, k, r + 1) of the scores, one fit for each column of `weight` (n, m).
+
+        Classes are 0 .. k-1, rows may weigh nothing. `start` holds weights to begin with.
+        The few steps of the defaults are enough to compare penalties.
+        """
+        scale = np.append(1 / np.sqrt(0.25 * self.variance + penalty), 1.0)
+        w = regress(self.scores, y, weight, k, penalty, scale, start, tolerance, most)
+        return w - w.mean(axis=1, keepdims=True)
+
+    def sums(self, w: Floats) -> Floats:
+        """What the weights (m, k, r + 1) make of every row: (m, k, n)."""
+        return w @ self.scores.T
+
+    def functions(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights (k, p) and biases (k,) of the columns for weights (k, r + 1)."""
+        weights = w[:, :-1] @ self.directions.T * self.unit
+        return weights, w[:, -1] - weights @ self.mean
+
+
+def regress(
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    k: int,
+    penalty: float,
+    scale: Floats,
+    start: Floats | None = None,
+    tolerance: float = 2e-3,
+    most: int = 30,
+) -> Floats:
+    """Weights (m, k, r) of the columns of x, one fit for each column of `weight` (n, m).
+
+    The last column of x is 1 and has no penalty. Steps are taken in units of `scale`, one
+    for each column or each weight (m, k, r); of two classes, whose weights are opposite,
+    only those of the second (m, 1, r). What has the scale 0 stays 0.
+    """
+    share = (weight / weight.sum(axis=0)).T[:, None, :]
+    two = k == 2  # one function, the difference of two, has all that matters
+    own = y == np.arange(k)[1 if two else 0 :, None]
+    shape = (len(share), len(own), x.shape[1])
+    price = penalty * scale**2
+    price[..., -1] = 0.0
+    if two:
+        price *= 0.5  # |W|^2 of w and -w, each half the difference
+    pull = ((share * own).reshape(-1, len(x)) @ x).reshape(shape) * scale
+    first = np.zeros(shape)
+    if start is not None:
+        begin = start[:, 1:] - start[:, :1] if two else start
+        np.divide(begin, scale, out=first, where=scale > 0)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        w = flat.reshape(shape)
+        s = ((w * scale).reshape(-1, shape[-1]) @ x.T).reshape(*shape[:-1], -1)
+        if two:
+            e = np.exp(-np.abs(s))
+            logs = np.log1p(e) + np.maximum(s, 0.0)
+            p = np.where(s >= 0, share, share * e) / (1 + e)
+        else:
+            top = s.max(axis=1, keepdims=True)
+            p = np.exp(np.subtract(s, top, out=s), out=s)
+            total = p.sum(axis=1, keepdims=True)
+            logs = np.log(total) + top
+            p *= share / total
+        gradient = (p.reshape(-1, len(x)) @ x).reshape(shape) * scale - pull
+        paid = price * w
+        value = np.vdot(share, logs) + np.vdot(0.5 * paid - pull, w)
+        return float(value), (gradient + paid).ravel()
+
+    found = minimize(
+        loss,
+        first.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": most, "gtol": tolerance, "ftol": 1e-12},
+    )
+    w = found.x.reshape(shape) * scale
+    return np.concatenate([-w / 2, w / 2], axis=1) if two else w

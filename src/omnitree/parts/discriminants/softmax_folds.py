@@ -1,0 +1,203 @@
+"""Which penalty a softmax discriminant needs, and what it says of held-out rows.
+
+Folds are fitted side by side (`Whitened.fit`), penalty after penalty, each from where the
+last ended. With many rows the first fold goes ahead: a discriminant that does worse there
+than what it has to beat is given up. Used by the learner `softmax`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from omnitree.growing.linear_rows import Floats
+from omnitree.parts.discriminants.softmax import Whitened
+from omnitree.resampling.held_out import HeldOut
+
+# Rows from which on the first fold goes ahead.
+MANY = 500
+# Numbers that sums of all rows, classes and folds may fill at a time.
+ROOM = 4_000_000
+
+
+@dataclass(frozen=True)
+class Validated:
+    """What the folds say.
+
+    Attributes
+    ----------
+    penalty : float
+        The one with the least held-out loss.
+    loss : float
+        Mean of minus the logarithm of the held-out probability of the true class.
+    scores : float array (n, k)
+        Sums of the classes for each row while it was held out; NaN if it was not.
+    weights : float array (m, k, r + 1)
+        Of each fold that was fitted.
+    held : bool array (n, m)
+        The rows that each of these folds holds out.
+    """
+
+    penalty: float
+    loss: float
+    scores: Floats
+    weights: Floats
+    held: NDArray[np.bool_]
+
+    @property
+    def start(self) -> Floats:
+        """Weights to begin with on all rows: the mean over the folds."""
+        return self.weights.mean(axis=0, keepdims=True)
+
+    def losses(
+        self, y: NDArray[np.int32], weight: Floats, costs: Floats | None
+    ) -> HeldOut:
+        """What it loses on the rows that were held out."""
+        return losses(self.scores, y, weight, costs)
+
+    @classmethod
+    def of(cls, parts: Sequence[Folds], penalty: float) -> Validated:
+        held = np.hstack([part.held for part in parts])
+        weights = np.concatenate([part.weights[penalty] for part in parts])
+        scores = held_out_scores(weights, parts[0].whitened.scores, held)
+        tested = parts[0].weight[held.any(axis=1)].sum()
+        loss = sum(part.losses[penalty] for part in parts) / tested
+        return cls(penalty, loss, scores, weights, held)
+
+
+def validate(
+    whitened: Whitened,
+    y: NDArray[np.int32],
+    k: int,
+    weight: Floats,
+    fold: NDArray[np.int64],
+    penalties: Sequence[float],
+    costs: Floats | None = None,
+    against: HeldOut | None = None,
+) -> Validated:
+    """Cross-validate the descending penalties.
+
+    `fold` says which one holds each row out, `costs` are those of the k classes, `against`
+    is what something else loses on the same rows.
+    """
+    held = fold[:, None] == np.unique(fold)
+    ahead = int(against is not None and len(y) >= MANY)
+    size = max(1, ROOM // (len(y) * k))
+    starts = [*range(ahead), *range(ahead, held.shape[1], size)]
+    blocks = np.split(held, starts[1:], axis=1)
+    parts = [Folds(whitened, y, k, weight, block) for block in blocks]
+    if against is not None and ahead:
+        first = Validated.of(parts[:1], best_penalty(parts[:1], penalties))
+        lost = first.losses(y, weight, costs)
+        if lost.gain(against, "errors") < -1 and lost.gain(against, "log_loss") < 0:
+            return first
+    return Validated.of(parts, best_penalty(parts, penalties))
+
+
+@dataclass
+class Folds:
+    """Some folds of the rows, and what was fitted without them.
+
+    Attributes
+    ----------
+    held : bool array (n, m)
+        The rows that each fold holds out.
+    weight : float array (n,)
+    weights : dict from penalty to float array (m, k, r + 1)
+        What `Whitened.fit` found without each fold.
+    losses : dict from penalty to float
+        Sum over the held-out rows of minus the logarithm of the true class's probability.
+    """
+
+    whitened: Whitened
+    y: NDArray[np.int32]
+    k: int
+    weight: Floats
+    held: NDArray[np.bool_]
+    weights: dict[float, Floats] = field(default_factory=dict)
+    losses: dict[float, float] = field(default_factory=dict)
+
+    def loss(self, penalty: float) -> float:
+        """Of the held-out rows; fits where it has not been asked for before."""
+        if penalty not in self.losses:
+            start = next(reversed(self.weights.values()), None)
+            left = kept(self.weight, self.held)
+            w = self.whitened.fit(self.y, left, self.k, penalty, start)
+            lost = surprise(w, self.whitened.scores, self.y, self.held)
+            self.weights[penalty] = w
+            self.losses[penalty] = float(self.weight @ lost)
+        return self.losses[penalty]
+
+
+def surprise(
+    w: Floats, x: Floats, y: NDArray[np.int32], held: NDArray[np.bool_]
+) -> Floats:
+    """Minus the logarithm of the probability of each row's class while it was held out.
+
+    `w` (m, k, r) has the weights of columns x that were fitted without each fold, `held`
+    (n, m) the rows of the folds; 0 for a row that none holds out.
+    """
+    lost = np.zeros(len(y))
+    for own, fold in zip(w, held.T, strict=True):
+        rows = np.flatnonzero(fold)
+        s = x[rows] @ own.T
+        s -= s[np.arange(len(rows)), y[rows], None]
+        top = s.max(axis=1)
+        inside = np.log(np.exp(s - top[:, None]).sum(axis=1))
+        lost[rows] = top + inside
+    return lost
+
+
+def held_out_scores(w: Floats, x: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Sums (n, k) of the classes for each row by the weights that did not see it.
+
+    As in `surprise`; NaN for a row that no fold holds out.
+    """
+    scores = np.full((len(x), w.shape[1]), np.nan)
+    for own, fold in zip(w, held.T, strict=True):
+        scores[fold] = x[fold] @ own.T
+    return scores
+
+
+def losses(
+    scores: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    costs: Floats | None = None,
+) -> HeldOut:
+    """What held-out scores lose as they are, without calibration."""
+    tested = ~np.isnan(scores[:, 0])
+    proba = softmax(np.where(tested[:, None], scores, 0.0), axis=1)
+    return HeldOut.of(np.where(tested, weight, 0.0), proba, y, costs)
+
+
+def kept(weight: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Weight (n, m) of the rows that each fold does not hold out."""
+    return np.where(held, 0.0, weight[:, None])
+
+
+def best_penalty(parts: Sequence[Folds], penalties: Sequence[float]) -> float:
+    """The descending penalty with the least held-out loss, if that has one valley.
+
+    Large penalties are seldom best: the largest is tried only if the third is worse than
+    the second.
+    """
+
+    def loss(penalty: float) -> float:
+        return sum(part.loss(penalty) for part in parts)
+
+    begin = min(1, len(penalties) - 1)
+    best = penalties[begin]
+    least = loss(best)
+    for way in (penalties[begin + 1 :], penalties[:begin]):
+        for penalty in way:
+            if loss(penalty) >= least:
+                break
+            best, least = penalty, loss(penalty)
+        if best != penalties[begin]:
+            break
+    return best

@@ -1,0 +1,100 @@
+"""Elimination while training goes on (Utgoff & Brodley 1991, table 3).
+
+The machine is trained, loses its least dispersed column, and is trained on from the weights
+it has. What is kept is the smallest machine that is not significantly less accurate than the
+one kept before, or than the best one. Used by the preset lmdt.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import stdtrit
+
+from omnitree.growing.part import number, unknown
+from omnitree.parts.coefficients import Machine
+from omnitree.parts.feature_selection.base import (
+    Floats,
+    Selection,
+    Trial,
+    Trials,
+    least_dispersed,
+)
+
+AGAINST = ("saved", "best")
+
+
+class LMDTElimination(Selection):
+    """Drop the least dispersed column while accuracy stays within `delta` of the best.
+
+    The smaller machine is saved if it is at least as accurate as the best so far, or not
+    significantly worse by a one-sided t-test. Of that the paper says no more than "a
+    t-test" of "the difference in the mean classification accuracies" against "the best
+    linear machine saved", which can be read in several ways (`against`). A machine that
+    is more than `delta` below the best is not saved, whatever the test says: on the
+    paper's DNF task such machines cannot express the concept, and the tree it prints
+    has none of them.
+
+    Parameters
+    ----------
+    delta : float, default=0.1
+        Elimination ends below the best accuracy by more than this.
+    alpha : float, default=0.01
+        Level of the t-test.
+    against : {"saved", "best"}, default="saved"
+        "saved": the machine saved before, row by row (a paired test), so that accuracy may
+        fall by several small steps, down to `delta` below the best. "best": the best
+        accuracy so far, taken as known (one sample); a drop from a perfect machine is then
+        always significant, and machines have about twice the variables.
+    """
+
+    def __init__(self, delta=0.1, alpha=0.01, against="saved"):
+        self.delta = delta
+        self.alpha = alpha
+        self.against = against
+
+    def select(self, trials: Trials) -> Trial | None:
+        delta = number("delta", self.delta, most=1)
+        if self.against not in AGAINST:
+            raise ValueError(unknown("against", self.against, list(AGAINST)))
+        rows = float(trials.cases.weight.sum())
+        trial = saved = best = trials.of(trials.all_columns)
+        while len(trial.columns) > 1:
+            i = least_dispersed(trial)[0]
+            kept = np.delete(np.arange(len(trial.columns)), i)
+            start = Machine(
+                np.ascontiguousarray(trial.machine.weights[:, kept]), trial.machine.bias
+            )
+            trial = trials.of(trial.columns[kept], start)
+            few = rows <= 2 * len(trial.columns)  # too few to trust any accuracy
+            if few or trial.accuracy >= best.accuracy - 1e-12:
+                best = saved = trial
+                continue
+            if trial.accuracy < best.accuracy - delta - 1e-9:
+                break
+            other = best if self.against == "best" else saved
+            if trial.accuracy >= other.accuracy - 1e-12 or not self.worse(
+                trial, other, trials
+            ):
+                saved = trial
+        return saved if saved.discriminates else None
+
+    def worse(self, trial: Trial, other: Trial, trials: Trials) -> bool:
+        """Whether the accuracy of a test is significantly below that of another."""
+        alpha = number("alpha", self.alpha, least=1e-300, most=0.5)
+        weight = trials.cases.weight
+        n = float(weight.sum())
+        if n <= 1:
+            return False
+        loss = other.accuracy - trial.accuracy
+        if self.against == "best":
+            spread = other.accuracy * (1 - other.accuracy)
+        else:
+            change = self._right(other, trials) - self._right(trial, trials)
+            spread = float(weight @ (change - loss) ** 2) / n
+        return bool(loss > np.sqrt(spread / (n - 1)) * stdtrit(n - 1, 1 - alpha))
+
+    @staticmethod
+    def _right(trial: Trial, trials: Trials) -> Floats:
+        """1 for the rows that a test sends to their class, 0 for the others."""
+        z, y = trials.cases.z[:, trial.columns], trials.cases.y
+        return (trial.machine.branches(z) == y).astype(float)

@@ -1,0 +1,33 @@
+"""Groupings of classes into two, by name. A new one is a class here and a line below."""
+
+from omnitree.growing.part import Registry
+from omnitree.parts.grouping.base import Grouping
+from omnitree.parts.grouping.exchange import Exchange
+from omnitree.parts.grouping.others import (
+    AllGroupings,
+    OneAgainstRest,
+    Selection,
+    TwoMeans,
+)
+
+GROUPINGS = Registry(
+    "grouping",
+    Grouping,
+    {
+        "exchange": Exchange,
+        "selection": Selection,
+        "two_means": TwoMeans,
+        "one_rest": OneAgainstRest,
+        "exhaustive": AllGroupings,
+    },
+)
+
+__all__ = [
+    "GROUPINGS",
+    "AllGroupings",
+    "Exchange",
+    "Grouping",
+    "OneAgainstRest",
+    "Selection",
+    "TwoMeans",
+]

@@ -1,0 +1,43 @@
+"""The exchange method (Guo & Gelfand 1992; LDT05, section 3.2): local search by moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnitree.parts.grouping.base import (
+    Grouping,
+    Groups,
+    Problems,
+    nearest_starts,
+    present_classes,
+)
+
+
+class Exchange(Grouping):
+    """Move the class whose move helps most to the other group, as long as one helps.
+
+    Starts from the two classes whose means are furthest apart, each joined by the classes
+    nearest to it. All moves of a step are evaluated at once; a group never becomes empty.
+    """
+
+    def search(self, problems: Problems) -> Groups:
+        present = present_classes(problems)
+        left = nearest_starts(problems)
+        found = problems.exchange(left)
+        if found is not None:
+            return found
+        at = np.arange(len(left))
+        best = problems.merits(at, left[:, None])[:, 0]
+        while len(at):
+            trial = np.repeat(left[at, None], len(present), axis=1)
+            trial[:, np.arange(len(present)), present] ^= True
+            size = trial[:, :, present].sum(axis=2)
+            empty = (size == 0) | (size == len(present))
+            # Such a move is none: the groups as they are gain nothing.
+            trial = np.where(empty[..., None], left[at, None], trial)
+            merits = problems.merits(at, trial)
+            top = merits.argmax(axis=1)
+            gained = np.flatnonzero(merits.max(axis=1) > best[at] + 1e-12)
+            at, top = at[gained], top[gained]
+            left[at], best[at] = trial[gained, top], merits[gained, top]
+        return left

@@ -1,0 +1,140 @@
+"""Logistic models by LogitBoost with regressions on single columns (SimpleLogistic).
+
+A model is K sums over the encoded columns, grown step by step: in each step every class gets
+the one regression, on the one column, that explains its working responses best (Landwehr,
+Hall & Frank 2005). Columns that never help stay out, so a model with few steps is sparse.
+Steps can go on from a model that other rows gave, which is how a node refines that of its
+parent. The number of steps is chosen by cross-validation. Used by logistic leaves and by
+functional trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core.linear import logitboost as kernel
+from omnitree.data.table import Table
+from omnitree.growing.column_source import Standardised
+from omnitree.growing.missing import fill_values
+from omnitree.resampling.folds import parts_of
+from omnitree.tree.leaf_models import LeafModels
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The encoded columns of a table in units of their deviations.
+
+    A gap is filled with the column's mean, or the most frequent symbol. Symbols that had
+    no gap in training have the mean as well: what looks like a gap there is a new symbol,
+    and unlike the most frequent one.
+
+    Attributes
+    ----------
+    x : float array (n, p)
+    mean, std, fill : float arrays (p,)
+        In the table's own units; a constant column has deviation 0.
+    """
+
+    x: Floats
+    mean: Floats
+    std: Floats
+    fill: Floats
+
+    @classmethod
+    def of(cls, table: Table, weight: Floats) -> Columns:
+        """The columns of a training table."""
+        source = Standardised.of(table, weight)
+        feature, symbol = table.schema.linear_columns()
+        usual = fill_values(table, weight)[feature]
+        signs = np.where(symbol == usual, 1.0, -1.0)
+        gaps = table.gaps_by_feature[feature] > 0
+        fill = np.where((symbol >= 0) & gaps, signs, source.mean)
+        at = (fill - source.mean) / np.where(source.std > 0, source.std, 1.0)
+        x = source.take(np.arange(table.n_rows), at[source.with_gaps])
+        return cls(x, source.mean, source.std, fill)
+
+    def leaf_models(self, models: list[Boosted]) -> LeafModels:
+        """The models of all nodes, in the table's own units."""
+        varies = self.std > 0
+        weights = np.stack([m.weights for m in models])
+        weights = np.where(varies, weights, 0.0) / np.where(varies, self.std, 1.0)
+        bias = np.stack([m.bias for m in models]) - weights @ self.mean
+        return LeafModels.dense(bias, weights, self.fill, "softmax")
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """Sums over columns: `bias` (K,) and `weights` (K, p)."""
+
+    bias: Floats
+    weights: Floats
+
+    @classmethod
+    def start(cls, n_classes: int, n_columns: int) -> Boosted:
+        """The model without any step, from which boosting sets out."""
+        return cls(np.zeros(n_classes), np.zeros((n_classes, n_columns)))
+
+    @property
+    def is_start(self) -> bool:
+        """Whether no step was made: the class shares of the rows know more."""
+        return not (self.bias.any() or self.weights.any())
+
+    def sums(self, x: Floats) -> Floats:
+        """The K sums of each row."""
+        return x @ self.weights.T + self.bias
+
+    def boosted(
+        self, x: Floats, y: NDArray[np.int32], weight: Floats, steps: int
+    ) -> tuple[Boosted, Floats]:
+        """The model after more steps on these rows, and its sums."""
+        if not steps:
+            return self, self.sums(x)
+        bias, weights, sums = self.bias.copy(), self.weights.copy(), self.sums(x)
+        kernel.boost(x, y, weight, sums, steps, bias, weights)
+        return Boosted(bias, weights), sums
+
+
+def steps_by_folds(
+    model: Boosted,
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    fold: NDArray[np.int64],
+    max_steps: int,
+    patience: int,
+) -> int:
+    """Number of steps from `model` with fewest errors on held-out folds.
+
+    `fold` says which one holds each row out. A fold stops `patience` steps after the
+    errors of the folds so far were least, and only steps that all folds made count. Without
+    any step the most frequent class of the training rows is the answer, so that the order
+    of the classes does not matter.
+    """
+    errors = np.zeros(max_steps + 1)
+    made, errors_of_shares = max_steps, 0.0
+    for train, test in parts_of(fold):
+        part, other = x[train], x[test]
+        steps = kernel.boost_watched(
+            part,
+            y[train],
+            weight[train],
+            model.sums(part),
+            other,
+            y[test],
+            weight[test],
+            model.sums(other),
+            made,
+            patience,
+            errors,
+        )
+        made = min(made, steps)
+        shares = np.bincount(y[train], weight[train], len(model.bias))
+        errors_of_shares += weight[test] @ (y[test] != shares.argmax())
+    if model.is_start:
+        errors[0] = errors_of_shares
+    return int((errors[: made + 1] < errors[: made + 1].min() + 1e-9).argmax())

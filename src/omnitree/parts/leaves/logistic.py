@@ -1,0 +1,132 @@
+"""Logistic models in leaves (logistic model trees).
+
+Every node refines the model of its parent by LogitBoost on its own rows. The number of steps
+is chosen once, by cross-validation on the whole training set, and is then the same at every
+node of every tree that is grown for the fit (the heuristic of Landwehr, Hall & Frank 2005).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.growing.part import number
+from omnitree.parts.coefficients.threads import one_thread
+from omnitree.parts.leaves.base import Leaves, Training
+from omnitree.parts.leaves.boosting import Boosted, Columns, steps_by_folds
+from omnitree.resampling.folds import deal
+from omnitree.tree.tree import Tree
+
+
+class LogisticLeaves(Leaves):
+    """A leaf answers by a logistic model, LogitBoost on its rows from its parent's model.
+
+    Nothing is left to gain below a node whose model makes no error on its training rows:
+    all nodes there keep its model.
+
+    Parameters
+    ----------
+    steps : int or None, default=None
+        Steps of LogitBoost at every node. None chooses them by cross-validation on the
+        training set; if no step at all is best there, or with 0, every node chooses for
+        itself. A node for which neither it nor a node above it makes a step answers with
+        its class shares.
+    folds : int, default=5
+        Folds of that cross-validation.
+    max_steps : int, default=200
+        Most steps that are tried.
+    patience : int, default=50
+        A fold stops so many steps after its fewest errors.
+    min_rows : float, default=5
+        A node with less weight keeps the model of its parent.
+    """
+
+    def __init__(self, steps=None, folds=5, max_steps=200, patience=50, min_rows=5):
+        self.steps = steps
+        self.folds = folds
+        self.max_steps = max_steps
+        self.patience = patience
+        self.min_rows = min_rows
+
+    @property
+    def resamples(self) -> bool:
+        return not self.steps
+
+    def settled(self, training: Training) -> LogisticLeaves:
+        self._check()
+        if self.steps is not None:
+            return self
+        columns = Columns.of(training.table, training.weight)
+        start = Boosted.start(training.n_classes, columns.x.shape[1])
+        every = np.arange(training.table.n_rows)
+        with one_thread():
+            steps = self._choose(start, columns, training, every, training.weight)
+        return LogisticLeaves(
+            steps, self.folds, self.max_steps, self.patience, self.min_rows
+        )
+
+    def fit(self, tree: Tree, training: Training) -> Tree:
+        columns = Columns.of(training.table, training.weight)
+        first, row, share = tree.passing(training.table)
+        start = Boosted.start(training.n_classes, columns.x.shape[1])
+        found: list[Boosted] = []
+        done = np.zeros(tree.n_nodes, dtype=bool)  # no error is left, here or above
+        with one_thread():
+            for node in range(tree.n_nodes):  # parents come before children
+                above = int(tree.parent[node])
+                model = found[above] if above >= 0 else start
+                done[node] = above >= 0 and done[above]
+                part = slice(first[node], first[node + 1])
+                rows, weight = row[part], share[part] * training.weight[row[part]]
+                small = weight.sum() < self.min_rows - 1e-9
+                if not (done[node] or small or training.expired()):
+                    model, done[node] = self._refine(
+                        model, columns, training, rows, weight
+                    )
+                found.append(model)
+        # A model without any step says nothing; the class shares do.
+        shaped = np.array([not model.is_start for model in found])
+        return tree.replace(models=columns.leaf_models(found).only(shaped))
+
+    def _refine(
+        self,
+        model: Boosted,
+        columns: Columns,
+        training: Training,
+        rows: NDArray[np.int64],
+        weight: NDArray[np.float64],
+    ) -> tuple[Boosted, bool]:
+        """The model of a node from that of its parent; whether it makes no error."""
+        steps = self.steps or self._choose(model, columns, training, rows, weight)
+        y = training.y[rows]
+        model, sums = model.boosted(columns.x[rows], y, weight, steps)
+        return model, bool((sums.argmax(axis=1) == y).all())
+
+    def _choose(
+        self,
+        model: Boosted,
+        columns: Columns,
+        training: Training,
+        rows: NDArray[np.int64],
+        weight: NDArray[np.float64],
+    ) -> int:
+        """Steps with fewest errors in cross-validation on some rows."""
+        y, groups = training.y[rows], training.groups
+        fold = deal(
+            training.row_hash[rows],
+            y,
+            self.folds,
+            training.seed,
+            (weight,),
+            None if groups is None else groups[rows],
+        )
+        return steps_by_folds(
+            model, columns.x[rows], y, weight, fold, self.max_steps, self.patience
+        )
+
+    def _check(self) -> None:
+        if self.steps is not None:
+            number("steps", self.steps)
+        for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
+            number(name, getattr(self, name), least)
+        number("min_rows", self.min_rows)

@@ -1,0 +1,57 @@
+"""What a merit is: a function of the counts branches x classes, greater is better.
+
+A merit never sees rows. It takes an array `counts[..., branch, class]` of weighted counts
+and broadcasts over the leading axes, so all cuts of a feature are scored in one call, and a
+new merit is five lines of NumPy with no compiler. The usual ones name their compiled twin
+in `code` (`_core/merit.hpp`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from omnitree.growing.part import Part
+
+CUSTOM = 11  # the code under which the compiled search asks Python
+
+Floats = NDArray[np.float64]
+
+
+class Merit(Part):
+    """A measure of how well a partition separates the classes."""
+
+    code: int = CUSTOM
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A merit derived from a compiled one has another score: its twin will not do.
+        if "score" in vars(cls) and "code" not in vars(cls):
+            cls.code = CUSTOM
+
+    def __call__(self, counts: ArrayLike) -> Floats:
+        """Merit of each table; 0 where a table is empty."""
+        counts = np.asarray(counts, dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = self.score(counts)
+        return np.where(counts.sum(axis=(-2, -1)) > 0, score, 0.0)
+
+    def score(self, counts: Floats) -> Floats:
+        """Merit of each table; divisions by zero are silent here."""
+        raise AssertionError(f"{type(self).__name__} has no score")
+
+
+def ratio(a: Floats, b: Floats) -> Floats:
+    """a / b, and 0 where b is 0."""
+    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b > 0)
+
+
+def pairs(counts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Shares p of two branches and their class shares q, for each pair of branches."""
+    size = counts.sum(axis=-1)
+    p = size / size.sum(axis=-1, keepdims=True)
+    q = ratio(counts, size[..., None])
+    a, b = np.triu_indices(counts.shape[-2], k=1)
+    return p[..., a], p[..., b], q[..., a, :], q[..., b, :]

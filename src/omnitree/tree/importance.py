@@ -1,0 +1,178 @@
+"""Importance of features: who a test on several features owes its gain to.
+
+A test on one feature gives all of its gain (decrease of the Gini impurity, or of the loss)
+to that feature. One on several shares it by contributions: what a term adds varies by
+|weight| times the standard deviation of the term among the rows of the node, summed over
+the functions of a machine or a model. Features are measured from their means there, which
+changes no function but keeps a product from repeating what its features do alone. A
+product's part goes to both of its features in halves, and the columns of a categorical
+feature add up. Of a machine only differences of functions matter, so that the mean weight
+is taken off first.
+
+`shares` divides; `estimators.gains` measures the gains when a tree is fitted and stores them
+by node and feature, because the rows are gone later. `node_importances` reads them from the
+public dict; a tree without them (from an older file) is divided by the deviations of whole
+columns. Used by `Tree.feature_importances` and `plot_importance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.schema import Schema
+from omnitree.tree.shared_models import terms_of
+
+Floats = NDArray[np.float64]
+# Importance by feature: pairs (feature, amount) of those that have any.
+Amounts = tuple[tuple[int, float], ...]
+
+
+class Moments:
+    """What the columns of a test do among some rows.
+
+    Parameters
+    ----------
+    mean, deviation : float arrays (m,)
+        Of the columns.
+    products : float array (m, m)
+        Standard deviation of the product of two columns, each less its mean.
+    """
+
+    def __init__(self, mean: Floats, deviation: Floats, products: Floats):
+        self.mean, self.deviation, self.products = mean, deviation, products
+
+    @classmethod
+    def of(cls, columns: Floats, weight: Floats, quadratic: bool) -> Moments:
+        """From the cells (n, m), without missing ones, and the weights of rows."""
+        part = weight / weight.sum()
+        mean = part @ columns
+        x = columns - mean
+        deviation = np.sqrt(part @ x**2)
+        if not quadratic:
+            return cls(mean, deviation, np.empty((0, 0)))
+        weighted = part[:, None] * x
+        both = (weighted * x).T @ x**2 - (weighted.T @ x) ** 2
+        return cls(mean, deviation, np.sqrt(np.maximum(both, 0.0)))
+
+    @classmethod
+    def without_rows(cls, fill: Any, deviation: Floats) -> Moments:
+        """From what stands in for missing cells, and deviations over all rows."""
+        return cls(np.asarray(fill), deviation, np.outer(deviation, deviation))
+
+
+def shares(test: dict[str, Any], feature: NDArray[Any], moments: Moments) -> Amounts:
+    """What each feature contributes to a test on several, or to a model; adds up to one.
+
+    Parameters
+    ----------
+    test : dict
+        As in `Tree.to_dict`.
+    feature : int array
+        The feature of each encoded column, `Schema.linear_columns`.
+    moments : Moments
+        Of the columns of the test.
+
+    Examples
+    --------
+    >>> test = {"columns": [0, 1], "weights": [10.0, 0.5], "fill": [0.0, 0.0]}
+    >>> moments = Moments.without_rows([0.0, 0.0], np.array([1.0, 1.0]))
+    >>> [(j, round(share, 3)) for j, share in shares(test, np.array([0, 1]), moments)]
+    [(0, 0.952), (1, 0.048)]
+    """
+    owner = np.asarray(feature)[np.asarray(test["columns"], dtype=np.intp)]
+    if not len(owner):
+        return ()
+    size = _sizes(test, moments)
+    if not size.sum() > 0:  # constant columns alone, or no weights
+        size = np.ones(len(owner))
+    part = np.bincount(owner, size / size.sum())
+    return tuple((int(j), float(part[j])) for j in np.flatnonzero(part))
+
+
+def _sizes(test: dict[str, Any], moments: Moments) -> Floats:
+    """How much the sums of a test vary with each of its columns."""
+    if "hidden_weights" in test:
+        hidden = np.abs(np.asarray(test["hidden_weights"], dtype=float))
+        out = np.abs(np.asarray(test["output_weights"], dtype=float))
+        return out @ hidden * moments.deviation
+    weights = np.atleast_2d(np.asarray(test["weights"], dtype=float))
+    if len(weights) > 1:
+        weights = weights - weights.mean(axis=0)
+    if "terms" not in test:
+        return np.abs(weights).sum(axis=0) * moments.deviation
+    slope = np.zeros((len(weights), len(moments.mean)))
+    size = np.zeros(len(moments.mean))
+    for w, (a, b) in zip(weights.T, terms_of(test), strict=True):
+        if b < 0:
+            slope[:, a] += w
+            continue
+        slope[:, a] += w * moments.mean[b]
+        slope[:, b] += w * moments.mean[a]
+        for at in (a, b):
+            size[at] += np.abs(w).sum() * moments.products[a, b] / 2
+    return size + np.abs(slope).sum(axis=0) * moments.deviation
+
+
+def node_importances(tree: dict[str, Any]) -> list[Amounts]:
+    """What every node adds to the importance of features, by its test or its model.
+
+    Parameters
+    ----------
+    tree : dict
+        As `Tree.to_dict` gives it.
+    """
+    nodes = tree["nodes"]
+    if any("importance" in node or "model_importance" in node for node in nodes):
+        return [_stored(node) for node in nodes]
+    impurity = np.array([_impurity(node) for node in nodes])
+    schema = Schema.from_dict(tree["schema"])
+    found: list[Amounts] = []
+    for node in nodes:
+        if node["kind"] == "leaf":
+            found.append(())
+            continue
+        drop = float(impurity[node["id"]] - impurity[node["children"]].sum())
+        found.append(times(_without_rows(node["test"], tree, schema), max(drop, 0.0)))
+    if not any(amount > 0 for amounts in found for _, amount in amounts):
+        # What models gain is not known: by the rows that they answer for.
+        return [
+            times(_without_rows(node["model"], tree, schema), sum(node["value"]))
+            if node["kind"] == "leaf" and "model" in node
+            else ()
+            for node in nodes
+        ]
+    return found
+
+
+def times(amounts: Amounts, factor: float) -> Amounts:
+    """All amounts multiplied."""
+    return tuple((j, amount * factor) for j, amount in amounts)
+
+
+def gini(value: Sequence[float]) -> float:
+    """Gini impurity of class counts, times their total."""
+    total = float(np.sum(value))
+    return total - float(np.square(value).sum()) / total if total > 0 else 0.0
+
+
+def _impurity(node: dict[str, Any]) -> float:
+    return node["loss"] if "loss" in node else gini(node["value"])
+
+
+def _stored(node: dict[str, Any]) -> Amounts:
+    pairs = node.get("model_importance" if node["kind"] == "leaf" else "importance", ())
+    return tuple((j, amount) for j, amount in pairs)
+
+
+def _without_rows(
+    test: dict[str, Any], tree: dict[str, Any], schema: Schema
+) -> Amounts:
+    if "feature" in test:
+        return ((test["feature"], 1.0),)
+    deviations = np.asarray(tree.get("deviations", np.ones(schema.n_columns)))
+    moments = Moments.without_rows(test["fill"], deviations[test["columns"]])
+    return shares(test, schema.linear_columns()[0], moments)

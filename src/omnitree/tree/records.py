@@ -1,0 +1,390 @@
+"""Nodes on their way into a tree, and the checks that let them in.
+
+The grower and `Tree.from_dict` hand over `NodeRecord`s; a tree is packed from them only
+after `check_records` found each node reached once from a parent before it, siblings
+adjacent, indices within the schema, sizes that fit and all numbers finite. `read_tree`
+turns the plain form of a tree (a parsed JSON file, possibly hostile) into such records.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from omnitree.data.schema import Schema
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.splits import (
+    KINDS,
+    Considered,
+    Split,
+    fields_from_dict,
+    split_from_dict,
+)
+
+FORMAT = "omnitree-tree"
+VERSION = 1
+# What turns the sums of a node's model into an answer, by task.
+LINK = {"classification": "softmax", "regression": "identity"}
+
+
+@dataclass
+class NodeRecord:
+    """A node on its way into a tree."""
+
+    parent: int
+    value: Any
+    split: Split | None = None
+    children: Sequence[int] = ()
+    model: LeafModel | None = None  # what the node answers as a leaf
+    constant: float | None = (
+        None  # of a tree for numbers: what it answers without model
+    )
+    loss: float | None = (
+        None  # of a tree for numbers: of that answer, or of the model's
+    )
+
+
+def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -> None:
+    """Raise ValueError where the nodes do not make a sound tree."""
+    _check_structure(nodes)
+    for i, node in enumerate(nodes):
+        value = np.asarray(node.value, dtype=np.float64)
+        what = "one count a class" if n_classes else "one weight"
+        _check(value.shape == (n_classes or 1,), f"node {i}: {what} is needed")
+        _check(
+            bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts"
+        )
+        if not n_classes:
+            _check(_is_number(node.constant), f"node {i}: constant must be a number")
+            sound = _is_number(node.loss) and node.loss >= 0  # type: ignore[operator]
+            _check(sound, f"node {i}: loss must be a number, not negative")
+        if node.split is not None:
+            _check_split(i, node, schema)
+        if node.model is not None:
+            task = "classification" if n_classes else "regression"
+            problem = _model_problem(node.model, schema, n_classes or 1, task)
+            _check(problem is None, f"node {i}: model: {problem}")
+
+
+def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
+    """Schema, classes (none: for numbers) and nodes of a tree of `Tree.to_dict`."""
+    _check(isinstance(data, dict), "a tree must be a JSON object")
+    _check(data.get("format") == FORMAT, f"not a tree: 'format' is not {FORMAT!r}")
+    version = data.get("version")
+    _check(
+        version == VERSION,
+        f"tree version {version!r} cannot be read; this omnitree reads {VERSION}",
+    )
+    task = data.get("task")
+    _check(isinstance(task, str) and task in LINK, "unknown task of the tree")
+    schema = Schema.from_dict(data.get("schema"))
+    classes = _read_classes(data) if task == "classification" else ()
+    _check(bool(classes) or "classes" not in data, "a tree for numbers has no classes")
+    nodes = data.get("nodes")
+    _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
+    records = [_read_node(i, n) for i, n in enumerate(nodes)]
+    for i, (record, node) in enumerate(zip(records, nodes, strict=True)):
+        here = {"constant", "loss"} & set(node)
+        _check(not (here and classes), f"node {i}: constant and loss are for numbers")
+        record.constant, record.loss = node.get("constant"), node.get("loss")
+    return schema, classes, records
+
+
+def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
+    classes: Any = data.get("classes")
+    _check(isinstance(classes, list) and len(classes) > 0, "no classes")
+    _check(
+        all(isinstance(c, str) for c in classes)
+        or all(isinstance(c, bool) or _is_number(c) for c in classes),
+        "classes must be all strings or all numbers",
+    )
+    _check(len(set(classes)) == len(classes), "classes must be distinct labels")
+    return tuple(classes)
+
+
+def read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None:
+    """What it costs to say a class (column) for a row of another (line), if given."""
+    found = data.get("costs")
+    if found is None:
+        return None
+    _check(
+        isinstance(found, list)
+        and len(found) == n_classes
+        and all(isinstance(line, list) and len(line) == n_classes for line in found)
+        and all(_is_number(v) and v >= 0 for line in found for v in line)
+        and all(found[k][k] == 0 for k in range(n_classes)),
+        "costs: a line a class, a number a class in it, not negative, the own class 0",
+    )
+    return found
+
+
+def read_shrinkage(data: dict[str, Any]) -> float | None:
+    """How many rows the shares of a node's parent count for, if the tree says so."""
+    found = data.get("shrinkage")
+    if found is None:
+        return None
+    _check(data["task"] == "classification", "shrinkage is for classes")
+    _check(_is_number(found) and 1e-9 <= found <= 1e9, "shrinkage: a number above 0")
+    return float(found)
+
+
+def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
+    """Deviation of each encoded column, if the tree has them."""
+    found = data.get("deviations")
+    if found is None:
+        return None
+    _check(
+        isinstance(found, list)
+        and len(found) == schema.n_columns
+        and all(_is_number(v) and v >= 0 for v in found),
+        "deviations: one number a column, not negative",
+    )
+    return found
+
+
+def read_importance(
+    data: dict[str, Any], name: str, schema: Schema
+) -> tuple[tuple[tuple[int, float], ...], ...] | None:
+    """What every node adds to the importance of features, if some node says it."""
+    nodes = data["nodes"]
+    if not any(name in node for node in nodes):
+        return None
+    for i, node in enumerate(nodes):
+        pairs = node.get(name, [])
+        _check(
+            isinstance(pairs, list)
+            and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+            and all(_is_int(j) and 0 <= j < schema.n_features for j, _ in pairs)
+            and all(_is_number(amount) and amount >= 0 for _, amount in pairs),
+            f"node {i}: {name} must be pairs of a feature and a number, not negative",
+        )
+    return tuple(
+        tuple((j, float(amount)) for j, amount in node.get(name, ())) for node in nodes
+    )
+
+
+def _check(ok: bool, message: str) -> None:
+    if not ok:
+        raise ValueError(f"damaged tree: {message}")
+
+
+def _read_node(i: int, node: Any) -> NodeRecord:
+    _check(isinstance(node, dict), f"node {i} is no object")
+    _check(node.get("id") == i, f"node {i} has the id {node.get('id')!r}")
+    parent = node.get("parent")
+    _check(_is_int(parent), f"node {i}: parent")
+    value = node.get("value")
+    _check(
+        isinstance(value, list) and all(_is_number(v) for v in value),
+        f"node {i}: value must be a list of numbers",
+    )
+    if node.get("kind") == "leaf":
+        _check("test" not in node and "children" not in node, f"leaf {i} has a test")
+        return NodeRecord(parent, value, model=_read_model(i, node))
+    children = node.get("children")
+    _check(
+        isinstance(children, list) and all(_is_int(c) for c in children),
+        f"node {i}: children must be a list of node numbers",
+    )
+    missing = node.get("missing")
+    _check(missing == "divide" or _is_int(missing), f"node {i}: missing")
+    _check(_is_number(node.get("merit")), f"node {i}: merit")
+    surrogates = node.get("surrogates", [])
+    _check(isinstance(surrogates, list), f"node {i}: surrogates")
+    split = _read_test(
+        i,
+        node,
+        merit=float(node["merit"]),
+        missing=-1 if missing == "divide" else missing,
+        surrogates=tuple(_read_test(i, s) for s in surrogates),
+        candidates=_read_candidates(i, node.get("candidates", [])),
+    )
+    return NodeRecord(parent, value, split, children, _read_model(i, node))
+
+
+def _read_model(i: int, node: dict[str, Any]) -> LeafModel | None:
+    model = node.get("model")
+    if model is None:
+        return None
+    _check(isinstance(model, dict), f"node {i}: model is no object")
+    try:
+        return fields_from_dict(LeafModel, "a model", model)
+    except ValueError as error:
+        raise ValueError(f"damaged tree: node {i}: {error}") from None
+
+
+def _read_test(i: int, holder: Any, **rest: Any) -> Split:
+    _check(
+        isinstance(holder, dict) and isinstance(holder.get("test"), dict),
+        f"node {i}: no test",
+    )
+    try:
+        return split_from_dict(holder.get("kind"), holder["test"], **rest)
+    except ValueError as error:
+        raise ValueError(f"damaged tree: node {i}: {error}") from None
+
+
+def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
+    """The tests that a node's own was chosen from."""
+    names = {f.name for f in fields(Considered)}
+    _check(
+        isinstance(found, list)
+        and all(isinstance(c, dict) and set(c) == names for c in found),
+        f"node {i}: candidates must be a list of objects with {sorted(names)}",
+    )
+    for c in found:
+        _check(
+            isinstance(c["learner"], str)
+            and c["kind"] in ("none", *KINDS)
+            and _is_int(c["parameters"])
+            and c["parameters"] >= 0
+            and isinstance(c["criterion"], str)
+            and (c["score"] is None or _is_number(c["score"]))
+            and isinstance(c["chosen"], bool),
+            f"node {i}: a damaged candidate",
+        )
+    _check(
+        not found or sum(c["chosen"] for c in found) == 1,
+        f"node {i}: one candidate must be the chosen one",
+    )
+    return tuple(Considered(**c) for c in found)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
+
+
+def _check_structure(nodes: Sequence[NodeRecord]) -> None:
+    """Each node is reached once, from a parent before it; siblings are adjacent."""
+    _check(nodes[0].parent == -1, "the root has a parent")
+    reached = 1
+    for i, node in enumerate(nodes):
+        if node.split is None:
+            _check(not node.children, f"leaf {i} has children")
+            continue
+        children = list(node.children)
+        n = node.split.n_children
+        _check(
+            len(children) == n >= 2, f"node {i}: {n} branches are needed, at least 2"
+        )
+        _check(
+            children == list(range(children[0], children[0] + n)),
+            f"node {i}: children must be adjacent",
+        )
+        _check(
+            i < children[0] and children[-1] < len(nodes),
+            f"node {i}: a child's number must be above its parent's and below the number "
+            "of nodes",
+        )
+        for child in children:
+            _check(nodes[child].parent == i, f"node {child} is not a child of node {i}")
+            reached += 1
+    _check(reached == len(nodes), "some nodes are not reached from the root")
+
+
+def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
+    """Indices within the schema, sizes that fit, finite numbers."""
+    split = node.split
+    assert split is not None
+    _check(-1 <= split.missing < split.n_children, f"node {i}: missing branch")
+    for test in (split, *split.surrogates):
+        _, index, weight = test.pack()
+        # Infinite numbers stay infinite in a sum, or become NaN.
+        _check(
+            math.isfinite(sum(weight)) or _all_finite(weight),
+            f"node {i}: infinite number",
+        )
+        _check(
+            test.n_children == split.n_children, f"node {i}: branches of a surrogate"
+        )
+        problem = _test_problem(test, schema)
+        _check(problem is None, f"node {i}: {problem}")
+        _check(
+            not index or (min(index) >= -(2**31) and max(index) < 2**31),
+            f"node {i}: a number out of range",
+        )
+
+
+def _all_finite(values: Sequence[float]) -> bool:
+    return all(math.isfinite(v) for v in values)
+
+
+def _test_problem(test: Any, schema: Schema) -> str | None:
+    """What is wrong with a test under this schema, or None."""
+    if test.kind in ("axis", "multiway", "subset"):
+        if not 0 <= test.feature < schema.n_features:
+            return f"feature {test.feature} is not in the schema"
+        symbols = int(schema.n_categories[test.feature])
+        if test.kind == "axis":
+            if test.low not in (0, 1):
+                return f"low is {test.low}, not 0 or 1"
+            return "a threshold on a symbolic feature" if symbols else None
+        if len(test.branch) != symbols:
+            return f"{len(test.branch)} symbols where the schema has {symbols}"
+        if not all(-1 <= b < test.n_children for b in test.branch):
+            return "branch out of range"
+        return None
+    if problem := _columns_problem(test, schema):
+        return problem
+    m = len(test.columns)
+    if test.kind == "linear":
+        sizes = len(test.weights) == m
+    elif test.kind == "quadratic":
+        sizes = len(test.weights) == len(test.terms)
+    elif test.kind in ("machine", "quadratic_machine"):
+        width = m if test.kind == "machine" else len(test.terms)
+        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, width)
+    else:
+        h = len(test.hidden_bias)
+        sizes = len(test.hidden_weights) == h == len(test.output_weights) and _widths(
+            test.hidden_weights, m
+        )
+    return None if sizes else "numbers of weights and columns differ"
+
+
+def _columns_problem(holder: Any, schema: Schema) -> str | None:
+    """What is wrong with the columns, fills and terms of a test or a model, or None."""
+    m = len(holder.columns)
+    if m and not (min(holder.columns) >= 0 and max(holder.columns) < schema.n_columns):
+        return "column out of range"
+    if len(holder.fill) != m:
+        return "one fill a column is needed"
+    for term in getattr(holder, "terms", ()):
+        if len(term) != 2:
+            return "a term must be a pair of positions"
+        if not (0 <= term[0] < m and -1 <= term[1] < m):
+            return "term out of range"
+    return None
+
+
+def _model_problem(
+    model: LeafModel, schema: Schema, n_outputs: int, task: str
+) -> str | None:
+    """What is wrong with a model of a tree for this task, or None."""
+    if model.link != LINK[task]:
+        return f"link is {model.link!r}; {task} needs {LINK[task]!r}"
+    if problem := _columns_problem(model, schema):
+        return problem
+    if not len(model.bias) == len(model.weights) == n_outputs:
+        return f"{n_outputs} sums are needed"
+    if not _widths(model.weights, len(model.terms or model.columns)):
+        return "numbers of weights and columns differ"
+    numbers = (model.fill, model.bias, *model.weights)
+    return None if all(map(_all_finite, numbers)) else "infinite number"
+
+
+def _widths(rows: Any, m: int) -> bool:
+    return all(len(row) == m for row in rows)

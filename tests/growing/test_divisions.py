@@ -1,0 +1,146 @@
+"""Divisions of a node's rows, and learners tried on them, against the obvious way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.naive_choice import trial_errors
+from tests.tables import random_sample
+
+from omnitree.growing.divisions import Divisions, sample
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
+from omnitree.learners import Analytic, Grouped, KWay, Linear, Univariate
+from omnitree.parts.direction import Fisher
+
+
+def node_of(found, seed=3):
+    problem = Problem(
+        found.table, found.y, found.weight, found.n_classes, Mean(), Limits(), seed
+    )
+    return Node(problem, np.arange(len(found.y)), found.weight)
+
+
+LEARNERS = [
+    Univariate(merit="gain"),
+    Analytic(),
+    Linear(),
+    Linear(direction=Fisher("always")),
+    Linear(threshold="exhaustive", expansion="quadratic"),
+    Linear(max_features_per_test=2),
+    Linear("selection"),
+    Grouped("rls"),
+    Grouped("rls", "selection"),
+    KWay(),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda p: repr(p)[:40])
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+def test_trials_are_those_of_each_part(learner, gaps, rng):
+    """Whether moments come from cells or each part is fitted by itself."""
+    for _ in range(12):
+        n = int(rng.integers(40, 260))
+        found = random_sample(rng, n=n, d=4, gaps=gaps, k=int(rng.integers(2, 5)))
+        node = node_of(found)
+        for divisions in (
+            Divisions.five_by_two(node, rng),
+            Divisions.folds(node, 4, rng),
+        ):
+            ours = learner.trial_errors(divisions, np.random.default_rng(1))
+            naive = trial_errors(learner, divisions, np.random.default_rng(1))
+            np.testing.assert_allclose(ours, naive, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", ["one", "whole"])
+def test_errors_of_all_parts(weight, rng):
+    """Also where a side has no training rows: it has the class of all of them."""
+    for _ in range(60):
+        found = random_sample(rng, n=40, d=2, gaps=0.0, k=3, weight=weight)
+        divisions = Divisions.five_by_two(node_of(found), rng)
+        above = rng.random((10, 40)) < rng.choice([0.02, 0.5, 0.98])
+        counted = divisions.errors(above)
+        for d, side in enumerate(above):
+            trained, tested = (side[at].astype(int) for at in divisions.parts[d])
+            # A branch without training rows is as one that goes nowhere.
+            tested[~np.isin(tested, trained)] = -1
+            assert counted[d] == pytest.approx(divisions.error(d, trained, tested))
+
+
+@pytest.mark.parametrize("expansion", ["linear", "quadratic"])
+def test_moments_of_cells(expansion, rng):
+    met = 0
+    for _ in range(30):
+        found = random_sample(rng, n=200, d=3, gaps=0.0, k=3)
+        node = node_of(found)
+        divisions = Divisions.five_by_two(node, rng)
+        parts = divisions.moments(expansion)
+        if parts is None:
+            continue
+        met += 1
+        for d, part in enumerate(parts):
+            at = divisions.training(d)
+            columns = node.view(expansion).columns[at]
+            weight = node.weight[at]
+            second = columns.T @ (columns * weight[:, None])
+            np.testing.assert_allclose(part.second, second, atol=1e-8)
+            sums = np.zeros_like(part.sums)
+            np.add.at(sums, node.y[at], columns * weight[:, None])
+            np.testing.assert_allclose(part.sums, sums, atol=1e-8)
+    assert met > 10
+
+
+def test_gaps_and_few_rows_have_no_cells(rng):
+    found = random_sample(rng, n=200, d=3, symbols=0.0, gaps=0.2)
+    node = node_of(found)
+    assert Divisions.five_by_two(node, rng).moments("linear") is None
+    few = node_of(random_sample(rng, n=12, d=3, gaps=0.0))
+    assert Divisions.five_by_two(few, rng).moments("linear") is None
+
+
+def test_halves(rng):
+    found = random_sample(rng, n=301, d=4, gaps=0.1, k=3, weight="one")
+    node = node_of(found)
+    divisions = Divisions.five_by_two(node, rng)
+    assert len(divisions) == 10
+    for a, b in zip(range(0, 10, 2), range(1, 10, 2), strict=True):
+        np.testing.assert_array_equal(divisions.tested[a], ~divisions.tested[b])
+        for k in range(3):  # stratified
+            parts = divisions.tested[[a, b]][:, found.y == k].sum(axis=1)
+            assert abs(parts[0] - parts[1]) <= 2
+    assert len({tuple(line) for line in divisions.tested}) == 10
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_order_of_rows_and_weights(grouped, rng):
+    """A row is in the half it is in, wherever it stands and whatever it weighs."""
+    found = random_sample(rng, n=120, d=4, fine=1.0, symbols=0.0, k=3)
+    groups = np.arange(120) // 4 if grouped else None
+
+    def of(rows, weight):
+        table = type(found.table)(found.table.values[rows], found.table.schema)
+        problem = Problem(
+            table, found.y[rows], weight, found.n_classes, Mean(), Limits(), 3
+        )
+        problem = replace(problem, groups=None if groups is None else groups[rows])
+        node = Node(problem, np.arange(len(rows)), weight)
+        return Divisions.five_by_two(node, np.random.default_rng(5)).tested
+
+    tested, order = of(np.arange(120), np.ones(120)), rng.permutation(120)
+    np.testing.assert_array_equal(of(order, np.ones(120)), tested[:, order])
+    np.testing.assert_array_equal(of(order, 7 * found.weight), tested[:, order])
+    together = (tested.reshape(10, 30, 4) == tested[:, ::4, None]).all()
+    assert together == grouped
+
+
+def test_sample(rng):
+    found = random_sample(rng, n=900, d=4, gaps=0.1, k=3, weight="one")
+    node = node_of(found)
+    assert sample(node, 900, rng) is node
+    part = sample(node, 200, rng)
+    assert abs(part.total - 200) < 5
+    np.testing.assert_allclose(part.counts / part.total, node.counts / 900, atol=0.02)
+    assert np.isin(part.rows, node.rows).all()

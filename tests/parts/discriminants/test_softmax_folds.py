@@ -1,0 +1,87 @@
+"""Cross-validated penalties against folds fitted one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from omnitree.parts.discriminants import softmax_folds
+from omnitree.parts.discriminants.softmax import Whitened
+from omnitree.parts.discriminants.softmax_folds import best_penalty, validate
+from omnitree.resampling.held_out import HeldOut
+
+
+def some_rows(k, n=60):
+    rng = np.random.default_rng(k)
+    y = (np.arange(n) % k).astype(np.int32)
+    X = rng.normal(size=(k, 4))[y] + rng.normal(size=(n, 4))
+    weight = rng.integers(1, 3, size=n).astype(float)
+    fold = rng.permutation(n) % 5
+    return X, y, weight, fold
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("room", [1, 10**6])
+def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
+    monkeypatch.setattr(softmax_folds, "ROOM", room)
+    X, y, weight, fold = some_rows(k)
+    whitened = Whitened.of(X, weight)
+    found = validate(whitened, y, k, weight, fold, [0.1])
+    scores, loss = np.empty((len(y), k)), 0.0
+    for i in range(5):
+        left, held = weight * (fold != i), fold == i
+        (w,) = whitened.fit(y, left[:, None], k, 0.1, tolerance=1e-6, most=500)
+        scores[held] = whitened.scores[held] @ w.T
+        p = np.exp(scores[held])
+        p /= p.sum(axis=1, keepdims=True)
+        loss -= weight[held] @ np.log(p[np.arange(len(p)), y[held]])
+    assert found.penalty == 0.1
+    # Fewer steps, so the scores are a little off.
+    np.testing.assert_allclose(found.scores, scores, atol=0.1)
+    assert found.loss == pytest.approx(loss / weight.sum(), rel=0.02)
+    assert found.losses(y, weight, None).mean("log_loss") == pytest.approx(found.loss)
+
+
+def test_costs_of_errors():
+    """A row is answered by least expected cost."""
+    X, y, weight, fold = some_rows(3)
+    found = validate(Whitened.of(X, weight), y, 3, weight, fold, [0.1])
+    plain = found.losses(y, weight, None)
+    equal = found.losses(y, weight, 1 - np.eye(3))
+    np.testing.assert_array_equal(plain.errors, equal.errors)
+    dear = np.array([[0.0, 9.0, 9.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    costly = found.losses(y, weight, dear)
+    assert costly.errors[y == 0].sum() <= 9 * plain.errors[y == 0].sum()
+    as_likeliest = dear[y, found.scores.argmax(axis=1)]
+    assert costly.mean("errors") <= np.average(as_likeliest, weights=weight)
+
+
+def test_a_hopeless_discriminant_is_given_up_after_one_fold():
+    X, y, weight, fold = some_rows(2, 600)
+    whitened = Whitened.of(X, weight)
+    perfect = HeldOut(weight, np.zeros(600), np.zeros(600))
+    found = validate(whitened, y, 2, weight, fold, [0.1], None, perfect)
+    assert np.isnan(found.scores).any() and not np.isnan(found.scores).all()
+    bad = HeldOut(weight, np.ones(600), np.full(600, 5.0))
+    found = validate(whitened, y, 2, weight, fold, [0.1], None, bad)
+    assert not np.isnan(found.scores).any()
+
+
+class Valley:
+    """Folds whose loss is known."""
+
+    def __init__(self, least):
+        self.least, self.asked = least, []
+
+    def loss(self, penalty):
+        self.asked.append(penalty)
+        return abs(np.log(penalty / self.least))
+
+
+@pytest.mark.parametrize("least", [1.0, 0.1, 0.01, 0.001])
+def test_the_lowest_point_of_a_valley(least):
+    penalties = [1.0, 0.1, 0.01, 0.001]
+    valley = Valley(least)
+    assert best_penalty([valley], penalties) == least
+    assert (1.0 in valley.asked) == (least >= 0.1)
+    assert best_penalty([Valley(least)], penalties[:1]) == 1.0
