@@ -1,9 +1,10 @@
 """What the reproductions share: published figures, cells with verdicts, and the lab.
 
 A cell is a published figure beside ours. The verdict is "same" when the two differ by at
-most three standard errors of their difference, else "better" or "worse" (for the user:
-more accurate, smaller, ...), or "differs" where neither is meant. Times of another machine
-get no verdict. Tests get "same" when they fall on the same side of 0.05.
+most three standard errors of their difference. Else an accuracy or an error is "better" or
+"worse" and a size "smaller" or "larger": a smaller tree is another tree, not a better
+reproduction. Other counts "differ". Times of another machine get no verdict. Tests get
+"same" when they fall on the same side of 0.05.
 """
 
 from __future__ import annotations
@@ -28,7 +29,16 @@ from omnitree.lab.store import Store
 from omnitree.lab.tables import Table
 
 WITHIN = 3.0  # standard errors
-VERDICTS = ("same", "better", "worse", "differs", "not compared")
+ASSUMED = "≈: no deviation is published; that of ours stands for both."
+VERDICTS = (
+    "same",
+    "better",
+    "worse",
+    "smaller",
+    "larger",
+    "differs",
+    "not compared",
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,10 @@ class Cell:
     verdict : str
     deviation : float
         The published standard deviation, where low means worse; else NaN.
+    better : str
+        As for `figure_cell`.
+    assumed : bool
+        Whether no deviation is published, and that of ours stands for both.
     """
 
     labels: tuple[str, ...]
@@ -79,11 +93,19 @@ class Cell:
     error: float
     verdict: str
     deviation: float = math.nan
+    better: str = "unknown"
+    assumed: bool = False
 
     @property
     def difference(self) -> float:
         """Ours less published."""
         return self.ours - self.published
+
+    @property
+    def z(self) -> float:
+        """Standard errors by which an accuracy or error is better; NaN for all else."""
+        sign = {"larger": 1, "smaller": -1}.get(self.better, math.nan)
+        return sign * self.difference / self.error if self.error > 0 else math.nan
 
 
 def figure_cell(
@@ -93,8 +115,12 @@ def figure_cell(
     error: float,
     better: str = "larger",
     deviation: float = math.nan,
+    assumed: bool = False,
 ) -> Cell:
-    """A cell with a number; `better` is larger, smaller, neither or unknown (no verdict).
+    """A cell with a number.
+
+    `better` says what is good: "larger" or "smaller"; "size" and "neither" are not judged,
+    and "unknown" gets no verdict at all.
 
     Examples
     --------
@@ -102,6 +128,8 @@ def figure_cell(
     'same'
     >>> figure_cell(("iris",), 95.0, 99.0, 0.5).verdict
     'better'
+    >>> figure_cell(("iris",), 9.0, 5.0, 0.5, better="size").verdict
+    'smaller'
     """
     apart = ours - published
     if better == "unknown" or not math.isfinite(error) or not math.isfinite(apart):
@@ -110,10 +138,12 @@ def figure_cell(
         verdict = "same"
     elif better == "neither":
         verdict = "differs"
+    elif better == "size":
+        verdict = "larger" if apart > 0 else "smaller"
     else:
         verdict = "better" if (apart > 0) == (better == "larger") else "worse"
     kept = deviation if better == "larger" else math.nan
-    return Cell(labels, published, ours, error, verdict, kept)
+    return Cell(labels, published, ours, error, verdict, kept, better, assumed)
 
 
 def statistic_cell(
@@ -135,6 +165,13 @@ class PaperTable:
     note: str = ""
     digits: int = 2
 
+    def __post_init__(self):
+        if not self.cells:
+            raise ValueError(
+                f"table {self.number} ({self.title}) has no cells: no published figure "
+                "matches what was run"
+            )
+
     def table(self) -> Table:
         """As text."""
         rows = tuple(
@@ -143,14 +180,17 @@ class PaperTable:
                 self._number(cell.published),
                 self._number(cell.ours),
                 f"{cell.difference:+.{self.digits}f}",
-                self._number(cell.error),
+                ("≈" if cell.assumed else "") + self._number(cell.error),
                 cell.verdict,
             )
             for cell in self.cells
         )
         columns = (*self.keys, "published", "ours", "difference", "s.e.", "verdict")
         title = f"Table {self.number}: {self.title}"
-        return Table(title, columns, rows, self.note, len(self.keys))
+        note = self.note
+        if any(cell.assumed for cell in self.cells):
+            note = f"{note} {ASSUMED}".strip()
+        return Table(title, columns, rows, note, len(self.keys))
 
     def _number(self, value: float) -> str:
         return "" if not math.isfinite(value) else f"{value:.{self.digits}f}"

@@ -20,6 +20,7 @@ import pandas as pd
 
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
+from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.papers.results import Study
 from omnitree.lab.protocols import CrossValidation
 
@@ -92,7 +93,8 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
             pairs = f"{stem}_pairwise"
             tables.append(study.wins(f"{number}, wins", f"{title}: wins", file, pairs))
     notes = [f"5x2cv, seed {lab.seed}."]
-    return base.Reproduction(tables, notes=notes, others=[base.shortfalls(tables)])
+    others = [base.shortfalls(tables), *pooled(tables)]
+    return base.Reproduction(tables, notes=notes, others=others)
 
 
 def _hybrid(study: Study) -> pd.DataFrame:

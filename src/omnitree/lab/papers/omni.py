@@ -18,6 +18,7 @@ import numpy as np
 
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
+from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.papers.results import Study
 from omnitree.lab.protocols import CrossValidation
 from omnitree.lab.runner import Result
@@ -71,7 +72,7 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
         elif number == "3":
             for file, metric in ((ERROR, "error"), (COMPLEXITY, "model_complexity")):
                 title = f"pairwise wins, {metric.replace('_', ' ')}"
-                tables.append(study.wins("3", title, file, WINS, metric))
+                tables.append(study.wins("3", title, file, WINS))
         elif number == "4":
             tables.append(_nodes(study))
         elif number == "5":
@@ -79,7 +80,7 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
         else:
             others += [_no_worse(study), _follows(study)]
     notes = [f"5x2cv, seed {lab.seed}."]
-    return base.Reproduction(tables, notes=notes, others=others)
+    return base.Reproduction(tables, notes=notes, others=[*pooled(tables), *others])
 
 
 def _results(study: Study) -> dict[tuple[str, str], Result]:

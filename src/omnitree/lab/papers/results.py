@@ -69,9 +69,9 @@ def printed_complexity(fold: Fold) -> float:
 METRICS = {
     "accuracy": Metric("error", "larger", accuracy=True),
     "error": Metric("error", "smaller"),
-    "tree_size": Metric("nodes", "smaller"),
-    "tree_complexity": Metric("parameters", "smaller"),
-    "model_complexity": Metric(printed_complexity, "smaller"),
+    "tree_size": Metric("nodes", "size"),
+    "tree_complexity": Metric("parameters", "size"),
+    "model_complexity": Metric(printed_complexity, "size"),
     "learning_time": Metric("seconds", "unknown"),
 }
 
@@ -129,23 +129,18 @@ class Study:
         keys = ("data set", "method")
         return PaperTable(number, title, keys, tuple(cells), note)
 
-    def wins(
-        self, number: str, title: str, file: str, pairs: str, pair_metric: str = ""
-    ) -> PaperTable:
-        """A published table of pairwise wins beside ours, on the raw results of `file`.
-
-        `pair_metric` says which part of `pairs`, where that has several.
-        """
+    def wins(self, number: str, title: str, file: str, pairs: str) -> PaperTable:
+        """A published table of pairwise wins beside ours, on the raw results of `file`."""
         frame = self.rows(published(file))
-        metric = METRICS[str(frame["metric"].iloc[0])]
+        (name_of_metric,) = frame["metric"].unique()
+        metric = METRICS[name_of_metric]
         scores: dict[str, dict[str, np.ndarray]] = {}
         for (name, method, _), result in self.run(frame).items():
             if not result.failures:
                 scores.setdefault(name, {})[method] = metric.cost(result)
         counts = ranks.win_table(scores, self.protocol.compare)
         print_ = published(pairs)
-        if "metric" in print_:
-            print_ = print_[print_["metric"] == pair_metric]
+        print_ = print_[print_["metric"] == name_of_metric]
         known = set(counts.index) - {"SUM"}
         cells = [
             figure_cell(
