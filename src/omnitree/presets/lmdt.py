@@ -18,6 +18,7 @@ def lmdt(
     alpha: float = 0.01,
     tries: int = 5,
     against: str = "saved",
+    selection: str = "lmdt",
     **changes: Any,
 ) -> TreeClassifier:
     """LMDT (Utgoff & Brodley 1991).
@@ -28,7 +29,8 @@ def lmdt(
     ``a`` and ``b``; elimination of the variable with the least dispersed weights,
     within ``delta`` of the best accuracy, the smallest machine that a t-test at
     ``alpha`` does not call worse than the one saved before it (``against="best"``: than
-    the best one, with twice the variables). Threshold: learned with the weights.
+    the best one, with twice the variables; ``selection="none"`` eliminates nothing).
+    Threshold: learned with the weights.
     Columns are standardised at each node. Gaps: the node's mean. Pruning: pessimistic,
     on the training rows.
 
@@ -45,7 +47,7 @@ def lmdt(
     """
     learner = Multivariate(
         LMDTThermal(a=a, b=b, tries=tries),
-        LMDTElimination(delta, alpha, against),
+        LMDTElimination(delta, alpha, against) if selection == "lmdt" else selection,
         "misclassification",
     )
     return TreeClassifier(
