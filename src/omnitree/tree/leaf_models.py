@@ -18,6 +18,7 @@ import numpy as np
 
 from omnitree._core.predict import models as kernel
 from omnitree.data.table import Table
+from omnitree.tree.expression import Sum, filled, products, weighted
 
 LINKS = ("softmax", "identity")
 
@@ -74,6 +75,14 @@ class LeafModel:
         sums = len(self.bias) - (self.link == "softmax")
         weights = np.count_nonzero(self.weights, axis=0)
         return int(sums + np.minimum(weights, sums).sum())
+
+    @property
+    def sums(self) -> tuple[Sum, ...]:
+        """The sums in the form that exporters translate, before the link."""
+        columns = filled(self.columns, self.fill)
+        factors = products(columns, self.terms) if self.terms else columns
+        pairs = zip(self.bias, self.weights, strict=True)
+        return tuple(weighted(b, w, factors) for b, w in pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """The model in plain types; `terms` only where there are products."""

@@ -22,8 +22,10 @@ from omnitree.tree.splits import (
     KINDS,
     Considered,
     Split,
+    columns_problem,
     fields_from_dict,
     split_from_dict,
+    widths_problem,
 )
 
 FORMAT = "omnitree-tree"
@@ -310,7 +312,7 @@ def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
         _check(
             test.n_children == split.n_children, f"node {i}: branches of a surrogate"
         )
-        problem = _test_problem(test, schema)
+        problem = test.problem(schema)
         _check(problem is None, f"node {i}: {problem}")
         _check(
             not index or (min(index) >= -(2**31) and max(index) < 2**31),
@@ -322,69 +324,18 @@ def _all_finite(values: Sequence[float]) -> bool:
     return all(math.isfinite(v) for v in values)
 
 
-def _test_problem(test: Any, schema: Schema) -> str | None:
-    """What is wrong with a test under this schema, or None."""
-    if test.kind in ("axis", "multiway", "subset"):
-        if not 0 <= test.feature < schema.n_features:
-            return f"feature {test.feature} is not in the schema"
-        symbols = int(schema.n_categories[test.feature])
-        if test.kind == "axis":
-            if test.low not in (0, 1):
-                return f"low is {test.low}, not 0 or 1"
-            return "a threshold on a symbolic feature" if symbols else None
-        if len(test.branch) != symbols:
-            return f"{len(test.branch)} symbols where the schema has {symbols}"
-        if not all(-1 <= b < test.n_children for b in test.branch):
-            return "branch out of range"
-        return None
-    if problem := _columns_problem(test, schema):
-        return problem
-    m = len(test.columns)
-    if test.kind == "linear":
-        sizes = len(test.weights) == m
-    elif test.kind == "quadratic":
-        sizes = len(test.weights) == len(test.terms)
-    elif test.kind in ("machine", "quadratic_machine"):
-        width = m if test.kind == "machine" else len(test.terms)
-        sizes = len(test.weights) == len(test.bias) and _widths(test.weights, width)
-    else:
-        h = len(test.hidden_bias)
-        sizes = len(test.hidden_weights) == h == len(test.output_weights) and _widths(
-            test.hidden_weights, m
-        )
-    return None if sizes else "numbers of weights and columns differ"
-
-
-def _columns_problem(holder: Any, schema: Schema) -> str | None:
-    """What is wrong with the columns, fills and terms of a test or a model, or None."""
-    m = len(holder.columns)
-    if m and not (min(holder.columns) >= 0 and max(holder.columns) < schema.n_columns):
-        return "column out of range"
-    if len(holder.fill) != m:
-        return "one fill a column is needed"
-    for term in getattr(holder, "terms", ()):
-        if len(term) != 2:
-            return "a term must be a pair of positions"
-        if not (0 <= term[0] < m and -1 <= term[1] < m):
-            return "term out of range"
-    return None
-
-
 def _model_problem(
     model: LeafModel, schema: Schema, n_outputs: int, task: str
 ) -> str | None:
     """What is wrong with a model of a tree for this task, or None."""
     if model.link != LINK[task]:
         return f"link is {model.link!r}; {task} needs {LINK[task]!r}"
-    if problem := _columns_problem(model, schema):
+    if problem := columns_problem(model, schema):
         return problem
     if not len(model.bias) == len(model.weights) == n_outputs:
         return f"{n_outputs} sums are needed"
-    if not _widths(model.weights, len(model.terms or model.columns)):
-        return "numbers of weights and columns differ"
+    width = len(model.terms or model.columns)
+    if problem := widths_problem(model.weights, n_outputs, width):
+        return problem
     numbers = (model.fill, model.bias, *model.weights)
     return None if all(map(_all_finite, numbers)) else "infinite number"
-
-
-def _widths(rows: Any, m: int) -> bool:
-    return all(len(row) == m for row in rows)

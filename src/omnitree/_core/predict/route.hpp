@@ -19,6 +19,7 @@
 //              unit, then bias and weights of the output: b + sum v tanh(.) <= 0 -> 0
 //   QUADRATIC_MACHINE  i: branches, m, m columns, (a, b) per term
 //              w: m fills, then bias and weight per term for each branch
+//   any other kind     as program.hpp says
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "common/linear_sums.hpp"
+#include "predict/program.hpp"
 
 namespace omnitree {
 
@@ -52,11 +54,8 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
       return std::isnan(v) ? -1 : axis_branch(v, weight[0]) ^ index[1];
     }
     case MULTIWAY:
-    case SUBSET: {
-      const double v = x.at(row, index[0]);
-      if (std::isnan(v) || v < 0 || v >= static_cast<double>(n_index - 1)) return -1;
-      return index[1 + static_cast<int64_t>(v)];
-    }
+    case SUBSET:
+      return lookup_branch(x.at(row, index[0]), index + 1, n_index - 1);
     case LINEAR: {
       const double* fill = weight + 1 + n_index;
       double sum = 0;
@@ -119,7 +118,7 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
       return best;
     }
     default:
-      return -1;
+      return foreign_branch(index, n_index, weight, x, c, row);
   }
 }
 

@@ -1,0 +1,75 @@
+// Tests of kinds that have no compiled case: an interpreter of their rule.
+//
+// `omnitree.tree.expression.program` writes a rule as ints (operators with their operands) and
+// doubles (constants, fills, the threshold), operands before operators, so that sums come
+// out in the order of every other translation of the rule.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "common/linear_sums.hpp"
+
+namespace omnitree {
+
+// exp(x) for x <= 0 by plain arithmetic, so that every export that does the same steps gives
+// the same bits: with x = k ln 2 + r, the series of exp(r) times two to the k.
+inline double exp_down(double x) {
+  if (!(x >= -708)) return x < 0 ? 0 : x;  // below the smallest normal number, or NaN
+  const double k = std::floor(x * 1.4426950408889634 + 0.5);
+  const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+  double series = 1;
+  for (int n = 13; n >= 1; --n) series = 1 + series * r / n;
+  return std::ldexp(series, static_cast<int>(k));
+}
+
+// The branch of a category; -1 where the cell is missing or the test never saw it.
+inline int lookup_branch(double v, const int32_t* branch, int64_t n) {
+  if (std::isnan(v) || v < 0 || v >= static_cast<double>(n)) return -1;
+  return branch[static_cast<int64_t>(v)];
+}
+
+enum Operator : int32_t {
+  CONSTANT, COLUMN, CELL, ADD, MULTIPLY, TANH, EXP, AT_MOST, CUT, RIVAL, LOOKUP
+};
+
+// Branch of a row, -1: cannot tell.
+inline int run_program(const int32_t* code, int64_t n, const double* number,
+                       const Values& x, const Columns& c, int64_t row) {
+  double stack[1 + 64];  // expression.DEEPEST
+  double* top = stack;
+  const int32_t* const end = code + n;
+  int rivals = 0, best = 0;
+  double best_value = 0;
+  while (code < end) {
+    switch (*code++) {
+      case CONSTANT: *++top = *number++; break;
+      case COLUMN: *++top = column_value(x, c, row, *code++, *number++); break;
+      case CELL:
+        *++top = x.at(row, *code++);
+        if (std::isnan(*top)) return -1;
+        break;
+      case ADD: --top; top[0] += top[1]; break;
+      case MULTIPLY: --top; top[0] *= top[1]; break;
+      case TANH: *top = std::tanh(*top); break;
+      case EXP: *top = exp_down(*top); break;
+      case AT_MOST: --top; top[0] = top[0] <= top[1]; break;
+      case CUT: return (*top > *number) ^ *code;
+      case RIVAL:
+        if (rivals == 0 || *top > best_value) best = rivals, best_value = *top;
+        ++rivals;
+        --top;
+        break;
+      case LOOKUP: return lookup_branch(x.at(row, code[0]), code + 2, code[1]);
+    }
+  }
+  return best;
+}
+
+// A test of such a kind, i: own ints, own doubles, their values, program; w: own, program.
+inline int foreign_branch(const int32_t* index, int64_t n_index, const double* weight,
+                          const Values& x, const Columns& c, int64_t row) {
+  const int64_t skip = 2 + index[0];
+  return run_program(index + skip, n_index - skip, weight + index[1], x, c, row);
+}
+
+}  // namespace omnitree

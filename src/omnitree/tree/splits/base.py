@@ -1,0 +1,348 @@
+"""What all kinds of tests have in common, and the registry of kinds.
+
+A `Split` is a frozen value. It packs itself into the int and double slices that the
+compiled routing rule reads (`_core/predict/route.hpp`), so a split routes rows in exactly
+the way the finished tree will. `to_dict` gives the plain form of the tree format, `rule`
+the expression that exporters translate. Learners make splits, the tree stores them packed,
+`Tree.split(node)` unpacks one.
+
+A kind is a frozen dataclass in a file of its own: its fields, its `rule`, and its `problem`
+where a test may be damaged in ways that building the rule does not find. A kind with a case
+in `route.hpp` also has that case's layout; any other is routed by its rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from omnitree._core.predict import route as kernel
+from omnitree.data.schema import Schema
+from omnitree.data.table import Table
+from omnitree.tree.expression import Column, Cut, Rule, feature_of, program, walk
+
+# Kinds of tests by name, and all names by the code that trees store (`Kind` in route.hpp).
+SPLITS: dict[str, type[Split]] = {}
+KINDS: list[str] = ["leaf"]
+
+Packed = tuple[int, list[int], list[float]]
+_Kind = TypeVar("_Kind", bound="type[Split]")
+
+
+def register(cls: _Kind) -> _Kind:
+    """Make a kind of test known, so that trees may hold it; a class decorator."""
+    if cls.kind in KINDS:
+        raise ValueError(f"there is a kind of test called {cls.kind!r} already")
+    SPLITS[cls.kind] = cls
+    KINDS.append(cls.kind)
+    return cls
+
+
+@dataclass(frozen=True)
+class Constructed:
+    """A feature made at a node, that nodes below may test too.
+
+    Attributes
+    ----------
+    test : LinearSplit or QuadraticSplit
+        Whether the feature is at most 0.
+    values : float array (n,)
+        The feature for the rows of a node.
+    """
+
+    test: Any
+    values: np.ndarray
+
+    def take(self, here: np.ndarray) -> Constructed:
+        """The feature for some of the rows."""
+        return Constructed(self.test, self.values[here])
+
+    def cut(self, threshold: float, merit: float) -> Split:
+        """Whether the feature is at most `threshold`."""
+        at = self.test.threshold + threshold
+        return replace(self.test, threshold=at, merit=merit)
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A candidate for a node's test and what the choice thought of it.
+
+    Attributes
+    ----------
+    learner : str
+        Who proposed it.
+    kind : str
+        Kind of its test; "none" where it found none, "leaf" for a subtree that is one.
+    parameters : int
+        Free parameters of the test.
+    criterion : str
+        What the score is ("AIC", "error").
+    score : float or None
+        Smaller is better; None where there is none.
+    chosen : bool
+    """
+
+    learner: str
+    kind: str
+    parameters: int
+    criterion: str
+    score: float | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Split:
+    """A fitted test with `n_children` branches.
+
+    Attributes
+    ----------
+    merit : float
+        What the learner thought of it; not part of the test itself.
+    missing : int
+        Branch of a row that neither the test nor its surrogates can place; -1 divides
+        the row among all branches by their training weight.
+    surrogates : tuple of Split
+        Tests tried in turn where this one cannot tell.
+    constructed : tuple of Constructed
+        Features made at this node, for the nodes below; known only while the tree grows.
+    candidates : tuple of Considered
+        The tests among which this one was chosen, in order of complexity.
+    free : int
+        Free parameters, where principal components leave fewer than there are weights;
+        0: count the weights. Known only while the tree grows.
+    direction : int
+        +1 where answers must not fall from branch 0 to branch 1, -1 where they must not
+        rise, 0 where they may. Known only while the tree grows.
+    """
+
+    kind: ClassVar[str]
+    family: ClassVar[str] = ""  # what users call such tests; the kind itself if empty
+    title: ClassVar[str] = ""  # the same in a few words
+    merit: float = field(default=0.0, kw_only=True, compare=False)
+    missing: int = field(default=0, kw_only=True)
+    surrogates: tuple[Split, ...] = field(default=(), kw_only=True)
+    constructed: tuple[Constructed, ...] = field(
+        default=(), kw_only=True, compare=False, repr=False
+    )
+    candidates: tuple[Considered, ...] = field(
+        default=(), kw_only=True, compare=False, repr=False
+    )
+    free: int = field(default=0, kw_only=True, compare=False, repr=False)
+    direction: int = field(default=0, kw_only=True, compare=False, repr=False)
+
+    @property
+    def rule(self) -> Rule:
+        """What the test does, in the form that exporters translate."""
+        raise AssertionError(f"{type(self).__name__} has no rule")
+
+    def problem(self, schema: Schema) -> str | None:
+        """What is wrong with the test under this schema, or None."""
+        if feature_of(self.rule) is not None:
+            return one_feature_problem(self.rule, schema)
+        columns = [v.number for v in walk(self.rule) if isinstance(v, Column)]
+        sound = all(0 <= c < schema.n_columns for c in columns)
+        return None if sound else "column out of range"
+
+    def pack(self) -> Packed:
+        """Kind code, ints and doubles, as the routing rule reads them."""
+        index, weight = self._layout()
+        return KINDS.index(self.kind), list(index), list(weight)
+
+    def _layout(self) -> tuple[Sequence[int], Sequence[float]]:
+        """Ints and doubles; of a kind without a case of its own, its fields and program."""
+        index: list[int] = []
+        weight: list[float] = []
+        for name in _own_fields(type(self)):
+            _flatten(getattr(self, name), index, weight)
+        code, numbers = program(self.rule)
+        return [len(index), len(weight), *index, *code], [*weight, *numbers]
+
+    @classmethod
+    def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> Split:
+        """The test from its packed form."""
+        ints, doubles = iter(index[2:]), iter(weight)
+        shapes = _own_fields(cls)
+        return cls(**{n: _restore(s, ints, doubles) for n, s in shapes.items()}, **rest)
+
+    @property
+    def n_children(self) -> int:
+        """Number of branches."""
+        return 2
+
+    @property
+    def n_params(self) -> int:
+        """Free parameters as AIC and BIC count them (univariate tests: 2)."""
+        return 2
+
+    @property
+    def complexity(self) -> int:
+        """Free parameters: 2 of a univariate test, k + 1 of one over k dimensions."""
+        return self.free or self.n_params
+
+    def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
+        """Branch of each row, -1 where test and surrogates cannot tell."""
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        branch = self._branches(table, rows)
+        for test in self.surrogates:
+            left = np.flatnonzero(branch < 0)
+            if not len(left):
+                break
+            branch[left] = test._branches(table, rows[left])
+        return branch
+
+    def _branches(self, table: Table, rows: np.ndarray) -> np.ndarray:
+        """Branch of each row under this test alone."""
+        kind, index, weight = self.pack()
+        out = np.empty(len(rows), dtype=np.int32)
+        kernel.route_test(
+            kind,
+            np.asarray(index, dtype=np.int32),
+            np.asarray(weight, dtype=np.float64),
+            table.values,
+            rows,
+            *table.schema.linear_columns(),
+            out,
+        )
+        return out
+
+    def features(self, schema: Schema) -> set[int]:
+        """Features that the test, without its surrogates, looks at."""
+        rule = self.rule
+        feature = feature_of(rule)
+        if feature is not None:
+            return {feature}
+        of_column = schema.linear_columns()[0]
+        return {int(of_column[v.number]) for v in walk(rule) if isinstance(v, Column)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The test in plain types, without merit, missing branch and surrogates."""
+        return {name: _plain(getattr(self, name)) for name in _own_fields(type(self))}
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+
+
+def one_feature_problem(rule: Any, schema: Schema) -> str | None:
+    """What is wrong with a test on one cell under this schema, or None."""
+    feature = feature_of(rule)
+    if feature is None or not 0 <= feature < schema.n_features:
+        return f"feature {feature} is not in the schema"
+    categories = int(schema.n_categories[feature])
+    if isinstance(rule, Cut):
+        if rule.low not in (0, 1):
+            return f"low is {rule.low}, not 0 or 1"
+        return "a threshold on a categorical feature" if categories else None
+    if len(rule.branch) != categories:
+        return f"{len(rule.branch)} categories where the schema has {categories}"
+    return None
+
+
+def columns_problem(holder: Any, schema: Schema) -> str | None:
+    """What is wrong with the columns, fills and terms of a test or a model, or None."""
+    m = len(holder.columns)
+    if m and not (min(holder.columns) >= 0 and max(holder.columns) < schema.n_columns):
+        return "column out of range"
+    if len(holder.fill) != m:
+        return "one fill a column is needed"
+    for term in getattr(holder, "terms", ()):
+        if len(term) != 2:
+            return "a term must be a pair of positions"
+        if not (0 <= term[0] < m and -1 <= term[1] < m):
+            return "term out of range"
+    return None
+
+
+def widths_problem(rows: Any, n_rows: int, width: int) -> str | None:
+    """What is wrong with a matrix of weights, or None."""
+    if len(rows) == n_rows and all(len(row) == width for row in rows):
+        return None
+    return "numbers of weights and columns differ"
+
+
+# -- plain and packed fields ------------------------------------------------------------
+
+# What a field holds, by its type, which is a string under `from __future__ import
+# annotations`: a list is a tuple of what it lists.
+_SHAPES: dict[Any, Any] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "tuple[int, ...]": [int],
+    "tuple[float, ...]": [float],
+    "tuple[tuple[int, int], ...]": [[int]],
+    "tuple[tuple[float, ...], ...]": [[float]],
+}
+
+
+def _own_fields(cls: Any) -> dict[str, Any]:
+    """Fields that make up the test itself, or a model, and their shapes."""
+    return {f.name: _SHAPES[f.type] for f in fields(cls) if not f.kw_only}
+
+
+def _flatten(value: Any, ints: list[int], doubles: list[float]) -> None:
+    """Put a field at the end of ints and doubles; tuples begin with their length."""
+    if isinstance(value, tuple):
+        ints.append(len(value))
+        for one in value:
+            _flatten(one, ints, doubles)
+    elif isinstance(value, float):
+        doubles.append(value)
+    else:
+        ints.append(value)
+
+
+def _restore(shape: Any, ints: Iterator[int], doubles: Iterator[float]) -> Any:
+    """Take a field from ints and doubles."""
+    if isinstance(shape, list):
+        return tuple(_restore(shape[0], ints, doubles) for _ in range(next(ints)))
+    return next(doubles if shape is float else ints)
+
+
+def split_from_dict(kind: str, test: dict[str, Any], **rest: Any) -> Split:
+    """Read a test written by `Split.to_dict`; raises ValueError where it is damaged."""
+    if not isinstance(kind, str) or kind not in SPLITS:
+        raise ValueError(f"unknown kind of test {kind!r}")
+    what = f"a test of kind {kind!r}"
+    split = fields_from_dict(SPLITS[kind], what, test, **rest)
+    try:
+        split.pack()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"damaged {what[2:]}: {error}") from None
+    return split
+
+
+def fields_from_dict(cls: Any, what: str, data: dict[str, Any], **rest: Any) -> Any:
+    """An object of a dataclass from its plain form; ValueError where it is damaged.
+
+    Fields whose metadata say "optional" may be left out.
+    """
+    readers = _own_fields(cls)
+    optional = {f.name for f in fields(cls) if f.metadata.get("optional")}
+    if set(data) | optional != set(readers) or not set(readers) - optional <= set(data):
+        needed = f"{what} needs exactly {sorted(set(readers) - optional)}"
+        also = f", and may have {sorted(optional)}" if optional else ""
+        raise ValueError(needed + also)
+    try:
+        values = {name: _read(readers[name], data[name]) for name in data}
+        return cls(**values, **rest)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"damaged {what[2:]}: {error}") from None
+
+
+_WORDS = {int: "whole number", float: "number", str: "text"}
+
+
+def _read(shape: Any, value: Any) -> Any:
+    """A field from its plain form."""
+    if isinstance(shape, list):
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{value!r} is no list")
+        return tuple(_read(shape[0], v) for v in value)
+    accepted = (int, float) if shape is float else shape
+    if not isinstance(value, accepted) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is no {_WORDS[shape]}")
+    return shape(value)
