@@ -1,5 +1,6 @@
 """Univariate tests under rules: costs of features, monotone answers, interactions."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,11 @@ import pytest
 from sklearn.base import clone
 
 from omnitree import OmniTreeClassifier, TreeClassifier, TreeRegressor
+from omnitree.data.table import learn_table
 from omnitree.estimators.persistence import load, save
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node, Problem
+from omnitree.growing.stopping import Limits
 from omnitree.learners import Multivariate, Omnivariate, Univariate
 from omnitree.learners.regression import RegressionUnivariate
 from omnitree.parts.merit import Gini
@@ -326,3 +331,40 @@ def test_multivariate_prices_as_before():
     y = (X[:, 0] > 0).astype(int)
     clf = TreeClassifier(Multivariate(), feature_costs=[5, 1, 0]).fit(X, y)
     assert clf.tree_.split(0).features(clf.tree_.schema) == {2}
+
+
+class CountedCells(np.ndarray):
+    """A matrix that counts the cells that are copied out of it."""
+
+    copied = 0
+
+    def __getitem__(self, key):
+        out = super().__getitem__(key)
+        if isinstance(out, np.ndarray) and not np.shares_memory(out, self):
+            CountedCells.copied += out.size
+        return np.asarray(out)
+
+
+@pytest.mark.parametrize("d", [5, 40])
+def test_features_are_searched_without_copies_of_the_whole_node(d, rng):
+    """One copy of each feature's cells, not one of the matrix for each feature."""
+    n = 60
+    X = rng.normal(size=(n, d))
+    y = (X[:, 0] > 0).astype(np.int32)
+    table = learn_table(X)
+    table = replace(table, values=table.values.view(CountedCells))
+    learner = Univariate(monotone={0: 1})
+    problem = Problem(
+        table,
+        y,
+        np.ones(n),
+        2,
+        Mean(),
+        Limits(),
+        seed=0,
+        constraints=learner.constraints(table.schema),
+    )
+    CountedCells.copied = 0
+    split = learner.fit(Node(problem, np.arange(n), np.ones(n)), rng)
+    assert split.feature == 0
+    assert 0 < CountedCells.copied <= 2 * n * d

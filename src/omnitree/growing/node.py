@@ -192,6 +192,28 @@ class Node:
         return self.view("linear")
 
     @property
+    def columns(self) -> NDArray[np.float64]:
+        """The encoded columns of the rows, (n, p), for tests over many columns.
+
+        Numbers, and +1/-1 for each category, with mean 0 and deviation 1 over the training
+        table; missing values are the means of the node.
+        """
+        return self.linear.columns
+
+    def project(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of the columns weighted by `w`, for each row."""
+        return self.linear.lines(w[:, None], np.zeros(len(w)))[0]
+
+    def split_at(
+        self, w: NDArray[np.float64], threshold: float, merit: float
+    ) -> Split | None:
+        """The test `project(w) <= threshold`, in the table's own units.
+
+        None where no column with a weight varies in the training table.
+        """
+        return self.linear.split(w, threshold, merit)
+
+    @property
     def moments(self) -> dict[str, Moments]:
         """Moments that were computed here, by expansion."""
         return {

@@ -148,7 +148,7 @@ class Univariate(SplitLearner):
         """Best test on one feature."""
         values, schema = node.problem.table.values, node.problem.table.schema
         own = Schema((schema.features[feature],), schema.named)
-        alone = Table(values[node.rows][:, [feature]], own)
+        alone = Table(values[node.rows, feature][:, None], own)
         split = self._stump(node, alone, rng, merit)
         # The one feature of that table is number 0.
         return split and replace(split, feature=feature)  # type: ignore[call-arg]

@@ -3,7 +3,11 @@
 from omnitree.growing.part import Registry
 from omnitree.parts.threshold.analytic import EqualVariance, UnequalVariance
 from omnitree.parts.threshold.base import Threshold
-from omnitree.parts.threshold.exhaustive import Exhaustive, KolmogorovSmirnovCut
+from omnitree.parts.threshold.exhaustive import (
+    Exhaustive,
+    KolmogorovSmirnovCut,
+    best_cut,
+)
 
 THRESHOLDS = Registry(
     "threshold",
@@ -23,4 +27,5 @@ __all__ = [
     "KolmogorovSmirnovCut",
     "Threshold",
     "UnequalVariance",
+    "best_cut",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node import Node
 from omnitree.parts.merit import Gain, GainRatio, Merit
 from omnitree.parts.threshold.base import Projected, Threshold
 
@@ -25,15 +26,29 @@ class Exhaustive(Threshold):
     def find(self, projected: Projected, merit: Merit) -> Floats:
         # As in a univariate search, a ratio is not fit to place a cut; the gain does it.
         merit = Gain() if isinstance(merit, GainRatio) else merit
-        rows, cuts = projected.rows, np.full(projected.scores.shape[1], np.nan)
-        for c in range(len(cuts)):
-            order = np.argsort(projected.scores[:, c], kind="stable")
-            middle, after = _midpoints(projected.scores[:, c], order)
-            if len(after):
-                below = np.cumsum(rows.one_hot[order], axis=0)[after]
-                tables = np.stack([below, rows.class_weight - below], axis=1)
-                cuts[c] = middle[merit(tables).argmax()]
-        return cuts
+        found = [_best(z, projected.rows, merit) for z in projected.scores.T]
+        return np.array([np.nan if cut is None else cut[0] for cut in found])
+
+
+def _best(z: Floats, rows: LinearRows, merit: Merit) -> tuple[float, Floats] | None:
+    """The best cut of a projection and the class counts (2, K) beside it."""
+    order = np.argsort(z, kind="stable")
+    middle, after = _midpoints(z, order)
+    if not len(after):
+        return None
+    below = np.cumsum(rows.one_hot[order], axis=0)[after]
+    tables = np.stack([below, rows.class_weight - below], axis=1)
+    best = merit(tables).argmax()
+    return float(middle[best]), tables[best]
+
+
+def best_cut(node: Node, z: Floats, merit: Merit) -> tuple[float, float] | None:
+    """The best threshold for a projection `z` of a node's rows, and its merit.
+
+    None where all rows have the same value. For learners that search directions.
+    """
+    found = _best(z, node.linear, merit)
+    return None if found is None else (found[0], float(merit(found[1])))
 
 
 class KolmogorovSmirnovCut(Threshold):

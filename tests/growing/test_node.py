@@ -1,0 +1,89 @@
+"""What a node offers to learners of tests over many columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.cases import node_of
+from tests.tables import random_sample
+
+from omnitree import TreeClassifier
+from omnitree.growing.learner import SplitLearner
+from omnitree.parts.merit import MERITS
+from omnitree.parts.threshold import best_cut
+
+
+class RandomOblique(SplitLearner):
+    """The best of some random directions over few columns."""
+
+    random = True
+
+    def __init__(self, n_directions=20, n_columns=2, merit="gain"):
+        self.n_directions = n_directions
+        self.n_columns = n_columns
+        self.merit = merit
+
+    def fit(self, node, rng):
+        merit, best = MERITS.resolve(self.merit), None
+        for _ in range(self.n_directions):
+            w = np.zeros(node.columns.shape[1])
+            some = rng.choice(len(w), min(self.n_columns, len(w)), replace=False)
+            w[some] = rng.normal(size=len(some))
+            cut = best_cut(node, node.project(w), merit)
+            if cut is not None and (best is None or cut[1] > best.merit):
+                best = node.split_at(w, *cut)
+        return best
+
+
+def test_a_test_at_a_threshold_divides_the_projection(rng):
+    """Rows, gaps and categories included, take the branch that their projection says."""
+    for _ in range(100):
+        node = node_of(random_sample(rng, gaps=rng.choice([0.0, 0.2])))
+        p = node.columns.shape[1]
+        w = rng.normal(size=p) * (rng.random(p) < 0.6)
+        z = node.project(w)
+        np.testing.assert_allclose(z, node.columns @ w, atol=1e-12)
+        cut = best_cut(node, z, MERITS.resolve("gain"))
+        if cut is None:
+            continue
+        split = node.split_at(w, *cut)
+        branch = split.route(node.problem.table, node.rows)
+        far = np.abs(z - cut[0]) > 1e-9
+        np.testing.assert_array_equal(branch[far], (z > cut[0])[far])
+        if far.all():
+            counts = np.zeros((2, node.problem.n_classes))
+            np.add.at(counts, (branch, node.y), node.weight)
+            assert split.merit == float(MERITS.resolve("gain")(counts))
+
+
+def test_the_best_cut_is_the_best_of_all(rng):
+    merit = MERITS.resolve("gini")
+    for _ in range(50):
+        node = node_of(random_sample(rng))
+        z = rng.integers(0, 5, len(node.rows)).astype(float)
+        values = np.unique(z)
+        merits = []
+        for low in values[:-1]:
+            counts = np.zeros((2, node.problem.n_classes))
+            np.add.at(counts, ((z > low).astype(int), node.y), node.weight)
+            merits.append(float(merit(counts)))
+        cut = best_cut(node, z, merit)
+        if not merits:
+            assert cut is None
+        else:
+            at = int(np.searchsorted(values, cut[0])) - 1
+            np.testing.assert_allclose([cut[1], merits[at]], max(merits), atol=1e-12)
+
+
+def test_columns_without_weight_make_no_test(rng):
+    node = node_of(random_sample(rng))
+    assert node.split_at(np.zeros(node.columns.shape[1]), 0.0, 1.0) is None
+
+
+def test_a_learner_of_random_directions_grows_a_tree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] + X[:, 1] > 0
+    clf = TreeClassifier(RandomOblique(), random_state=0).fit(X, y)
+    assert clf.score(X, y) == 1.0
+    assert clf.tree_.node_kinds()["linear"] > 0
+    assert clf.tree_.n_leaves < TreeClassifier().fit(X, y).tree_.n_leaves
