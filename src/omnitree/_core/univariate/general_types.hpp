@@ -66,7 +66,7 @@ struct Test {  // a univariate test with what it is worth
   std::vector<int32_t> branch;  // of each code, for symbolic features
 
   int branch_of_row(const Values& x, int64_t row) const {
-    static const Columns none{nullptr, nullptr};
+    static const Columns none{nullptr, nullptr, 0};
     if (kind == AXIS) {
       const int32_t index[2] = {feature, low};
       return branch_of(AXIS, index, 2, &threshold, x, none, row);
