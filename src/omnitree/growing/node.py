@@ -22,6 +22,7 @@ from omnitree.growing.missing import MissingPolicy
 from omnitree.growing.part import number
 from omnitree.growing.stopping import Limits
 from omnitree.resampling.folds import row_hash
+from omnitree.tree.rebuilding import branch_rows
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import Constructed, Split
 
@@ -256,32 +257,24 @@ class Node:
 
 def make_children(node: Node, split: Split) -> list[Node]:
     """The children of a node under a test, fractional rows included."""
-    branch = split.route(node.problem.table, node.rows)
-    known = branch >= 0
-    if split.missing >= 0:
-        branch[~known] = split.missing
-        known[:] = True
-    all_known = bool(known.all())
-    if not all_known:
-        size = np.bincount(
-            branch[known], weights=node.weight[known], minlength=split.n_children
+    table, schema = node.problem.table, node.problem.table.schema
+    of_branch, divided = branch_rows(split, table, node.rows, node.weight)
+    tested = node.tested | split.features(schema)
+    handed_on = (*node.inherited, *split.constructed)
+    children = [
+        Node(
+            node.problem,
+            node.rows[part.at],
+            part.weight,
+            (*node.path, b),
+            tuple(feature.take(part.at) for feature in handed_on),
+            tested,
+            node.bounds,
         )
-    tested = node.tested | split.features(node.problem.table.schema)
-    parts = []
-    for b in range(split.n_children):
-        here = branch == b
-        weight = node.weight
-        if not all_known and size[b] > 0:
-            here |= ~known
-            weight = np.where(known, weight, weight * (size[b] / size.sum()))
-        handed_on = (*node.inherited, *split.constructed)
-        inherited = tuple(f.take(here) for f in handed_on)
-        parts.append(
-            (node.rows[here], weight[here], (*node.path, b), inherited, tested)
-        )
-    moments = node.moments if all_known else {}
-    largest = max(range(len(parts)), key=lambda b: len(parts[b][0]))
-    children = [Node(node.problem, *part, node.bounds) for part in parts]
+        for b, part in enumerate(of_branch)
+    ]
+    moments = {} if divided else node.moments
+    largest = max(range(len(children)), key=lambda b: len(children[b].rows))
     if split.direction:
         children = _bounded(children, split.direction)
     if moments:

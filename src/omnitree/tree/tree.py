@@ -7,7 +7,9 @@ cut, a category map, a hyperplane and a linear machine are all stored alike and 
 one compiled rule (`_core/route.hpp`). Class counts are kept in every node, and nodes may
 have linear or quadratic models besides (`leaf_models.py`), which then answer in their
 stead. A tree for numbers has no classes; of its nodes the weight, a constant and its loss
-are kept.
+are kept. Where rows go is in `routing.py`, what nodes answer in `answers.py`; a tree is
+made of another by `collapse`, which cuts, and by `with_splits` (`rebuilding.py`), which
+puts other tests in.
 
 `to_dict` is the public tree, version 1; `docs/tree_format.md` describes it and every
 exporter reads only that. `from_dict` checks all of it (`records.py`) before a tree is made.
@@ -15,24 +17,22 @@ exporter reads only that. `from_dict` checks all of it (`records.py`) before a t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from scipy import sparse
 
-from omnitree._core.predict import route as kernel
 from omnitree._core.predict import subtrees
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
+from omnitree.tree.answers import Answers
 from omnitree.tree.importance import Amounts, node_importances
 from omnitree.tree.leaf_models import LeafModel, LeafModels, ranges, starts
+from omnitree.tree.plain import plain_tree
+from omnitree.tree.rebuilding import Sample, learned_counts, records_with
 from omnitree.tree.records import (
-    FORMAT,
-    VERSION,
     NodeRecord,
     check_records,
     read_costs,
@@ -41,16 +41,13 @@ from omnitree.tree.records import (
     read_shrinkage,
     read_tree,
 )
+from omnitree.tree.routing import LEAF
 from omnitree.tree.shared_models import own_functions
 from omnitree.tree.splits import KINDS, SPLITS, Considered, Split
 
-LEAF = 0
-# Below this many rows a thread costs more than it saves.
-ROWS_PER_THREAD = 16_384
-
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Answers):
     """A fitted decision tree.
 
     Attributes
@@ -156,24 +153,9 @@ class Tree:
     # -- counts ---------------------------------------------------------------------
 
     @property
-    def n_nodes(self) -> int:
-        """Number of nodes, leaves included."""
-        return len(self.kind)
-
-    @property
     def n_leaves(self) -> int:
         """Number of leaves."""
         return int(np.count_nonzero(self.kind == LEAF))
-
-    @property
-    def shape(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the compiled loops over nodes (`_core/subtrees`) read."""
-        return self.first_child, self.n_children, self.parent
-
-    @cached_property
-    def depths(self) -> np.ndarray:
-        """Depth of every node; 0 at the root."""
-        return subtrees.depths(self.shape)
 
     @property
     def depth(self) -> int:
@@ -281,197 +263,6 @@ class Tree:
         chosen = [c.parameters for c in split.candidates if c.chosen]
         return chosen[0] if chosen else split.n_params
 
-    # -- routing --------------------------------------------------------------------
-
-    @cached_property
-    def routing_arrays(self) -> tuple[np.ndarray, ...]:
-        """What the compiled rule reads, in the order of `_core/route.pyx`."""
-        return (
-            self.kind,
-            self.first_child,
-            self.n_children,
-            self.missing,
-            self.shares,
-            self.test_start,
-            self.test_kind,
-            self.index_ptr,
-            self.weight_ptr,
-            self.index,
-            self.weight,
-            *self.schema.linear_columns(),
-        )
-
-    @cached_property
-    def shares(self) -> np.ndarray:
-        """Each node's part of its parent's training weight; 1 at the root.
-
-        Taken over the siblings, so that the shares of a node's branches add to one.
-        """
-        weight = self.value.sum(axis=1)
-        total = np.zeros(self.n_nodes)
-        np.add.at(total, self.parent[1:], weight[1:])
-        share = np.ones(self.n_nodes)
-        above = total[self.parent[1:]]
-        equal = 1.0 / np.maximum(self.n_children[self.parent[1:]], 1)
-        known = above > 0
-        share[1:] = np.where(known, weight[1:] / np.where(known, above, 1.0), equal)
-        return share
-
-    @cached_property
-    def _axis_nodes(self) -> np.ndarray | None:
-        """Nodes packed for the fast rule, or None if some test is no plain cut."""
-        inner = self.kind != LEAF
-        if (self.kind[inner] != KINDS.index("axis")).any():
-            return None
-        nodes = np.empty(
-            self.n_nodes,
-            dtype=[("threshold", "f8"), ("feature", "i4"), ("first", "i4")],
-        )
-        nodes["threshold"] = np.inf
-        nodes["feature"] = 0
-        nodes["first"] = np.arange(self.n_nodes)
-        main = self.test_start[:-1][inner]
-        if self.index[self.index_ptr[main] + 1].any():
-            return None  # a cut whose low side is branch 1
-        nodes["threshold"][inner] = self.weight[self.weight_ptr[main]]
-        nodes["feature"][inner] = self.index[self.index_ptr[main]]
-        nodes["first"][inner] = self.first_child[inner]
-        return nodes.view(np.uint8)
-
-    def axis_means(self, table: Table, weight: np.ndarray) -> np.ndarray:
-        """Mean of the tested feature at every decision node, of axis cuts only."""
-        sums = np.zeros(self.n_nodes)
-        kernel.axis_sums(self._axis_nodes, table.values, weight, sums)
-        return sums / np.maximum(self.value.sum(axis=1), np.finfo(float).tiny)
-
-    def _place(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
-        """Leaf of each row; -1 for rows that a gap divides."""
-        n = table.n_rows
-        leaf = np.empty(n, dtype=np.int32)
-        axis = None if table.has_gaps else self._axis_nodes
-        run = kernel.apply_tree if axis is None else kernel.apply_axis
-        what = self.routing_arrays if axis is None else axis
-        n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
-        if n_threads == 1:
-            run(what, table.values, 0, n, leaf)
-        else:
-            ends = np.linspace(0, n, n_threads + 1).astype(np.int64)
-            Parallel(n_jobs=n_threads, prefer="threads")(
-                delayed(run)(what, table.values, ends[i], ends[i + 1], leaf)
-                for i in range(n_threads)
-            )
-        return leaf
-
-    def leaf_shares(self, table: Table, n_jobs: int | None = None) -> sparse.csr_array:
-        """Matrix rows x nodes: the part of each row that ends in each leaf."""
-        leaf = self._place(table, n_jobs)
-        divided = np.flatnonzero(leaf < 0)
-        indptr, leaves, share = kernel.divide_rows(
-            self.routing_arrays, table.values, divided
-        )
-        counts = np.ones(len(leaf), dtype=np.int64)
-        counts[divided] = np.diff(indptr)
-        start = np.concatenate([[0], np.cumsum(counts)])
-        columns = np.repeat(leaf, counts)
-        data = np.ones(start[-1])
-        inside = np.repeat(leaf < 0, counts)
-        columns[inside], data[inside] = leaves, share
-        shape = (table.n_rows, self.n_nodes)
-        return sparse.csr_array((data, columns, start), shape=shape)
-
-    def apply(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
-        """Leaf of each row; of a row that a gap divides, the leaf with most of it."""
-        leaf = self._place(table, n_jobs)
-        divided = np.flatnonzero(leaf < 0)
-        if len(divided):
-            ptr, leaves, share = kernel.divide_rows(
-                self.routing_arrays, table.values, divided
-            )
-            # Lowest id among the leaves with the greatest share.
-            row = np.repeat(np.arange(len(divided)), np.diff(ptr))
-            order = np.lexsort((leaves, -share, row))
-            leaf[divided] = leaves[order][ptr[:-1]]
-        return leaf
-
-    def decision_path(
-        self, table: Table, n_jobs: int | None = None
-    ) -> sparse.csr_array:
-        """Matrix rows x nodes: the part of each row that passes through each node."""
-        path = self.leaf_shares(table, n_jobs) @ self._ancestors
-        path.sort_indices()
-        return path
-
-    def passing(self, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows that pass through each node: (start, row, part).
-
-        Those of node i are row[start[i]:start[i + 1]], ascending, and the parts of them
-        that pass; as `decision_path` by columns.
-        """
-        leaf = self._place(table)
-        if leaf.min() < 0:
-            path = self.decision_path(table).tocsc()
-            return path.indptr, path.indices.astype(np.int64), path.data
-        start, row = subtrees.passing(self.shape, leaf)
-        return start, row, np.ones(len(row))
-
-    @cached_property
-    def _ancestors(self) -> sparse.csr_array:
-        """Matrix nodes x nodes: 1 where the column is the row's node or above it."""
-        counts = self.depths.astype(np.int64) + 1
-        start = np.concatenate([[0], np.cumsum(counts)])
-        columns = np.empty(start[-1], dtype=np.int32)
-        for node in range(self.n_nodes):
-            end = start[node + 1]
-            columns[end - 1] = node
-            above = self.parent[node]
-            if above >= 0:
-                columns[start[node] : end - 1] = columns[
-                    start[above] : start[above + 1]
-                ]
-        shape = (self.n_nodes, self.n_nodes)
-        return sparse.csr_array((np.ones(len(columns)), columns, start), shape=shape)
-
-    @cached_property
-    def filled_value(self) -> np.ndarray:
-        """`value`, with the counts of the nearest ancestor where no row came."""
-        value = self.value.copy()
-        for node in np.flatnonzero(value.sum(axis=1) <= 0):
-            if node:
-                value[node] = value[self.parent[node]]
-        return value
-
-    @cached_property
-    def class_shares(self) -> np.ndarray:
-        """Class shares of every node, from `filled_value`."""
-        return self.filled_value / self.filled_value.sum(axis=1, keepdims=True)
-
-    def shrunken_shares(self, m: float) -> np.ndarray:
-        """Class shares of every node, with those of its parent counting as `m` rows.
-
-        The parent's are shrunken in the same way, so a small leaf borrows from all its
-        ancestors. The root gets one row, divided equally among the classes: no class has
-        the probability 0.
-        """
-        k = self.value.shape[1]
-        shares = np.empty(self.value.shape)
-        shares[0] = (self.value[0] + 1 / k) / (self.value[0].sum() + 1)
-        total = self.value.sum(axis=1)
-        subtrees.shrunken_shares(self.shape, self.value, total, m, shares)
-        return shares
-
-    @cached_property
-    def outputs(self) -> np.ndarray:
-        """Answer of every node without its model: probabilities, or one number."""
-        if self.constant is None:
-            if self.shrinkage is None:
-                return self.class_shares
-            return self.shrunken_shares(self.shrinkage)
-        constant = self.constant.copy()
-        for node in np.flatnonzero(self.value[:, 0] <= 0):
-            if node:
-                constant[node] = constant[self.parent[node]]
-        return constant[:, None]
-
     @cached_property
     def feature_importances(self) -> np.ndarray:
         """Share of each feature in what the tree explains; adds up to one, or all 0.
@@ -500,76 +291,60 @@ class Tree:
         total = importance.sum()
         return importance / total if total > 0 else importance
 
-    @cached_property
-    def labels(self) -> np.ndarray:
-        """Index of the class that every node answers, the first of equals."""
-        return self.decide(self.outputs)
-
-    def decide(self, shares: np.ndarray) -> np.ndarray:
-        """Index of the class to answer for each line of probabilities.
-
-        The most probable one or, with `costs`, the one of least expected cost; the first
-        of equals. Costs are added in the order of the classes, as all exporters do.
-        """
-        if self.costs is None:
-            return shares.argmax(axis=1)
-        expected = np.zeros(shares.shape)
-        for k, line in enumerate(self.costs):
-            expected += shares[:, k, None] * line
-        return expected.argmin(axis=1)
-
-    def predict_labels(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
-        """Index of the class to answer for each row; see `decide`."""
-        if self.models is None:
-            leaf = self._place(table, n_jobs)
-            if leaf.min() >= 0:
-                return self.labels[leaf]
-        return self.decide(self.predict_value(table, self.outputs, n_jobs))
-
-    def predict_value(self, table: Table, per_node: np.ndarray, n_jobs=None):
-        """Mean of the answers over each row's leaves.
-
-        A leaf answers with its line of `per_node`, or by its model if it has one.
-        """
-        leaf = self._place(table, n_jobs)
-        if leaf.min() >= 0:
-            return self.node_answers(table, np.arange(len(leaf)), leaf, per_node)
-        shares = self.leaf_shares(table, n_jobs)
-        if self.models is None:
-            return shares @ per_node
-        rows = np.repeat(np.arange(len(leaf)), np.diff(shares.indptr))
-        answer = self.node_answers(table, rows, shares.indices, per_node)
-        answer *= shares.data[:, None]
-        return np.add.reduceat(answer, shares.indptr[:-1], axis=0)
-
-    def node_answers(
-        self, table: Table, rows: np.ndarray, nodes: np.ndarray, per_node: np.ndarray
-    ) -> np.ndarray:
-        """What `nodes`, as leaves, answer for `rows`: line i is nodes[i] for rows[i]."""
-        answer = per_node[nodes]
-        if self.models is not None:
-            self.models.answer(table, rows, nodes, answer)
-        return answer
-
-    def recount(self, table: Table, y: np.ndarray, weight: np.ndarray) -> Tree:
-        """The same tests with the class counts of other rows."""
-        n, k = self.value.shape
-        leaf = self._place(table)
-        if leaf.min() >= 0:
-            cell = leaf.astype(np.int64) * k + y
-            value = np.bincount(cell, weight, minlength=n * k).reshape(n, k)
-        else:
-            labels = sparse.csr_array((weight, (np.arange(len(y)), y)), (len(y), k))
-            value = (self.leaf_shares(table).T @ labels).toarray(order="C")
-        subtrees.add_up(self.shape, value)
-        return self.replace(value=value)
-
     # -- change ---------------------------------------------------------------------
 
     def replace(self, **changes: Any) -> Tree:
         """A copy with some arrays exchanged."""
         state = {f.name: getattr(self, f.name) for f in fields(self)}
         return Tree(**(state | changes))
+
+    def recount(self, table: Table, y: np.ndarray, weight: np.ndarray) -> Tree:
+        """The same tests with the class counts of other rows.
+
+        A missing value divides them as it divides rows in `predict`.
+        """
+        return self.replace(value=self.class_counts(table, y, weight))
+
+    def with_counts(self, sample: Sample) -> Tree:
+        """The same tests with the class counts of a sample to learn from.
+
+        Unlike in `recount`, the sample itself says in which proportions its rows with
+        missing values are divided, as when the tree was grown on it.
+        """
+        return self.replace(value=learned_counts(self, sample))
+
+    def with_splits(
+        self,
+        splits: Mapping[int, Split | None],
+        sample: Sample,
+        models: Mapping[int, LeafModel | None] | None = None,
+    ) -> Tree:
+        """The tree with other tests in some nodes.
+
+        The branches of a new test are leaves: what lay below the old one is gone. All
+        counts are those of `sample`, rows divided by missing values included.
+
+        Parameters
+        ----------
+        splits : mapping of node to Split or None
+            The new tests; None makes the node a leaf.
+        sample : the training rows
+            With attributes `table`, `y` (codes of classes) and `weight`.
+        models : mapping of node to LeafModel, optional
+            What answers in the leaves that a node of `splits` gets, or in itself where it
+            becomes a leaf.
+
+        Returns
+        -------
+        Tree
+            With the nodes in breadth-first order; importances are not carried over.
+        """
+        records = records_with(self, splits, models or {})
+        tree = tree_from_nodes(self.schema, self.classes, records)
+        kept = {
+            name: getattr(self, name) for name in ("deviation", "costs", "shrinkage")
+        }
+        return tree.replace(**kept).with_counts(sample)
 
     def collapse(self, cut: np.ndarray) -> Tree:
         """The tree with some subtrees cut off.
@@ -633,55 +408,7 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """The public tree: plain lists and dicts, ready for JSON."""
-        out: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "task": self.task,
-            "schema": self.schema.to_dict(),
-        }
-        if self.constant is None:
-            out["classes"] = list(self.classes)
-        if self.costs is not None:
-            out["costs"] = self.costs.tolist()
-        if self.shrinkage is not None:
-            out["shrinkage"] = float(self.shrinkage)
-        out["nodes"] = [self._node_dict(i) for i in range(self.n_nodes)]
-        if self.deviation is not None:
-            out["deviations"] = self.deviation.tolist()
-        return out
-
-    def _node_dict(self, node: int) -> dict[str, Any]:
-        out: dict[str, Any] = {
-            "id": node,
-            "parent": int(self.parent[node]),
-            "kind": KINDS[self.kind[node]],
-            "value": self.value[node].tolist(),
-        }
-        if self.constant is not None and self.loss is not None:
-            out["constant"] = float(self.constant[node])
-            out["loss"] = float(self.loss[node])
-        model = self.model(node)
-        if model is not None:
-            out["model"] = model.to_dict()
-        if self.model_importance is not None and self.model_importance[node]:
-            out["model_importance"] = [list(p) for p in self.model_importance[node]]
-        if self.kind[node] == LEAF:
-            return out
-        split = self.split(node)
-        first = int(self.first_child[node])
-        out["children"] = list(range(first, first + split.n_children))
-        out["merit"] = split.merit
-        out["missing"] = "divide" if split.missing < 0 else split.missing
-        out["test"] = split.to_dict()
-        if split.surrogates:
-            out["surrogates"] = [
-                {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates
-            ]
-        if self.importance is not None and self.importance[node]:
-            out["importance"] = [list(pair) for pair in self.importance[node]]
-        if split.candidates:
-            out["candidates"] = [asdict(c) for c in split.candidates]
-        return out
+        return plain_tree(self)
 
     @classmethod
     def from_dict(cls, data: Any) -> Tree:

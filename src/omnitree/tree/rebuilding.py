@@ -1,0 +1,120 @@
+"""Other tests in a fitted tree: new nodes, and every row counted again.
+
+`records_with` lays out the nodes of a tree in which some tests are exchanged.
+`learned_counts` sends the rows that a tree learns from down its branches. `branch_rows` is
+the rule by which rows with missing values are divided while a tree learns: in proportion to
+the weight of the rows that the test can place. The grower uses it too, so a tree that was
+changed has the counts that growing it would have given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.table import Table
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.records import NodeRecord
+from omnitree.tree.routing import LEAF
+from omnitree.tree.splits import Split
+
+if TYPE_CHECKING:
+    from omnitree.tree.tree import Tree
+
+
+class Sample(Protocol):
+    """Rows with classes and weights."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def y(self) -> NDArray: ...
+    @property
+    def weight(self) -> NDArray[np.float64]: ...
+
+
+class BranchRows(NamedTuple):
+    """Rows of a node that take one branch: their positions there, and their weights."""
+
+    at: NDArray[np.intp]
+    weight: NDArray[np.float64]
+
+
+def branch_rows(
+    split: Split, table: Table, rows: NDArray[np.int64], weight: NDArray[np.float64]
+) -> tuple[list[BranchRows], bool]:
+    """The rows of each branch of a test, and whether some of them were divided."""
+    branch = split.route(table, rows)
+    if split.missing >= 0:
+        branch[branch < 0] = split.missing
+    known = branch >= 0
+    if known.all():
+        at = [np.flatnonzero(branch == b) for b in range(split.n_children)]
+        return [BranchRows(here, weight[here]) for here in at], False
+    size = np.zeros(split.n_children)
+    np.add.at(size, branch[known], weight[known])
+    if not size.any():
+        size += 1.0  # nothing known: equal parts, as in `predict`
+    parts = []
+    for b in range(split.n_children):
+        here, own = branch == b, weight
+        if size[b] > 0:
+            here |= ~known
+            own = np.where(known, weight, weight * (size[b] / size.sum()))
+        parts.append(BranchRows(np.flatnonzero(here), own[here]))
+    return parts, True
+
+
+def learned_counts(tree: Tree, sample: Sample) -> NDArray[np.float64]:
+    """Class counts of every node, of the rows that the tree learns from."""
+    table, y = sample.table, sample.y
+    leaf = tree.place(table)
+    if leaf.min() >= 0:
+        return tree.counts_in(leaf, y, sample.weight)
+    value = np.zeros_like(tree.value)
+    waiting = {0: (np.arange(len(y)), sample.weight)}
+    for node in range(tree.n_nodes):  # parents come before children
+        rows, weight = waiting.pop(node)
+        value[node] = np.bincount(y[rows], weight, minlength=value.shape[1])
+        if tree.kind[node] != LEAF:
+            parts, _ = branch_rows(tree.split(node), table, rows, weight)
+            first = int(tree.first_child[node])
+            for child, part in enumerate(parts, start=first):
+                waiting[child] = rows[part.at], part.weight
+    return value
+
+
+def records_with(
+    tree: Tree,
+    splits: Mapping[int, Split | None],
+    models: Mapping[int, LeafModel | None],
+) -> list[NodeRecord]:
+    """Nodes of the tree with other tests, breadth first, as yet without counts."""
+    nothing = np.zeros(tree.value.shape[1])
+    records: list[NodeRecord] = []
+    # A node is an old one, or a new leaf with the model of the old node above it.
+    queue: list[tuple[int, int, bool]] = [(0, -1, False)]
+    for old, parent, is_new in queue:  # grows while it is read
+        record = NodeRecord(parent, nothing)
+        records.append(record)
+        if is_new:
+            record.model = models.get(old)
+            continue
+        record.model = tree.model(old)
+        own, first_child = len(records) - 1, len(queue)
+        if old in splits:
+            record.split = splits[old]
+            if record.split is None:
+                record.model = models.get(old)
+                continue
+            queue += [(old, own, True)] * record.split.n_children
+        elif tree.kind[old] != LEAF:
+            record.split = tree.split(old)
+            start = int(tree.first_child[old])
+            below = range(start, start + int(tree.n_children[old]))
+            queue += [(child, own, False) for child in below]
+        record.children = range(first_child, len(queue))
+    return records
