@@ -13,8 +13,8 @@ from omnitree.parts.direction import Fisher
 class ByNode(Linear):
     """The oracle: `Linear.fit` at every node."""
 
-    def grows(self, node):
-        return False
+    def search(self, problem):
+        return None
 
 
 def make_case(seed, kind):

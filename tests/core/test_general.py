@@ -14,10 +14,10 @@ from tests import naive
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier
+from omnitree.growing.axis_trees import CATEGORIES
 from omnitree.growing.missing import MISSING
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
-from omnitree.learners.univariate import CATEGORIES
 from omnitree.parts.merit import MERITS, Gini, Merit
 
 # Filling comes before the search, which then sees no gaps.

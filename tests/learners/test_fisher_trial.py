@@ -15,7 +15,6 @@ from omnitree.growing.stopping import Limits
 from omnitree.learners import Linear
 from omnitree.learners.fisher_trial import NARROW, train_parts
 from omnitree.parts.direction import Fisher
-from omnitree.parts.merit import MERITS
 
 
 def make_node(seed, kind):
@@ -53,8 +52,8 @@ def divisions_of(node, rng):
 
 def assert_like_fits(node, divisions, learner, expansion):
     """Every row is on the side where the fit of the part alone sends it."""
-    direction, merit = learner.direction, MERITS.resolve(learner.merit)
-    weights, cuts = train_parts(divisions, expansion, direction, merit)
+    direction = learner.direction
+    weights, cuts = train_parts(divisions, expansion, learner._fisher_search())
     columns = node.view(expansion).columns
     for d in range(len(divisions)):
         part, at = divisions.part(d), divisions.training(d)
@@ -101,7 +100,7 @@ def test_moments_of_cells_or_blas(threshold, monkeypatch):
         node, rng = make_node(seed, "plain")
         divisions = Divisions.five_by_two(node, rng)
         if threshold == 0 and divisions.moments("linear") is None:
-            found = train_parts(divisions, "linear", Fisher(), MERITS["gain"]())
+            found = train_parts(divisions, "linear", Linear()._fisher_search())
             assert found is None  # the parts sum their own
         else:
             assert_like_fits(node, divisions, Linear(direction=Fisher()), "linear")
@@ -112,7 +111,7 @@ def test_products_of_columns():
         node, rng = make_node(seed, "plain")
         learner = Linear(direction=Fisher(), expansion="quadratic")
         divisions = Divisions.five_by_two(node, rng)
-        assert train_parts(divisions, "quadratic", Fisher(), MERITS["gain"]()) is None
+        assert train_parts(divisions, "quadratic", learner._fisher_search()) is None
         node.view("quadratic").remember()
         assert_like_fits(node, divisions, learner, "quadratic")
 

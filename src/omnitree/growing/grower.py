@@ -4,9 +4,10 @@ Take a node, ask the learner, route the rows, append the children. Rows that nei
 nor surrogates can place go to the test's `missing` branch or, divided, to all branches
 with a part of their weight (fractional instances: they live here and in the router, see
 `missing.py`). With `max_leaves` the queue is a heap and the node whose test promises most
-is split first. Learners that grow whole trees in compiled code do so (no deeper than such a
-tree can be); best-first growth is then a choice among the splits already found, with the
-same result, since a node's test does not depend on the order of growth.
+is split first. Where compiled code can grow the same tree whole (`dispatch.py` says where),
+it does, no deeper than such a tree can be; best-first growth is then a choice among the
+splits already found, with the same result, since a node's test does not depend on the order
+of growth.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.table import Table
+from omnitree.growing.axis_trees import Tick
+from omnitree.growing.dispatch import Grower, Search, growers_for
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.missing import Mean, fill_values
 from omnitree.growing.node import Node, make_children
@@ -39,13 +42,23 @@ def grow(
             progress.update(fraction)
             return limits.expired()
 
-        if not learner.grows(root):
-            return _grow_by_node(root, classes, learner, tick)
+        search = learner.search(root.problem)
+        growers = growers_for(search, root.problem)
+        if search is None or not growers:
+            return grow_by_node(root, classes, learner, tick)
         watched = verbose or limits.deadline is not None
-        tree = learner.grow(root, classes, tick if watched else None)
-    if limits.max_leaves is not None:
-        tree = tree.collapse(beyond_best_leaves(tree, limits.max_leaves))
-    return tree
+        return grow_whole(growers[0], search, root, classes, tick if watched else None)
+
+
+def grow_whole(
+    grower: Grower, search: Search, root: Node, classes: tuple, tick: Tick | None = None
+) -> Tree:
+    """Grow a tree in one call of compiled code."""
+    tree = grower.grow(search, root, classes, tick)
+    max_leaves = root.problem.limits.max_leaves
+    if max_leaves is None:
+        return tree
+    return tree.collapse(beyond_best_leaves(tree, max_leaves))
 
 
 def _grow_filled(
@@ -65,7 +78,8 @@ def _grow_filled(
     return tree.replace(missing=branch)
 
 
-def _grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Any) -> Tree:
+def grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Tick) -> Tree:
+    """Grow a tree with the tests that `learner.fit` finds, node by node."""
     limits = root.problem.limits
     records = [root.record(-1)]
     queue: list[tuple[float, int, Node, Split]] = []

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
 from omnitree.growing.constraints import Constraints
+from omnitree.growing.dispatch import Search
 from omnitree.growing.divisions import Divisions
-from omnitree.growing.node import Node
+from omnitree.growing.node import Node, Problem
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
-from omnitree.tree.tree import Tree
 
-Tick = Callable[[float], bool]
 Floats = NDArray[np.float64]
 
 
@@ -23,12 +22,17 @@ class SplitLearner(Part):
     """Finds one test for one node.
 
     A learner is a value: its constructor arguments are its whole state and `fit` returns
-    what it found, so one learner serves every node of every tree in any thread. Learners
-    whose nodes are many and small can set `grows_trees` and grow a whole tree in one call.
+    what it found, so one learner serves every node of every tree in any thread. Where
+    compiled code can find the same tests for a whole tree, `search` says what to look for.
     """
 
-    grows_trees = False
     uses_costs = False  # whether it weighs what features cost
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Another `fit` finds other tests: compiled code must not stand in for it.
+        if "fit" in vars(cls) and "search" not in vars(cls):
+            cls.search = SplitLearner.search  # type: ignore[method-assign]
 
     @property
     def label(self) -> str:
@@ -43,9 +47,9 @@ class SplitLearner(Part):
         """Rules that its tests keep, for a table of this schema."""
         return None
 
-    def grows(self, node: Node) -> bool:
-        """Whether it grows the whole tree below this node in one call."""
-        return self.grows_trees
+    def search(self, problem: Problem) -> Search | None:
+        """What `fit` looks for, if compiled code knows it; see `dispatch.py`."""
+        return None
 
     def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Error on the test part of every division, trained on the other part.
@@ -67,7 +71,3 @@ class SplitLearner(Part):
                 branches = [np.where(b < 0, split.missing, b) for b in branches]
             errors[d] = divisions.error(d, *branches)
         return errors
-
-    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
-        """Grow the whole tree below `node`; `tick(fraction)` stops it by saying true."""
-        raise AssertionError(f"{type(self).__name__} grows no trees")

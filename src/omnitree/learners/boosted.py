@@ -16,8 +16,8 @@ from omnitree._core.linear import logitboost as kernel
 from omnitree.growing.linear_rows import Floats
 from omnitree.growing.node import Node
 from omnitree.growing.part import number
+from omnitree.growing.threads import one_thread
 from omnitree.learners.trial import Folds, Trial, TrialLearner
-from omnitree.parts.coefficients.threads import one_thread
 from omnitree.parts.leaves.boosting import Boosted as Model
 from omnitree.resampling.folds import parts_of
 from omnitree.resampling.held_out import HeldOut

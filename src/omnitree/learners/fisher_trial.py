@@ -10,24 +10,21 @@ import numpy as np
 
 from omnitree._core.linear import fisher_tree as kernel
 from omnitree.growing.divisions import Divisions
+from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.linear_rows import Floats
-from omnitree.parts.coefficients.threads import one_thread
-from omnitree.parts.direction import Fisher
-from omnitree.parts.direction.fisher import PCA
-from omnitree.parts.merit import Merit
+from omnitree.growing.threads import one_thread
 
 # With more columns moments had better be summed by BLAS.
 NARROW = 100
 
 
 def train_parts(
-    divisions: Divisions, expansion: str, direction: Fisher, merit: Merit
+    divisions: Divisions, expansion: str, search: FisherSearch
 ) -> tuple[Floats, Floats] | None:
     """Weights (D, p) and cuts (D,) of the tests; None where compiled code does not serve.
 
     A part without a test has weights of 0 only.
     """
-    direction.checked()
     node, view = divisions.node, divisions.node.view(expansion)
     lies, p = view.matrix_lines(), view.n_columns
     if lies is None or not p or not len(view.rows):
@@ -53,9 +50,9 @@ def train_parts(
             member.view(np.uint8),
             None if view.plain else np.ascontiguousarray(view.weight),
             view.n_classes,
-            PCA.index(direction.pca),
-            direction.epsilon,
-            merit.code,
+            search.pca,
+            search.epsilon,
+            search.merit,
             sums,
             second,
             # NumPy's large arrays lie in large pages, which are much faster to fill.

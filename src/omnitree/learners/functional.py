@@ -12,8 +12,8 @@ import numpy as np
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.part import number
+from omnitree.growing.threads import one_thread
 from omnitree.learners.constructive import best_cut
-from omnitree.parts.coefficients.threads import one_thread
 from omnitree.parts.discriminants.base import DIGITS
 from omnitree.parts.leaves.boosting import Boosted, Columns
 from omnitree.tree.splits import Constructed, LinearSplit, Split

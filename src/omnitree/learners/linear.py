@@ -11,21 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.divisions import ROOM, Divisions
-from omnitree.growing.learner import SplitLearner, Tick
+from omnitree.growing.fisher_trees import FisherSearch
+from omnitree.growing.learner import SplitLearner
 from omnitree.growing.linear_rows import Floats, LinearRows
-from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.node import EXPANSIONS, Node, Problem
 from omnitree.growing.part import number, unknown
-from omnitree.learners.fisher_tree import can_grow, grow_fisher, is_known
 from omnitree.learners.fisher_trial import train_parts
 from omnitree.parts.direction import DIRECTIONS, Fisher
-from omnitree.parts.direction.fisher import Projections
-from omnitree.parts.grouping import GROUPINGS
+from omnitree.parts.direction.fisher import PCA, Projections
+from omnitree.parts.grouping import GROUPINGS, Exchange
 from omnitree.parts.merit import MERITS, Merit
 from omnitree.parts.merit.base import CUSTOM
 from omnitree.parts.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
 from omnitree.parts.threshold.base import Projected
 from omnitree.tree.splits import Split
-from omnitree.tree.tree import Tree
 
 
 def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:
@@ -126,25 +125,28 @@ class Linear(SplitLearner):
             return type(direction).__name__.lower()
         return self.expansion
 
-    def grows(self, node: Node) -> bool:
-        """Whether compiled code grows the whole tree."""
-        return (
-            self.expansion == "linear"
-            and self.max_features_per_test is None
-            and not self.fallback
-            and can_grow(
-                node,
-                GROUPINGS.resolve(self.grouping),
-                DIRECTIONS.resolve(self.direction),
-                THRESHOLDS.resolve(self.threshold),
-                MERITS.resolve(self.merit),
-            )
-        )
+    def search(self, problem: Problem) -> FisherSearch | None:
+        """What it looks for, if its columns are the encoded ones as they are."""
+        return self._fisher_search() if self.expansion == "linear" else None
 
-    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
-        """The whole tree of a training table (all its rows, in order)."""
-        direction = DIRECTIONS.resolve(self.direction).checked()
-        return grow_fisher(node, classes, direction, MERITS.resolve(self.merit), tick)
+    def _fisher_search(self) -> FisherSearch | None:
+        """Its parts for compiled code, which knows few of them."""
+        direction = DIRECTIONS.resolve(self.direction)
+        threshold = THRESHOLDS.resolve(self.threshold)
+        merit = MERITS.resolve(self.merit)
+        if (
+            type(GROUPINGS.resolve(self.grouping)) is not Exchange
+            or type(direction) is not Fisher
+            or direction.shrinkage is not None
+            or type(threshold) is not EqualVariance
+            or threshold.between
+            or merit.code == CUSTOM
+            or self.max_features_per_test is not None
+            or self.fallback
+        ):
+            return None
+        direction.checked()
+        return FisherSearch(merit.code, PCA.index(direction.pca), direction.epsilon)
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best linear test for one node."""
@@ -175,11 +177,8 @@ class Linear(SplitLearner):
             return super().trial_errors(divisions, rng)
         if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
             rows.remember()  # once for all parts
-        merit, found = MERITS.resolve(self.merit), None
-        grouping = GROUPINGS.resolve(self.grouping)
-        threshold = THRESHOLDS.resolve(self.threshold)
-        if is_known(grouping, direction, threshold, merit) and not self.fallback:
-            found = train_parts(divisions, expansion, direction, merit)
+        search = self._fisher_search()
+        found = None if search is None else train_parts(divisions, expansion, search)
         if found is None:
             moments = divisions.moments(expansion)
             if moments is None:

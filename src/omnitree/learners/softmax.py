@@ -15,8 +15,8 @@ from omnitree.growing.column_source import Quadratic
 from omnitree.growing.linear_rows import Floats
 from omnitree.growing.node import Node
 from omnitree.growing.part import number
+from omnitree.growing.threads import one_thread
 from omnitree.learners.trial import Folds, Trial, TrialLearner
-from omnitree.parts.coefficients.threads import one_thread
 from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.parts.discriminants.softmax_folds import Validated, kept, validate
 from omnitree.parts.discriminants.softmax_sparse import Thinned, enough, fewest

@@ -2,11 +2,9 @@
 
 All cuts between adjacent distinct values of every numeric feature are tried under any
 merit; symbolic features become a branch per symbol, two sets of symbols, or one symbol
-against the rest. Whole trees are grown in compiled code: `_core/presort` for plain numbers
-without gaps under Gini, gain, gain ratio or entropy (sorted once, O(d n) a level),
-`_core/general` for everything else. Ties go to the lowest feature index, then to the lowest
-cut. Used by the presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and
-random-attribute.
+against the rest. Whole trees are grown in compiled code (`growing/axis_trees.py`). Ties go
+to the lowest feature index, then to the lowest cut. Used by the presets id3, c4.5, rp-c4.5,
+cart, uni-gini, uni-gain-ratio and random-attribute.
 """
 
 from __future__ import annotations
@@ -16,28 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from omnitree._core.univariate import general, presort
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
+from omnitree.growing.axis_trees import CATEGORIES, AxisSearch
 from omnitree.growing.constraints import Constraints
-from omnitree.growing.learner import SplitLearner, Tick
-from omnitree.growing.missing import Fractional, Surrogate
+from omnitree.growing.dispatch import growers_for
+from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node, Problem
 from omnitree.growing.part import number, unknown
 from omnitree.growing.stopping import Limits
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
-from omnitree.parts.merit import CUSTOM, MERITS, Gain, GainRatio
-from omnitree.tree.splits import KINDS, Split
-from omnitree.tree.tree import LEAF, Tree
-
-CATEGORIES = ("multiway", "subset", "one_rest", "groups")
-# Merits that presort.hpp knows: its code, and the factor from its scale to the merit's.
-PRESORTED = {
-    "Gini": (0, 1.0),
-    "Gain": (1, 1.0),
-    "GainRatio": (1, 1.0),
-    "Entropy": (1, float(np.log(2))),
-}
+from omnitree.parts.merit import MERITS
+from omnitree.tree.splits import Split
 
 
 class Univariate(SplitLearner):
@@ -94,7 +82,6 @@ class Univariate(SplitLearner):
     2.5
     """
 
-    grows_trees = True
     uses_costs = True
 
     def __init__(
@@ -125,14 +112,28 @@ class Univariate(SplitLearner):
         """What `monotone` and `interactions` say."""
         return Constraints.of(self.monotone, self.interactions, schema)
 
-    def grows(self, node: Node) -> bool:
-        """Whether it grows whole trees: nothing about features has to be kept in mind."""
+    def search(self, problem: Problem) -> AxisSearch | None:
+        """What it looks for; None where something about features has to be kept in mind."""
         free = self.monotone is None and self.interactions is None
-        return free and node.problem.feature_costs is None
+        return self._search() if free and problem.feature_costs is None else None
+
+    def _search(self) -> AxisSearch:
+        _among("categories", self.categories, CATEGORIES)
+        _among("choice", self.choice, ("best", "random"))
+        _among("threshold", self.threshold, ("midpoint", "value"))
+        return AxisSearch(
+            merit=MERITS.resolve(self.merit),
+            categories=self.categories,
+            random_feature=self.choice == "random",
+            min_branch=number("min_branch", self.min_branch),
+            release8=bool(self.release8),
+            value_thresholds=self.threshold == "value",
+            collapse=bool(self.collapse),
+        )
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
-        if not self.grows(node):
+        if self.search(node.problem) is None:
             return self._fit_ruled(node, rng)
         table = node.problem.table
         return self._stump(node, Table(table.values[node.rows], table.schema), rng)
@@ -188,139 +189,13 @@ class Univariate(SplitLearner):
             seed=int(rng.integers(2**63)),
         )
         root = Node(part, np.arange(len(node.rows)), node.weight)
-        stump = self._grow(root, (), None, merit)
+        search = replace(self._search(), collapse=False)
+        if merit is not None:
+            search = replace(search, merit=merit)
+        stump = growers_for(search, part)[0].grow(search, root, (), None)
         return None if stump.n_nodes == 1 else stump.split(0)
-
-    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
-        """The whole tree of a training table (all its rows, in order)."""
-        tree = self._grow(node, classes, tick)
-        return tree.collapse(useless(tree)) if self.collapse else tree
-
-    def _grow(
-        self, node: Node, classes: tuple, tick: Tick | None, merit: Any = None
-    ) -> Tree:
-        problem, limits = node.problem, node.problem.limits
-        table = problem.table
-        merit = merit or MERITS.resolve(self.merit)
-        min_branch = number("min_branch", self.min_branch)
-        # Whether a subtree is useless shows only when it is grown whole.
-        max_depth = limits.max_depth if self.collapse else limits.depth_needed
-        _among("categories", self.categories, CATEGORIES)
-        _among("choice", self.choice, ("best", "random"))
-        _among("threshold", self.threshold, ("midpoint", "value"))
-        if self._can_presort(node, merit):
-            code, factor = PRESORTED[type(merit).__name__]
-            plain = (node.weight == 1.0).all()
-            grown = presort.grow_numeric(
-                table.values,
-                node.y,
-                None if plain else node.weight,
-                problem.n_classes,
-                code,
-                limits.min_rows,
-                min_branch,
-                max_depth,
-                tick,
-                by_ratio=merit.code == GainRatio.code,
-                release8=bool(self.release8),
-                value_thresholds=self.threshold == "value",
-                sorted_as=table.sorted_as,
-            )
-            return axis_tree(node, classes, grown, factor)
-        options: dict[str, Any] = {
-            "merit": merit.code,
-            "missing": problem.missing.code,
-            "categories": {"multiway": 0, "subset": 1, "one_rest": 2, "groups": 3}[
-                self.categories
-            ],
-            "random_attribute": self.choice == "random",
-            "release8": bool(self.release8),
-            "threshold_is_value": self.threshold == "value",
-            "min_rows": limits.min_rows,
-            "min_branch": min_branch,
-            "max_depth": max_depth,
-            "max_surrogates": (problem.missing.max_surrogates if table.has_gaps else 0),
-            "seed": problem.seed,
-        }
-        arrays = general.grow_general(
-            table.values,
-            node.y,
-            node.weight,
-            table.schema.n_categories,
-            problem.n_classes,
-            options,
-            merit if merit.code == CUSTOM else None,
-            tick,
-        )
-        return Tree(schema=table.schema, classes=classes, **arrays)
-
-    def _can_presort(self, node: Node, merit: Any) -> bool:
-        table = node.problem.table
-        return (
-            type(merit).__name__ in PRESORTED
-            and merit.code != CUSTOM
-            and self.choice == "best"
-            and (not self.release8 or isinstance(merit, Gain | GainRatio))
-            and not table.has_gaps
-            and not table.schema.n_categories.any()
-        )
 
 
 def _among(name: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
         raise ValueError(unknown(name, value, list(known)))
-
-
-def axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
-    """A tree from the plain arrays of `_core/presort`."""
-    feature = grown["feature"]
-    inner = feature >= 0
-    n = int(inner.sum())
-    index = np.zeros(2 * n, dtype=np.int32)
-    index[::2] = feature[inner]
-    tree = Tree(
-        schema=node.problem.table.schema,
-        classes=classes,
-        kind=np.where(inner, KINDS.index("axis"), LEAF),
-        first_child=grown["first_child"],
-        n_children=np.where(inner, 2, 0),
-        parent=grown["parent"],
-        missing=np.where(inner, -1, 0),
-        merit=grown["merit"] * factor,
-        value=grown["value"],
-        test_start=np.concatenate([[0], np.cumsum(inner)]),
-        test_kind=np.full(n, KINDS.index("axis")),
-        index_ptr=2 * np.arange(n + 1),
-        weight_ptr=np.arange(n + 1),
-        index=index,
-        weight=grown["threshold"][inner],
-    )
-    policy = node.problem.missing
-    if isinstance(policy, Fractional) or not n:
-        return tree
-    branch = np.zeros(tree.n_nodes, dtype=np.int32)
-    if isinstance(policy, Surrogate):  # no gaps, no surrogates: the larger branch
-        weight = tree.value.sum(axis=1)
-        left = tree.first_child[inner]
-        branch[inner] = weight[left + 1] > weight[left]
-    else:
-        mean = tree.axis_means(node.problem.table, node.weight)
-        branch[inner] = mean[inner] > grown["threshold"][inner]
-    return tree.replace(missing=branch)
-
-
-def useless(tree: Tree) -> np.ndarray:
-    """Nodes whose subtree makes no fewer training errors than a leaf, as C4.5 has it."""
-    as_leaf = tree.value.sum(axis=1) - tree.value.max(axis=1)
-    errors = as_leaf.copy()
-    below = np.zeros(tree.n_nodes)
-    cut = np.zeros(tree.n_nodes, dtype=bool)
-    for node in range(tree.n_nodes - 1, -1, -1):  # children before parents
-        if tree.kind[node] != LEAF:
-            errors[node] = below[node]
-            if below[node] >= as_leaf[node] - 1e-3:
-                cut[node] = True
-                errors[node] = as_leaf[node]
-        if node:
-            below[tree.parent[node]] += errors[node]
-    return cut

@@ -2,8 +2,8 @@
 
 Numbers are cut between adjacent values; symbols are ordered by their mean target and cut
 once, which is the best of all subsets under the squared error (Fisher 1958; Breiman et al.
-1984, section 8.8). A table of complete numbers, with constants in the leaves and the squared
-error, is grown whole in compiled code (`_core/presort.hpp`). Ties go to the lowest feature
+1984, section 8.8). With constants in the leaves compiled code may grow the whole tree
+(`growing/dispatch.py`). Ties go to the lowest feature
 index, then to the lowest cut.
 """
 
@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core.univariate import general, presort
+from omnitree._core.univariate import general
 from omnitree.data.schema import Schema
+from omnitree.growing.axis_trees import AxisSearch
 from omnitree.growing.constraints import Constraints
-from omnitree.growing.criterion import SquaredError
 from omnitree.growing.divisions import Divisions
-from omnitree.growing.learner import Floats, SplitLearner, Tick
+from omnitree.growing.learner import Floats, SplitLearner
 from omnitree.growing.missing import Fractional, Mean, Surrogate
-from omnitree.growing.node import Node
+from omnitree.growing.node import Node, Problem
 from omnitree.growing.part import number
 from omnitree.learners.regression.search import (
     Cut,
@@ -30,10 +30,8 @@ from omnitree.learners.regression.search import (
     trial_losses,
 )
 from omnitree.learners.ruled import best_ruled
-from omnitree.learners.univariate import axis_tree
 from omnitree.parts.leaves import ConstantLeaves
 from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
-from omnitree.tree.tree import Tree
 
 
 class RegressionUnivariate(SplitLearner):
@@ -113,37 +111,11 @@ class RegressionUnivariate(SplitLearner):
         """Mean loss on the test part of every division, trained on the other part."""
         return trial_losses(self, divisions, rng)
 
-    def grows(self, node: Node) -> bool:
-        """Whether the kernel for complete numbers can do it."""
-        problem = node.problem
-        return (
-            not self._ruled
-            and type(problem.criterion) is SquaredError
-            and type(problem.leaves) is ConstantLeaves
-            and not problem.table.has_gaps
-            and not problem.table.schema.n_categories.any()
-        )
-
-    def grow(self, node: Node, classes: tuple, tick: Tick | None) -> Tree:
-        """The whole tree of a training table (all its rows, in order)."""
-        limits = node.problem.limits
-        mean = np.average(node.target, weights=node.weight)
-        grown = presort.grow_targets(
-            node.problem.table.values,
-            node.target - mean,
-            None if (node.weight == 1.0).all() else node.weight,
-            limits.min_rows,
-            number("min_branch", self.min_branch),
-            limits.depth_needed,
-            tick,
-        )
-        stats = grown["value"]
-        weight, sums, squares = stats[:, 0], stats[:, 1], stats[:, 2]
-        grown["value"] = weight[:, None]
-        tree = axis_tree(node, classes, grown, 1.0)
-        loss = np.maximum(squares - sums**2 / weight, 0.0)
-        loss[stats[:, 3] == stats[:, 4]] = 0.0
-        return tree.replace(constant=sums / weight + mean, loss=loss)
+    def search(self, problem: Problem) -> AxisSearch | None:
+        """What it looks for, where leaves hold constants and no rule has to be kept."""
+        if self._ruled or type(problem.leaves) is not ConstantLeaves:
+            return None
+        return AxisSearch(min_branch=number("min_branch", self.min_branch))
 
     def _features(self, node: Node) -> list[Projection]:
         """The features that vary at a node, as projections of its rows."""

@@ -14,9 +14,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from omnitree.growing.part import number
+from omnitree.growing.threads import one_thread
 from omnitree.parts.coefficients.base import Cases, Coefficients, Floats, Machine
 from omnitree.parts.coefficients.rls import with_constant
-from omnitree.parts.coefficients.threads import one_thread
 
 
 class Perceptron(Coefficients):

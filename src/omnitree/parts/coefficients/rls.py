@@ -12,8 +12,8 @@ from scipy import linalg
 
 from omnitree._core.linear import machine as kernel
 from omnitree.growing.part import number
+from omnitree.growing.threads import one_thread
 from omnitree.parts.coefficients.base import Cases, Coefficients, Floats, Machine
-from omnitree.parts.coefficients.threads import one_thread
 
 
 class RLS(Coefficients):

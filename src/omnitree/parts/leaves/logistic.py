@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.part import number
-from omnitree.parts.coefficients.threads import one_thread
+from omnitree.growing.threads import one_thread
 from omnitree.parts.leaves.base import Leaves, Training
 from omnitree.parts.leaves.boosting import Boosted, Columns, steps_by_folds
 from omnitree.resampling.folds import deal

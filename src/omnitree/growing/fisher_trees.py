@@ -1,60 +1,46 @@
 """Whole trees of Fisher's discriminants, grown in one call of compiled code.
 
-`_core/fisher_tree` does for a table without gaps what `Linear` does node by node, with
-groups by exchange and cuts for equal variances; here are the terms, and the tree made of its
-arrays. Used by `Linear.grow`.
+`_core/fisher_tree` does for a table without missing values what `Linear` does node by node,
+with groups by exchange and cuts for equal variances. Used through the table of
+`dispatch.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from omnitree._core.linear import fisher_tree as kernel
-from omnitree.growing.learner import Tick
+from omnitree.growing.axis_trees import Tick
 from omnitree.growing.node import Node
-from omnitree.parts.coefficients.threads import one_thread
-from omnitree.parts.direction import Fisher
-from omnitree.parts.direction.fisher import PCA
-from omnitree.parts.grouping import Exchange, Grouping
-from omnitree.parts.merit import Merit
-from omnitree.parts.merit.base import CUSTOM
-from omnitree.parts.threshold import EqualVariance, Threshold
+from omnitree.growing.threads import one_thread
 from omnitree.tree.leaf_models import ranges, starts
 from omnitree.tree.splits import KINDS
 from omnitree.tree.tree import LEAF, Tree
 
 
-def is_known(
-    grouping: Grouping, direction: Any, threshold: Threshold, merit: Merit
-) -> bool:
-    """Whether compiled code knows these parts."""
-    return (
-        type(grouping) is Exchange
-        and type(direction) is Fisher
-        and direction.shrinkage is None
-        and type(threshold) is EqualVariance
-        and not threshold.between
-        and merit.code != CUSTOM
-    )
+@dataclass(frozen=True)
+class FisherSearch:
+    """Fisher's direction between two groups of classes, cut for equal variances.
 
+    Attributes
+    ----------
+    merit : int
+        Code of the merit that compares groups.
+    pca : int
+        0: principal components where the scatter is singular, 1: always, 2: never.
+    epsilon : float
+        Share of the variance that components keep.
+    """
 
-def can_grow(
-    node: Node, grouping: Grouping, direction: Any, threshold: Threshold, merit: Merit
-) -> bool:
-    """Whether compiled code knows these parts, and the table suits it."""
-    problem = node.problem
-    return (
-        is_known(grouping, direction, threshold, merit)
-        and problem.criterion is None
-        and problem.standardised.n_columns > 0
-        and not problem.standardised.has_gaps
-    )
+    merit: int
+    pca: int
+    epsilon: float
 
 
 def grow_fisher(
-    node: Node, classes: tuple, direction: Fisher, merit: Merit, tick: Tick | None
+    search: FisherSearch, node: Node, classes: tuple, tick: Tick | None
 ) -> Tree:
     """The whole tree of a training table (all its rows, in order)."""
     problem, source = node.problem, node.problem.standardised
@@ -69,9 +55,9 @@ def grow_fisher(
             node.y,
             None if plain else node.weight,
             problem.n_classes,
-            PCA.index(direction.pca),
-            direction.epsilon,
-            merit.code,
+            search.pca,
+            search.epsilon,
+            search.merit,
             problem.limits.min_rows,
             problem.limits.depth_needed,
             tick,
