@@ -15,6 +15,7 @@ from omnitree.growing.stopping import Limits
 from omnitree.learners import Linear
 from omnitree.learners.fisher_trial import NARROW, train_parts
 from omnitree.parts.direction import Fisher
+from omnitree.parts.merit import MERITS
 
 
 def make_node(seed, kind):
@@ -52,7 +53,7 @@ def divisions_of(node, rng):
 
 def assert_like_fits(node, divisions, learner, expansion):
     """Every row is on the side where the fit of the part alone sends it."""
-    direction = learner.direction
+    merit = MERITS.resolve(learner.merit)
     weights, cuts = train_parts(divisions, expansion, learner._fisher_search())
     columns = node.view(expansion).columns
     for d in range(len(divisions)):
