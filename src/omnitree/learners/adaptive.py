@@ -23,7 +23,7 @@ class Adaptive(SplitLearner):
     ----------
     grouping : str or Grouping, default="one_rest"
         Found for each column by itself, and for the linear combination.
-    direction : str or part, default="fisher"
+    direction : str or Direction, default="fisher"
         Of the linear combination.
     threshold : str or Threshold, default="kolmogorov_smirnov"
     merit : str or Merit, default="kolmogorov_smirnov"

@@ -86,7 +86,7 @@ class Linear(SplitLearner):
     ----------
     grouping : str or Grouping, default="exchange"
         How more than two classes become two groups.
-    direction : str or Fisher, default="fisher"
+    direction : str or Direction, default="fisher"
     threshold : str or Threshold, default="equal_variance"
     merit : str or Merit, default="gain"
         Compares groupings and, with an exhaustive threshold, cuts.

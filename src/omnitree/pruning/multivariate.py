@@ -60,6 +60,7 @@ class MultivariatePruning(ReducedError):
                 "it cannot keep models in leaves; choose another pruning, or "
                 "leaves='majority'"
             )
+        COEFFICIENTS.resolve(self.coefficients)  # wrong ones are told, used or not
         tree = super().prune(tree, evidence)
         held_out = held_out_rows(evidence, "multivariate")
         simpler: dict[int, tuple[Split, np.ndarray]] = {}

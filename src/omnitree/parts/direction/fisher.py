@@ -19,7 +19,8 @@ from scipy import linalg
 
 from omnitree._core.linear import discriminant as kernel
 from omnitree.growing.linear_rows import Floats, LinearRows
-from omnitree.growing.part import Part, number, unknown
+from omnitree.growing.part import number, unknown
+from omnitree.parts.direction.base import Direction
 from omnitree.parts.direction.sparse import best_columns
 from omnitree.parts.threshold.base import Projected
 
@@ -135,7 +136,7 @@ class MixedProjection(Projected):
         return np.stack([below, above], axis=1)
 
 
-class Fisher(Part):
+class Fisher(Direction):
     """Fisher's linear discriminant (LDT05, section 2.1).
 
     Parameters

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.linear_rows import Floats, LinearRows
-from omnitree.growing.part import Part, number
+from omnitree.growing.part import number
+from omnitree.parts.direction.base import Direction
 from omnitree.parts.threshold.base import Projected
 
 
@@ -59,7 +60,7 @@ class LogisticProjections:
         return Projected(self.rows, (self.rows.columns - self.rows.mean) @ basis, left)
 
 
-class Logistic(Part):
+class Logistic(Direction):
     """Logistic regression, penalised by the squared length of the weights.
 
     Parameters
