@@ -55,13 +55,18 @@ def load(name: str, rows: int = ROWS) -> tuple[pd.DataFrame, np.ndarray]:
 @cache
 def _load_whole(name: str) -> Loaded:
     source = TABLES[name]
-    found = importlib.util.find_spec(_module(source.package))
+    return source.read(package_folder(source.package))
+
+
+def package_folder(package: str) -> Path:
+    """Where an installed package is, without importing it."""
+    found = importlib.util.find_spec(_module(package))
     if found is None or not found.submodule_search_locations:
         raise ModuleNotFoundError(
-            f"the table {name!r} is in the package {source.package}, which is not "
-            "installed (omnitree[bench]; see `bench` in the Makefile)"
+            f"the package {package}, which holds the table, is not installed "
+            "(omnitree[bench]; see `bench` in the Makefile)"
         )
-    return source.read(Path(found.submodule_search_locations[0]))
+    return Path(found.submodule_search_locations[0])
 
 
 def _module(package: str) -> str:

@@ -72,7 +72,9 @@ FIT = {
         "'took' holds durations",
     ),
     "ids alone": (
-        lambda: fit(pd.DataFrame({"id": [f"A{i}" for i in range(30)]})),
+        lambda: fit(
+            pd.DataFrame({"id": [f"A{i}" for i in range(30)]}), np.arange(30) % 2
+        ),
         ValueError,
         "No column is left to learn from.*'id'",
     ),

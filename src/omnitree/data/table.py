@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import presort
+from omnitree.data.encoding.informative import categories_inform
 from omnitree.data.encoding.learning import Report, counting_columns, learn_columns
 from omnitree.data.encoding.linear_view import LinearView
 from omnitree.data.encoding.one_row import encode_row
@@ -112,7 +113,12 @@ class Table:
         return f"Table({self.n_rows} rows, {self.n_features} features)"
 
 
-def learn_table(X: Any) -> Table:
+def learn_table(
+    X: Any,
+    y: NDArray | None = None,
+    weight: NDArray[np.float64] | None = None,
+    groups: NDArray[np.int64] | None = None,
+) -> Table:
     """Learn the schema of training data and encode it.
 
     Parameters
@@ -122,6 +128,9 @@ def learn_table(X: Any) -> Table:
         are gaps. A pandas ordered categorical and a polars Enum are ordered features.
         Dates become parts, and text that tells rows apart is left out
         (`omnitree.data.encoding.learning`).
+    y, weight, groups : arrays (n,), optional
+        The target (codes of classes as ints, or floats), weights and groups of the rows.
+        With a target, text of many categories that tell nothing of it is left out, too.
 
     Returns
     -------
@@ -154,12 +163,16 @@ def learn_table(X: Any) -> Table:
         report = Report(counting=counting_columns(inputs, values.T, len(inputs)))
     else:
         columns = [source.column(j) for j in range(source.shape[1])]
-        features, cells, report = learn_columns(columns)
+        informs = None
+        if y is not None:
+            weight = np.ones(len(y)) if weight is None else weight
+            informs = partial(categories_inform, y=y, weight=weight, groups=groups)
+        features, cells, report = learn_columns(columns, informs)
         values, inputs = _stack(cells), tuple(c.name for c in columns)
     table = _checked(values, Schema(features, source.names is not None, inputs))
     if table.has_gaps and np.isnan(values).all():
         raise ValueError("All cells of the table are missing (NaN, None or empty).")
-    report.warn(stacklevel=4)  # of who called fit
+    report.warn(stacklevel=3)  # of who called fit
     return table
 
 

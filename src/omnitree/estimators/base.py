@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from omnitree.data.table import Table, encode, learn_table
+from omnitree.data.encoding.sources import Source, open_source
+from omnitree.data.table import Table, encode
 from omnitree.estimators.documents import to_json
 from omnitree.estimators.gains import with_importance
 from omnitree.estimators.row_inputs import scaled, warn_of_copies
@@ -63,19 +64,19 @@ class BaseTree(Showing, BaseEstimator):
 
     # -- fitting --------------------------------------------------------------------
 
-    def _training_table(self, X: Any, y: Any) -> Table:
-        """The training table, after the checks that need no target."""
+    def _training_source(self, X: Any, y: Any) -> Source:
+        """The columns of the training table, after the checks that need no target."""
         self._check_limits()
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        table = learn_table(X)
-        if table.n_rows == 1:
+        source = open_source(X)
+        if source.shape[0] == 1:
             raise ValueError(
                 "Found array with n_samples=1: a tree needs two rows or more"
             )
-        return table
+        return source
 
     def _grow_and_prune(
         self, parts: Any, rows: Rows, classes: tuple, held_out: Rows | None, costs: Any

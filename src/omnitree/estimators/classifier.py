@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from omnitree.data.table import Table, encode
+from omnitree.data.table import Table, encode, learn_table
 from omnitree.estimators.base import BaseTree
 from omnitree.estimators.class_inputs import (
     check_costs,
@@ -90,9 +90,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """
         parts = self._resolved_parts()
         self._check_smoothing()
-        table = self._training_table(X, y)
-        costs = self._costs(parts, table)
-        labels = check_labels(y, table.n_rows)
+        source = self._training_source(X, y)
+        labels = check_labels(y, source.shape[0])
         classes, codes = classes_and_codes(labels)
         weight = check_weights(len(labels), sample_weight)
         weight = self._class_weights(labels, weight)
@@ -103,7 +102,10 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
                 f"y has one class ({classes.tolist()[kept[0]]!r}); a classifier "
                 "needs rows of two classes or more"
             )
-        rows = Rows(table, codes.astype(np.int32), weight, grouped)
+        codes = codes.astype(np.int32)
+        table = learn_table(source, codes, weight, grouped)
+        costs = self._costs(parts, table)
+        rows = Rows(table, codes, weight, grouped)
         rows = self._rows(parts, rows, prune_set)
         held_out = None
         if prune_set is not None:

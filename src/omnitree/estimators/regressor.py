@@ -15,7 +15,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.data.table import encode
+from omnitree.data.table import encode, learn_table
 from omnitree.estimators.base import BaseTree
 from omnitree.estimators.row_inputs import check_groups, check_weights
 from omnitree.growing.criterion import CRITERIA, Criterion, SquaredError
@@ -100,11 +100,12 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         """
         parts = self._resolved_parts()
         self._criterion()
-        table = self._training_table(X, y)
+        source = self._training_source(X, y)
+        target = check_target(y, source.shape[0])
+        weight = check_weights(len(target), sample_weight)
+        grouped = check_groups(len(target), groups)
+        table = learn_table(source, target, weight, grouped)
         costs = self._costs(parts, table)
-        target = check_target(y, table.n_rows)
-        weight = check_weights(table.n_rows, sample_weight)
-        grouped = check_groups(table.n_rows, groups)
         rows = Rows(table, target, weight, grouped)
         rows = self._rows(parts, rows, prune_set)
         held_out = None

@@ -13,6 +13,9 @@ categories (a categorical type of pandas or polars does).
 - Of more than `MANY_CATEGORIES` values, those in fewer than `ENOUGH_ROWS` rows, and all but
   the `MOST_CATEGORIES` most frequent, count as missing, like those that come up later. If
   they are more than half of all cells, the column is left out.
+- Text with more than `TRIAL_CATEGORIES` values that tells nothing of the target beyond
+  chance (`omnitree.data.encoding.informative`) is left out, unless no other column is left:
+  tests with so many ways to divide the rows would be chosen for their luck.
 - Whole numbers that count the rows, in any order, are kept, but reported.
 
 The limits were chosen on real tables with names, ids and places
@@ -23,7 +26,7 @@ The limits were chosen on real tables with names, ids and places
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -35,6 +38,7 @@ from omnitree.data.schema import Feature
 
 FloatArray = NDArray[np.float64]
 
+TRIAL_CATEGORIES = 10
 FEW_CATEGORIES = 20
 MANY_CATEGORIES = 64
 MOST_CATEGORIES = 256
@@ -49,6 +53,7 @@ class Report:
     """What was done to columns that say little or too much."""
 
     left_out: list[str] = field(default_factory=list)
+    uninformative: list[str] = field(default_factory=list)
     rare: list[str] = field(default_factory=list)
     no_dates: list[str] = field(default_factory=list)
     counting: list[str] = field(default_factory=list)
@@ -63,6 +68,13 @@ class Report:
                 (
                     self.left_out,
                     "Left out, because their values tell rows apart",
+                    "To use such a column all the same, make it categorical: "
+                    "astype('category'), or --categorical on the command line.",
+                ),
+                (
+                    self.uninformative,
+                    "Left out, because their many categories tell nothing of the "
+                    "target beyond chance",
                     "To use such a column all the same, make it categorical: "
                     "astype('category'), or --categorical on the command line.",
                 ),
@@ -94,9 +106,12 @@ class Report:
 
 
 def learn_columns(
-    columns: Sequence[Column],
+    columns: Sequence[Column], informs: Callable[[FloatArray], bool] | None = None
 ) -> tuple[tuple[Feature, ...], list[FloatArray], Report]:
     """The features that columns become, their values, and what to tell the user.
+
+    `informs` says whether categories, given as codes, tell anything of the target; None:
+    there is no target to ask.
 
     Examples
     --------
@@ -108,7 +123,9 @@ def learn_columns(
     (['age'], ["'name' (99 different values in 99 rows)"])
     """
     report = Report()
-    found = [pair for column in columns for pair in _learn(column, report)]
+    found = [pair for column in columns for pair in _learn(column, report, informs)]
+    if not found and report.uninformative:
+        return learn_columns(columns)
     report.counting += counting_columns(
         [f.name for f, _ in found if f.kind == "numeric" and f.part is None],
         [v for f, v in found if f.kind == "numeric" and f.part is None],
@@ -151,7 +168,9 @@ def _counts_rows(cells: FloatArray) -> bool:
     return bool((np.bincount((cells - low).astype(np.intp)) == 1).all())
 
 
-def _learn(column: Column, report: Report) -> list[tuple[Feature, FloatArray]]:
+def _learn(
+    column: Column, report: Report, informs: Callable[[FloatArray], bool] | None
+) -> list[tuple[Feature, FloatArray]]:
     """The features of one column and their values; none if it is left out."""
     if column.kind == "date":
         return _parts(column.name, column.values, day_first=False)
@@ -173,13 +192,17 @@ def _learn(column: Column, report: Report) -> list[tuple[Feature, FloatArray]]:
         )
         return []
     if not keep.all():
-        report.rare.append(f"{column.name!r} ({(~keep).sum()} of {len(words)})")
         codes = np.where(keep, np.cumsum(keep) - 1.0, np.nan)
         column = replace(
             column,
             values=translate(column.values, codes),
             symbols=tuple(w for w, k in zip(column.symbols, keep, strict=True) if k),
         )
+    if informs and keep.sum() > TRIAL_CATEGORIES and not informs(column.values):
+        report.uninformative.append(f"{column.name!r} ({len(words)} categories)")
+        return []
+    if not keep.all():
+        report.rare.append(f"{column.name!r} ({(~keep).sum()} of {len(words)})")
     return [(column.feature(), column.values)]
 
 

@@ -98,6 +98,8 @@ Source: TypeAlias = ArraySource | FrameSource
 
 def open_source(X: Any) -> Source:
     """See `X` as columns; TypeError or ValueError when it is not a table."""
+    if isinstance(X, Source):
+        return X
     if isinstance(X, np.ma.MaskedArray):
         return ArraySource(np.ma.filled(X.astype(np.float64), np.nan))
     if isinstance(X, np.ndarray):
