@@ -19,9 +19,7 @@ namespace omnitree {
 struct Values {  // a float64 matrix with strides counted in elements
   const double* base;
   int64_t row_stride, col_stride;
-  double at(int64_t row, int64_t col) const {
-    return base[row * row_stride + col * col_stride];
-  }
+  double at(int64_t row, int64_t col) const { return base[row * row_stride + col * col_stride]; }
 };
 
 struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1: a number)
@@ -31,15 +29,14 @@ struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1
 };
 
 // The value of an encoded column, or `fill` where the feature is missing.
-inline double column_value(const Values& x, const Columns& c, int64_t row, int32_t j,
-                           double fill) {
+inline double column_value(const Values& x, const Columns& c, int64_t row, int32_t j, double fill) {
   const double v = x.at(row, c.feature[j]);
   if (std::isnan(v)) return fill;
   if (c.symbol[j] < 0) return v;
   return static_cast<int32_t>(v) == c.symbol[j] ? 1.0 : -1.0;
 }
 
-constexpr int LANES = 8;  // rows whose sums are added up together
+constexpr int LANES = 8;   // rows whose sums are added up together
 constexpr int GROUP = 64;  // rows that are sent to it at once
 
 typedef double Four __attribute__((vector_size(32)));
@@ -84,8 +81,8 @@ OMNITREE_INLINE Four add_column(Four total, Four column, double weight, double f
 
 // Four columns of four rows, added to the sums of the rows in the order of the columns.
 template <bool GAPS>
-OMNITREE_INLINE Four add_four(Four total, const double* const* row, int64_t j,
-                              const double* weight, const double* fill) {
+OMNITREE_INLINE Four add_four(Four total, const double* const* row, int64_t j, const double* weight,
+                              const double* fill) {
   Four column[4] = {load(row[0] + j), load(row[1] + j), load(row[2] + j), load(row[3] + j)};
   transpose(column);
   for (int i = 0; i < 4; ++i)
@@ -120,8 +117,7 @@ OMNITREE_INLINE bool add_run(const double* const* row, int64_t m, const double* 
 // The same for the rows at base + rows[i] * stride; whether there are gaps shows in the sums.
 OMNITREE_CLONES
 static void add_side_by_side(const double* base, int64_t stride, const int64_t* rows, int n,
-                             int64_t m, const double* weight, const double* fill,
-                             double* sum) {
+                             int64_t m, const double* weight, const double* fill, double* sum) {
   for (int at = 0; at < n; at += LANES) {
     const double* row[LANES];
     for (int r = 0; r < LANES; ++r)  // lanes without a row repeat the last one
@@ -134,9 +130,9 @@ static void add_side_by_side(const double* base, int64_t stride, const int64_t* 
 
 // Add the weighted encoded columns `index` to the sums of n <= GROUP rows; there is room for
 // GROUP of them.
-inline void add_columns(const int32_t* index, int64_t m, const double* weight,
-                        const double* fill, const Values& x, const Columns& c,
-                        const int64_t* rows, int n, double* sum) {
+inline void add_columns(const int32_t* index, int64_t m, const double* weight, const double* fill,
+                        const Values& x, const Columns& c, const int64_t* rows, int n,
+                        double* sum) {
   for (int64_t j = 0, end; j < m; j = end) {
     const int32_t feature = c.feature[index[j]];
     end = j + 1;
@@ -148,8 +144,7 @@ inline void add_columns(const int32_t* index, int64_t m, const double* weight,
     // A run of numbers side by side.
     while (end < m && c.symbol[index[end]] < 0 && c.feature[index[end]] == feature + (end - j))
       ++end;
-    add_side_by_side(x.base + feature, x.row_stride, rows, n, end - j, weight + j, fill + j,
-                     sum);
+    add_side_by_side(x.base + feature, x.row_stride, rows, n, end - j, weight + j, fill + j, sum);
   }
 }
 

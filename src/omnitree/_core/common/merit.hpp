@@ -11,8 +11,18 @@
 namespace omnitree {
 
 enum Merit : int {
-  GINI, GAIN, GAIN_RATIO, ENTROPY, TWOING, ORDERED_TWOING, SYMMETRIC_GINI, CHI_SQUARE,
-  G_STATISTIC, KOLMOGOROV_SMIRNOV, MISCLASSIFICATION, CUSTOM
+  GINI,
+  GAIN,
+  GAIN_RATIO,
+  ENTROPY,
+  TWOING,
+  ORDERED_TWOING,
+  SYMMETRIC_GINI,
+  CHI_SQUARE,
+  G_STATISTIC,
+  KOLMOGOROV_SMIRNOV,
+  MISCLASSIFICATION,
+  CUSTOM
 };
 
 // A merit written in Python: scores `count` tables of B x K at once; false if it failed.
@@ -183,8 +193,7 @@ struct Merits {
 };
 
 // Tables of B branches and K classes by code; of an empty one 0.
-inline void score_tables(int merit, const double* n, int64_t tables, int B, int K,
-                         double* out) {
+inline void score_tables(int merit, const double* n, int64_t tables, int B, int K, double* out) {
   Merits merits{XLog2(0), {}, {}};
   for (int64_t t = 0; t < tables; ++t) out[t] = merits.of(merit, n + t * B * K, B, K);
 }

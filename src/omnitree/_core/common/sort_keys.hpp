@@ -9,8 +9,7 @@ namespace omnitree {
 
 // Ranks lie below `n_ranks`. Positions ascend on input, so a stable sort by rank is a full
 // sort. A pass of 11 bits costs about as much as sorting 1,000 keys by comparison.
-inline void sort_keys(std::vector<uint64_t>& keys, uint64_t n_ranks,
-                      std::vector<uint64_t>& spare) {
+inline void sort_keys(std::vector<uint64_t>& keys, uint64_t n_ranks, std::vector<uint64_t>& spare) {
   constexpr int BITS = 11;
   constexpr uint64_t BINS = 1 << BITS;
   if (keys.size() < 1500) {

@@ -10,13 +10,13 @@ from omnitree._core.common.views cimport Values, view_values
 
 
 cdef extern from "linear/standardise.hpp" namespace "omnitree" nogil:
-    cdef struct Rows:
+    cdef struct WeightedRows:
         const int64_t* id
         const double* weight
         int64_t n
 
     void c_standardise "omnitree::standardise" (
-        const Values&, const Rows&, int64_t, bint, double*, double*, double*, int64_t,
+        const Values&, const WeightedRows&, int64_t, bint, double*, double*, double*, int64_t,
         int64_t)
 
 
@@ -58,7 +58,7 @@ def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1]
     `gaps` says whether some cells may be missing.
     """
     cdef Values v
-    cdef Rows r
+    cdef WeightedRows r
     cdef int64_t p = x.shape[1], size = <int64_t> sizeof(double)
     if rows.shape[0] == 0 or p == 0:
         return

@@ -19,9 +19,9 @@
 namespace omnitree {
 
 struct ExchangeTask {
-  const double* scores;   // (k, n), the rows in the order of their classes
-  const int64_t* first;   // (k + 1,) where the rows of each class begin
-  const double* weight;   // (n,), null: every row counts one
+  const double* scores;  // (k, n), the rows in the order of their classes
+  const int64_t* first;  // (k + 1,) where the rows of each class begin
+  const double* weight;  // (n,), null: every row counts one
   int64_t n;
   int k;
   const double* size;     // (k,) weight of each class
@@ -45,8 +45,7 @@ OMNITREE_INLINE double weight_above(const double* u, const double* p, double ste
     sum += reinterpret_cast<Four>(above & reinterpret_cast<FourInts>(load(weight + i)));
   }
   for (; i + 8 <= n; i += 8)
-    for (int h = 0; h < 2; ++h)
-      hits[h] -= load(u + i + 4 * h) + step * load(p + i + 4 * h) > limit;
+    for (int h = 0; h < 2; ++h) hits[h] -= load(u + i + 4 * h) + step * load(p + i + 4 * h) > limit;
   double total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   hits[0] += hits[1];
   total += static_cast<double>(hits[0][0] + hits[0][1] + hits[0][2] + hits[0][3]);
@@ -66,8 +65,8 @@ OMNITREE_INLINE void count_all(const ExchangeTask& t, const double* u, const dou
       double* to = above + static_cast<int64_t>(y) * (t.k + 1);
       for (int c = 0; c < t.k; ++c)
         if (cut[c] < std::numeric_limits<double>::infinity())
-          to[c] += weight_above<WEIGHTED>(u + at, t.scores + c * t.n + at, step[c], cut[c],
-                                          weight, n);
+          to[c] +=
+              weight_above<WEIGHTED>(u + at, t.scores + c * t.n + at, step[c], cut[c], weight, n);
       if (with_none) to[t.k] += weight_above<WEIGHTED>(u + at, u + at, 0.0, cut[t.k], weight, n);
     }
 }
@@ -89,9 +88,8 @@ static void add_line(const double* line, double step, int64_t n, double* u) {
 class ExchangeSearch {
  public:
   explicit ExchangeSearch(const ExchangeTask& task)
-      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, cut(task.k + 1),
-        step(task.k + 1), above(static_cast<size_t>(task.k) * (task.k + 1)),
-        table(2 * static_cast<size_t>(task.k)) {
+      : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, cut(task.k + 1), step(task.k + 1),
+        above(static_cast<size_t>(task.k) * (task.k + 1)), table(2 * static_cast<size_t>(task.k)) {
     total = 0;
     for (int c = 0; c < t.k; ++c) total += t.size[c];
   }

@@ -86,8 +86,8 @@ class Fisher {
   }
 
   // Directions of the classes with rows, (p, present) column by column.
-  const Doubles& directions(const int64_t* ids, int64_t n, const Moments& m,
-                            const double* count, const std::vector<int>& present) {
+  const Doubles& directions(const int64_t* ids, int64_t n, const Moments& m, const double* count,
+                            const std::vector<int>& present) {
     const int k = static_cast<int>(present.size());
     double total = 0;
     for (int c : present) total += count[c];
@@ -120,8 +120,8 @@ class Fisher {
   void centres(int k, double* out) const {
     for (int c = 0; c < k; ++c)
       for (int d = 0; d < k; ++d)
-        out[c * k + d] = dot(&around[static_cast<size_t>(c) * t.p],
-                             &basis[static_cast<size_t>(d) * t.p]);
+        out[c * k + d] =
+            dot(&around[static_cast<size_t>(c) * t.p], &basis[static_cast<size_t>(d) * t.p]);
   }
 
   double dot(const double* a, const double* b) const {
@@ -142,8 +142,7 @@ class Fisher {
     constexpr int64_t AHEAD = 8, LINE = 8;
     for (int64_t i = 0; i < n; ++i) {
       if (i + AHEAD < left)
-        for (int64_t j = 0; j < t.p; j += LINE)
-          __builtin_prefetch(t.z + ids[i + AHEAD] * t.p + j);
+        for (int64_t j = 0; j < t.p; j += LINE) __builtin_prefetch(t.z + ids[i + AHEAD] * t.p + j);
       std::memcpy(to + i * width, t.z + ids[i] * t.p, sizeof(double) * t.p);
     }
   }
@@ -185,7 +184,8 @@ class Fisher {
       const int m = static_cast<int>(keep.size());
       Doubles part(static_cast<size_t>(p) * m), share(static_cast<size_t>(m) * k);
       for (int i = 0; i < m; ++i)
-        std::copy_n(&correlation[static_cast<size_t>(keep[i]) * p], p, &part[static_cast<size_t>(i) * p]);
+        std::copy_n(&correlation[static_cast<size_t>(keep[i]) * p], p,
+                    &part[static_cast<size_t>(i) * p]);
       multiply('T', 'N', m, k, p, part.data(), p, basis.data(), p, share.data(), m);
       for (int c = 0; c < k; ++c)
         for (int i = 0; i < m; ++i) share[c * m + i] /= values[keep[i]];
@@ -232,7 +232,8 @@ class Fisher {
     Doubles vectors(static_cast<size_t>(n) * m), part(static_cast<size_t>(p) * m);
     Doubles share(static_cast<size_t>(m) * k);
     for (int i = 0; i < m; ++i)
-      std::copy_n(&inner[static_cast<size_t>(keep[i]) * n], n, &vectors[static_cast<size_t>(i) * n]);
+      std::copy_n(&inner[static_cast<size_t>(keep[i]) * n], n,
+                  &vectors[static_cast<size_t>(i) * n]);
     multiply('N', 'N', p, m, n, rows.data(), p, vectors.data(), n, part.data(), p);
     multiply('T', 'N', m, k, p, part.data(), p, basis.data(), p, share.data(), m);
     for (int c = 0; c < k; ++c)

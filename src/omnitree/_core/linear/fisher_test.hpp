@@ -26,8 +26,7 @@ class FisherTest {
     spread.resize(centres.size());
     fisher.centres(k, centres.data());
     for (int a = 0; a < k; ++a)
-      for (int b = 0; b < k; ++b)
-        spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
+      for (int b = 0; b < k; ++b) spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
     left.resize(k);
     nearest_start(fisher.around.data(), size.data(), k, t.p, left.data());
   }
@@ -45,8 +44,8 @@ class FisherTest {
 
   // The cut between the groups as they are, which asks for no rows.
   double cut() const {
-    return ExchangeSearch({nullptr, nullptr, nullptr, 0, n_present(), size.data(),
-                           centres.data(), spread.data(), merit_})
+    return ExchangeSearch({nullptr, nullptr, nullptr, 0, n_present(), size.data(), centres.data(),
+                           spread.data(), merit_})
         .threshold(left.data());
   }
 

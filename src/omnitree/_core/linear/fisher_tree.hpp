@@ -2,18 +2,18 @@
 //
 // What `omnitree.learners.Linear` does node by node (and is tested to do alike): group the
 // classes by exchange, project on Fisher's direction, cut between the groups. The rows of a
-// node are a range of ids in the order of their classes, divided stably; second moments of the larger child are those of the
-// parent less those of the smaller one. A row's branch follows from the scores the search has
-// at hand; only rows closer to the cut than rounding ask the test itself. Depth first, the
-// smaller child next, so that few matrices are kept.
+// node are a range of ids in the order of their classes, divided stably; second moments of the
+// larger child are those of the parent less those of the smaller one. A row's branch follows from
+// the scores the search has at hand; only rows closer to the cut than rounding ask the test itself.
+// Depth first, the smaller child next, so that few matrices are kept.
 #pragma once
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "common/tick.hpp"
 #include "linear/fisher_test.hpp"
 #include "predict/route.hpp"
-#include "common/tick.hpp"
 
 namespace omnitree {
 
@@ -39,8 +39,8 @@ struct FisherTree {  // nodes, parents before children; tests as route.hpp lays 
 class FisherGrower {
  public:
   FisherGrower(const FisherTreeTask& task, FisherTree& tree, const Tick& tick)
-      : t(task), out(tree), clock(tick), test(task.rows, task.merit),
-        fisher(test.fisher), ids(task.rows.n), next(task.rows.n),
+      : t(task), out(tree), clock(tick), test(task.rows, task.merit), fisher(test.fisher),
+        ids(task.rows.n), next(task.rows.n),
         scores(new double[static_cast<size_t>(task.rows.n) * task.rows.k]) {
     double least = std::numeric_limits<double>::infinity();
     std::vector<int64_t> at(t.rows.k + 1);

@@ -12,14 +12,13 @@ namespace omnitree {
 // Weight of each class above 0 for every neighbour: out[k * d + j] += w_i.
 OMNITREE_CLONES
 static void count_above(const double* matrix, const double* score, const double* step,
-                        const double* shift, const int32_t* y, const double* weight,
-                        int64_t n, int64_t d, double* out) {
+                        const double* shift, const int32_t* y, const double* weight, int64_t n,
+                        int64_t d, double* out) {
   for (int64_t i = 0; i < n; ++i) {
     const double* row = matrix + i * d;
     double* __restrict count = out + y[i] * d;
     const double s = score[i], w = weight[i];
-    for (int64_t j = 0; j < d; ++j)
-      count[j] += s + row[j] * step[j] + shift[j] > 0 ? w : 0.0;
+    for (int64_t j = 0; j < d; ++j) count[j] += s + row[j] * step[j] + shift[j] > 0 ? w : 0.0;
   }
 }
 

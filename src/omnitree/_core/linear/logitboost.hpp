@@ -106,8 +106,8 @@ inline bool best_regression(const double* sum_x, const double* sum_xx, const dou
 
 // Add the regressions of all classes to the sums F of some rows: each less the mean of all,
 // times (K - 1) / K.
-inline void add_to_sums(const double* x, int64_t n, int64_t p, int64_t k,
-                        const Regression* found, double* f) {
+inline void add_to_sums(const double* x, int64_t n, int64_t p, int64_t k, const Regression* found,
+                        double* f) {
   if (k == 2) {
     const Regression r = found[0];
     for (int64_t i = 0; i < n; ++i) {
@@ -148,8 +148,8 @@ inline void add_to_model(int64_t p, int64_t k, const Regression* found, double* 
 }
 
 // Weight of the rows whose largest sum, the first of several, is not that of their class.
-inline double wrong_weight(const double* f, const int32_t* y, const double* row_weight,
-                           int64_t n, int64_t k) {
+inline double wrong_weight(const double* f, const int32_t* y, const double* row_weight, int64_t n,
+                           int64_t k) {
   double wrong = 0;
   for (int64_t i = 0; i < n; ++i) {
     const double* own = f + i * k;

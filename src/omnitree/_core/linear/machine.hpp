@@ -45,8 +45,7 @@ inline void dots(const double* w, const double* x, int64_t d, double* out) {
   int64_t j = 0;
   for (; j + 2 <= d; j += 2)
     for (int k = 0; k < B; ++k) s[k] += load(w + k * d + j) * load(x + j);
-  for (int k = 0; k < B; ++k)
-    out[k] = s[k][0] + s[k][1] + (j < d ? w[k * d + j] * x[j] : 0.0);
+  for (int k = 0; k < B; ++k) out[k] = s[k][0] + s[k][1] + (j < d ? w[k * d + j] * x[j] : 0.0);
 }
 
 struct SplitMix {
@@ -60,13 +59,13 @@ struct SplitMix {
   }
 };
 
-struct Rows {
+struct LabelledRows {
   const double* x;
   const int32_t* y;
   int64_t n, d;
   std::vector<double> length2;  // squared length of each row
 
-  Rows(const double* x, const int32_t* y, int64_t n, int64_t d)
+  LabelledRows(const double* x, const int32_t* y, int64_t n, int64_t d)
       : x(x), y(y), n(n), d(d), length2(n) {
     for (int64_t i = 0; i < n; ++i) length2[i] = dot(row(i), row(i), d);
   }
@@ -137,8 +136,7 @@ struct Trainee {
 };
 
 // The absolute error correction: what makes a row of class `right` fall right, and epsilon.
-inline double error_of(const Trainee& t, double row_length2, int right, int wrong,
-                       double epsilon) {
+inline double error_of(const Trainee& t, double row_length2, int right, int wrong, double epsilon) {
   return (t.g[wrong] - t.g[right]) / (2 * row_length2) + epsilon;
 }
 
@@ -152,7 +150,7 @@ struct Schedule {
 // Thermal training with annealed corrections (Utgoff & Brodley 1991; Brodley & Utgoff 1995).
 class Thermal {
  public:
-  Thermal(const Rows& rows, double* w, int D, const Schedule& s)
+  Thermal(const LabelledRows& rows, double* w, int D, const Schedule& s)
       : rows_(rows), t_(w, D, rows.d), s_(s), beta_(s.beta), largest_(t_.magnitude) {}
 
   // In passes over the rows as they lie. Ends with a pass that changes nothing, or when over
@@ -187,7 +185,7 @@ class Thermal {
   }
 
  private:
-  const Rows& rows_;
+  const LabelledRows& rows_;
   Trainee t_;
   const Schedule s_;
   double beta_, largest_;
@@ -218,7 +216,7 @@ class Thermal {
 // weights with the longest run of right answers; with `ratchet` only if they are also right
 // on more of all rows. `w` comes in as the start and goes out as the pocket. Ends after
 // `most` draws, or at weights that are right on all rows. Returns the number of draws.
-inline int64_t pocket(const Rows& rows, double* w, int D, double epsilon, bool ratchet,
+inline int64_t pocket(const LabelledRows& rows, double* w, int D, double epsilon, bool ratchet,
                       int64_t most, SplitMix random) {
   std::vector<double> now(w, w + D * rows.d);
   Trainee t(now.data(), D, rows.d);
@@ -263,8 +261,8 @@ inline int64_t pocket(const Rows& rows, double* w, int D, double epsilon, bool r
 // Recursive least squares (Brodley & Utgoff 1995, 3.1), O(d^2) a row. `w` comes in as W0 and
 // `p`, d x d, as P0; both are updated. A row of weight v counts as v rows: its gain is what v
 // rows in turn would have, P x / (1/v + x'Px).
-inline void rls(const double* x, const double* target, const double* weight, int64_t n,
-                int64_t d, int passes, double* w, double* p) {
+inline void rls(const double* x, const double* target, const double* weight, int64_t n, int64_t d,
+                int passes, double* w, double* p) {
   std::vector<double> px(d);
   for (int pass = 0; pass < passes; ++pass)
     for (int64_t i = 0; i < n; ++i) {

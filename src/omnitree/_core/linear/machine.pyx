@@ -12,8 +12,8 @@ from libcpp cimport bool as cbool
 
 
 cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
-    cdef cppclass Rows:
-        Rows(const double*, const int32_t*, int64_t, int64_t)
+    cdef cppclass LabelledRows:
+        LabelledRows(const double*, const int32_t*, int64_t, int64_t)
 
     cdef struct SplitMix:
         uint64_t state
@@ -22,17 +22,17 @@ cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
         double beta, a, b, epsilon, alpha, least, certainty
 
     cdef cppclass Thermal:
-        Thermal(const Rows&, double*, int, const Schedule&)
+        Thermal(const LabelledRows&, double*, int, const Schedule&)
         int64_t passes()
         int64_t draws(SplitMix)
 
-    int64_t c_pocket "omnitree::pocket"(const Rows&, double*, int, double, cbool, int64_t,
+    int64_t c_pocket "omnitree::pocket"(const LabelledRows&, double*, int, double, cbool, int64_t,
                                         SplitMix)
     void c_rls "omnitree::rls"(const double*, const double*, const double*, int64_t, int64_t,
                                int, double*, double*)
 
 
-cdef Rows* _rows(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w) except NULL:
+cdef LabelledRows* _rows(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w) except NULL:
     """A view of the rows, checked against the weights; the caller deletes it."""
     cdef int n_classes = max(2, w.shape[0])
     if x.shape[0] == 0 or x.shape[1] == 0 or x.shape[0] >= 1 << 32:
@@ -41,7 +41,7 @@ cdef Rows* _rows(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w)
         raise ValueError("x, y and w do not fit together")
     if np.min(y) < 0 or np.max(y) >= n_classes:
         raise ValueError(f"classes must lie between 0 and {n_classes - 1}")
-    return new Rows(&x[0, 0], &y[0], x.shape[0], x.shape[1])
+    return new LabelledRows(&x[0, 0], &y[0], x.shape[0], x.shape[1])
 
 
 def thermal(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w, double beta,
@@ -52,7 +52,7 @@ def thermal(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w, doub
     Returns the number of rows presented.
     """
     cdef Schedule schedule = Schedule(beta, a, b, epsilon, alpha, least, certainty)
-    cdef Rows* rows = _rows(x, y, w)
+    cdef LabelledRows* rows = _rows(x, y, w)
     cdef Thermal* run = new Thermal(rows[0], &w[0, 0], w.shape[0], schedule)
     cdef SplitMix random
     cdef bint drawn = seed is not None
@@ -71,7 +71,7 @@ def pocket(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w, doubl
 
     Returns the number of rows drawn.
     """
-    cdef Rows* rows = _rows(x, y, w)
+    cdef LabelledRows* rows = _rows(x, y, w)
     cdef SplitMix random
     cdef int64_t drawn
     random.state = seed

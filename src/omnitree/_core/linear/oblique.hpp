@@ -46,10 +46,17 @@ class StepSearch {
     found_ = Step();
     gap_ = 0;
     switch (rate.form) {
-      case FORM_GINI: search<FORM_GINI>(); break;
-      case FORM_TWOING: search<FORM_TWOING>(); break;
-      case FORM_GAIN: search<FORM_GAIN>(); break;
-      default: search<FORM_OTHER>();
+      case FORM_GINI:
+        search<FORM_GINI>();
+        break;
+      case FORM_TWOING:
+        search<FORM_TWOING>();
+        break;
+      case FORM_GAIN:
+        search<FORM_GAIN>();
+        break;
+      default:
+        search<FORM_OTHER>();
     }
     return found_;
   }
@@ -129,8 +136,10 @@ class StepSearch {
       const double u = -v * std::copysign(1.0, d) / (spread_ * std::fabs(d) + std::fabs(v));
       const uint64_t key = static_cast<int64_t>(std::min((u + 1) * top, most));
       word_[m++] = key << row_bits_ | static_cast<uint64_t>(i);
-      if (BINS) count_[(key >> shift) * 2 * K_ + (d < 0) * K_ + y_[i]] += weight_[i];
-      else low_[y_[i]] += weight_[i] * (d > 0);
+      if (BINS)
+        count_[(key >> shift) * 2 * K_ + (d < 0) * K_ + y_[i]] += weight_[i];
+      else
+        low_[y_[i]] += weight_[i] * (d > 0);
     }
     return m;
   }

@@ -29,11 +29,11 @@ struct ClimbOptions {
 class Climb {
  public:
   // Columns of z follow each other, n values each; `w` has p weights and the bias.
-  Climb(const double* z, const int32_t* y, const double* weight, int64_t n, int p, int K,
-        int merit, const double* gamma, int gammas, const ClimbOptions& o, double* w)
-      : search_(y, weight, n, K, merit), z_(z), n_(n), p_(p), gamma_(gamma), gammas_(gammas),
-        o_(o), w_(w), seed_(o.seed), v_(n), next_(n), direction_(n), ones_(n, 1.0),
-        jump_(p + 1), reach_(p + 1) {
+  Climb(const double* z, const int32_t* y, const double* weight, int64_t n, int p, int K, int merit,
+        const double* gamma, int gammas, const ClimbOptions& o, double* w)
+      : search_(y, weight, n, K, merit), z_(z), n_(n), p_(p), gamma_(gamma), gammas_(gammas), o_(o),
+        w_(w), seed_(o.seed), v_(n), next_(n), direction_(n), ones_(n, 1.0), jump_(p + 1),
+        reach_(p + 1) {
     for (int j = 0; j <= p; ++j) reach_[j] = search_.reach(along(j, 0));
   }
 
@@ -127,8 +127,10 @@ class Climb {
     const std::vector<double>& low = search_.below(next_.data());
     const double merit = search_.rate.of(low.data());
     if (better(merit_, merit)) return false;
-    if (progress(merit)) stagnant_ = 0;
-    else if (++stagnant_ > o_.stagnation) return false;
+    if (progress(merit))
+      stagnant_ = 0;
+    else if (++stagnant_ > o_.stagnation)
+      return false;
     v_.swap(next_);
     reach_v_ = search_.reach(v_.data());
     low_ = low;

@@ -71,10 +71,14 @@ class Rate {
 
   double of(const double* low) {
     switch (form) {
-      case FORM_GINI: return of<FORM_GINI>(low);
-      case FORM_TWOING: return of<FORM_TWOING>(low);
-      case FORM_GAIN: return of<FORM_GAIN>(low);
-      default: return of<FORM_OTHER>(low);
+      case FORM_GINI:
+        return of<FORM_GINI>(low);
+      case FORM_TWOING:
+        return of<FORM_TWOING>(low);
+      case FORM_GAIN:
+        return of<FORM_GAIN>(low);
+      default:
+        return of<FORM_OTHER>(low);
     }
   }
 

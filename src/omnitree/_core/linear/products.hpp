@@ -12,8 +12,8 @@ constexpr int PRODUCT_ROWS = 32;  // rows that stay in the cache
 inline int64_t product_width(int64_t p) { return (p + 7) / 8 * 8; }
 
 // Columns [a, a + 4) times [c, c + 8), summed over n rows and added to g.
-OMNITREE_INLINE void product_tile(const double* rows, int n, int64_t width, int64_t a,
-                                  int64_t c, double* g) {
+OMNITREE_INLINE void product_tile(const double* rows, int n, int64_t width, int64_t a, int64_t c,
+                                  double* g) {
   Four sum[4][2] = {};
   for (int i = 0; i < n; ++i) {
     const double* row = rows + i * width;

@@ -14,9 +14,9 @@ constexpr int ROWS_AT_ONCE = 4;
 // Directions [0, 4 QUADS), at most k, of four rows, of which `n` count; `basis` has a line of
 // `width` numbers a column, `out` one of `stride` numbers a direction.
 template <int QUADS>
-OMNITREE_INLINE void project_tile(const double* const* row, int n, int64_t p,
-                                  const double* basis, int64_t width, const double* origin,
-                                  int64_t k, double* out, int64_t stride) {
+OMNITREE_INLINE void project_tile(const double* const* row, int n, int64_t p, const double* basis,
+                                  int64_t width, const double* origin, int64_t k, double* out,
+                                  int64_t stride) {
   Four sum[ROWS_AT_ONCE][QUADS] = {};
   for (int64_t j = 0; j < p; ++j) {
     for (int c = 0; c < QUADS; ++c) {
@@ -58,8 +58,8 @@ struct PackedBasis {
 
 // out[c * stride + i] = row ids[i] of z along direction c, less the origin.
 OMNITREE_CLONES
-static void project_rows(const double* z, const PackedBasis& basis, const int64_t* ids,
-                         int64_t n, double* out, int64_t stride) {
+static void project_rows(const double* z, const PackedBasis& basis, const int64_t* ids, int64_t n,
+                         double* out, int64_t stride) {
   constexpr int64_t AHEAD = 8, LINE = 8;
   const int64_t p = basis.p, k = basis.k;
   for (int64_t at = 0; at < n; at += ROWS_AT_ONCE) {
@@ -67,8 +67,7 @@ static void project_rows(const double* z, const PackedBasis& basis, const int64_
     for (int r = 0; r < ROWS_AT_ONCE; ++r) {
       row[r] = z + ids[at + r < n ? at + r : n - 1] * p;
       if (at + r + AHEAD < n)
-        for (int64_t j = 0; j < p; j += LINE)
-          __builtin_prefetch(z + ids[at + r + AHEAD] * p + j);
+        for (int64_t j = 0; j < p; j += LINE) __builtin_prefetch(z + ids[at + r + AHEAD] * p + j);
     }
     const int here = static_cast<int>(std::min<int64_t>(ROWS_AT_ONCE, n - at));
     for (int64_t q = 0; q < k; q += 8) {

@@ -21,7 +21,7 @@ namespace omnitree {
 // divided by the deviation and would overflow.
 constexpr double TINY_RANGE = 1e-290;
 
-struct Rows {
+struct WeightedRows {
   const int64_t* id;
   const double* weight;
   int64_t n;
@@ -30,7 +30,8 @@ struct Rows {
 // Call add(row, weight, sums) for every row, with sums that are emptied into `totals` after
 // short runs.
 template <class Add>
-OMNITREE_INLINE void sum_in_runs(const Values& x, const Rows& rows, std::vector<double>& totals, Add add) {
+OMNITREE_INLINE void sum_in_runs(const Values& x, const WeightedRows& rows,
+                                 std::vector<double>& totals, Add add) {
   std::vector<double> run(totals.size());
   for (int64_t at = 0; at < rows.n; at += 128) {
     const int64_t end = at + 128 < rows.n ? at + 128 : rows.n;
@@ -43,8 +44,9 @@ OMNITREE_INLINE void sum_in_runs(const Values& x, const Rows& rows, std::vector<
 
 // STRIDE 1: columns side by side; 0: as x says. GAPS: some cells may be missing.
 template <int STRIDE, bool GAPS>
-OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int64_t p, double* mean,
-                         double* std, double* z, int64_t z_row, int64_t z_column) {
+OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& rows, int64_t p,
+                                         double* mean, double* std, double* z, int64_t z_row,
+                                         int64_t z_column) {
   const int64_t step = STRIDE ? STRIDE : x.col_stride;
   constexpr double INF = std::numeric_limits<double>::infinity();
   std::vector<double> low(p, INF), high(p, -INF), middle(p), unit(p);
@@ -83,12 +85,13 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int6
     mean[j] = middle[j] + (unit[j] > 0 ? sums[p + j] / sums[j] / unit[j] : 0.0);
   }
   std::vector<double> squares(p), scale(p);
-  sum_in_runs(x, rows, squares, [&](const double* row, double weight, double* run) OMNITREE_INLINED {
-    for (int64_t j = 0; j < p; ++j) {
-      const double v = (row[j * step] - mean[j]) * unit[j];
-      run[j] += !GAPS || v == v ? weight * v * v : 0.0;
-    }
-  });
+  sum_in_runs(x, rows, squares,
+              [&](const double* row, double weight, double* run) OMNITREE_INLINED {
+                for (int64_t j = 0; j < p; ++j) {
+                  const double v = (row[j * step] - mean[j]) * unit[j];
+                  run[j] += !GAPS || v == v ? weight * v * v : 0.0;
+                }
+              });
   for (int64_t j = 0; j < p; ++j) {
     const double spread = std::sqrt(squares[j] / sums[j]);
     std[j] = unit[j] > 0 ? spread / unit[j] : 0.0;
@@ -106,13 +109,13 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const Rows& rows, int6
 
 // Columns side by side without gaps, as a large table of numbers has them.
 OMNITREE_CLONES
-static void standardise_plain(const Values& x, const Rows& rows, int64_t p, double* mean,
+static void standardise_plain(const Values& x, const WeightedRows& rows, int64_t p, double* mean,
                               double* std, double* z, int64_t z_row) {
   standardise_columns<1, false>(x, rows, p, mean, std, z, z_row, 1);
 }
 
-inline void standardise(const Values& x, const Rows& rows, int64_t p, bool gaps, double* mean,
-                        double* std, double* z, int64_t z_row, int64_t z_column) {
+inline void standardise(const Values& x, const WeightedRows& rows, int64_t p, bool gaps,
+                        double* mean, double* std, double* z, int64_t z_row, int64_t z_column) {
   if (x.col_stride == 1 && z_column == 1 && !gaps)
     standardise_plain(x, rows, p, mean, std, z, z_row);
   else if (x.col_stride == 1)

@@ -27,9 +27,8 @@ inline void model_sums(const ModelView& model, int64_t k, const Values& x, const
   const int64_t n = model.n_terms ? model.n_terms : model.n_columns;
   for (int64_t t = 0; t < n; ++t) {
     w += k;
-    const double v = model.n_terms
-                         ? term_value(model.terms + 2 * t, model.columns, fill, x, c, row)
-                         : column_value(x, c, row, model.columns[t], fill[t]);
+    const double v = model.n_terms ? term_value(model.terms + 2 * t, model.columns, fill, x, c, row)
+                                   : column_value(x, c, row, model.columns[t], fill[t]);
     for (int64_t i = 0; i < k; ++i) out[i] += w[i] * v;
   }
 }

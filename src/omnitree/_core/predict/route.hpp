@@ -32,7 +32,15 @@
 namespace omnitree {
 
 enum Kind : uint8_t {
-  LEAF, AXIS, MULTIWAY, SUBSET, LINEAR, QUADRATIC, MACHINE, NETWORK, QUADRATIC_MACHINE
+  LEAF,
+  AXIS,
+  MULTIWAY,
+  SUBSET,
+  LINEAR,
+  QUADRATIC,
+  MACHINE,
+  NETWORK,
+  QUADRATIC_MACHINE
 };
 
 inline int axis_branch(double v, double threshold) { return v > threshold; }
@@ -45,9 +53,8 @@ inline double term_value(const int32_t* term, const int32_t* columns, const doub
   return b < 0 ? v : v * column_value(x, c, row, columns[b], fill[b]);
 }
 
-inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index,
-                     const double* weight, const Values& x, const Columns& c,
-                     int64_t row) {
+inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index, const double* weight,
+                     const Values& x, const Columns& c, int64_t row) {
   switch (kind) {
     case AXIS: {
       const double v = x.at(row, index[0]);
@@ -160,9 +167,9 @@ inline int32_t leaf_of(const TreeView& t, const Values& x, int64_t row) {
 }
 
 // Branch of each row under one test, -1 where it cannot tell.
-inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
-                        const double* weight, const Values& x, const Columns& c,
-                        const int64_t* rows, int64_t n, int32_t* out) {
+inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index, const double* weight,
+                        const Values& x, const Columns& c, const int64_t* rows, int64_t n,
+                        int32_t* out) {
   if (kind == QUADRATIC_MACHINE) {
     // The terms of a row serve all branches.
     const int32_t branches = index[0], m = index[1];
@@ -182,8 +189,7 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
     return;
   }
   if (kind != LINEAR && kind != MACHINE) {
-    for (int64_t i = 0; i < n; ++i)
-      out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = branch_of(kind, index, n_index, weight, x, c, rows[i]);
     return;
   }
   double sum[GROUP], best[GROUP];
@@ -192,8 +198,7 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index,
     const int padded = (size + LANES - 1) / LANES * LANES;
     if (kind == LINEAR) {
       for (int r = 0; r < padded; ++r) sum[r] = 0;
-      add_columns(index, n_index, weight + 1, weight + 1 + n_index, x, c, rows + at, size,
-                  sum);
+      add_columns(index, n_index, weight + 1, weight + 1 + n_index, x, c, rows + at, size, sum);
       for (int r = 0; r < size; ++r) out[at + r] = sum[r] > weight[0];
       continue;
     }
@@ -239,8 +244,7 @@ inline void sides_of(const int32_t* index, int64_t m, const double* weight, doub
     for (int64_t r = 0; r < size; ++r) {
       const double apart = sum[r] - threshold;
       const bool sure = std::fabs(apart) > slack * length[rows[at + r] - first] + least;
-      out[at + r] =
-          sure ? apart > 0 : branch_of(LINEAR, index, m, weight, x, c, rows[at + r]);
+      out[at + r] = sure ? apart > 0 : branch_of(LINEAR, index, m, weight, x, c, rows[at + r]);
     }
   }
 }
@@ -248,9 +252,8 @@ inline void sides_of(const int32_t* index, int64_t m, const double* weight, doub
 // Leaves of the rows [begin, end), -1 for rows divided on their way. The rows walk together:
 // a stack of (node, range of row ids), each range divided stably among the node's branches.
 // `slack` is from `sum_slacks`.
-inline void apply_together(const TreeView& t, const Values& x,
-                           const std::vector<double>& slack, int64_t begin, int64_t end,
-                           int32_t* leaf) {
+inline void apply_together(const TreeView& t, const Values& x, const std::vector<double>& slack,
+                           int64_t begin, int64_t end, int32_t* leaf) {
   struct Range {
     int32_t node;
     int64_t begin, end;
@@ -294,12 +297,10 @@ inline void apply_together(const TreeView& t, const Values& x,
       continue;
     }
     if (t.test_start[r.node + 1] == s + 1) {
-      branches_of(t.test_kind[s], t.index + i, n_index,
-                  t.weight + t.weight_ptr[s], x, t.columns, ids.data() + r.begin, size,
-                  branch.data());
+      branches_of(t.test_kind[s], t.index + i, n_index, t.weight + t.weight_ptr[s], x, t.columns,
+                  ids.data() + r.begin, size, branch.data());
     } else {
-      for (int64_t i = 0; i < size; ++i)
-        branch[i] = branch_at(t, x, r.node, ids[r.begin + i]);
+      for (int64_t i = 0; i < size; ++i) branch[i] = branch_at(t, x, r.node, ids[r.begin + i]);
     }
     const int32_t n_children = t.n_children[r.node];
     start.assign(n_children + 1, 0);
@@ -314,8 +315,7 @@ inline void apply_together(const TreeView& t, const Values& x,
     for (int32_t b = 0; b < n_children; ++b) start[b + 1] += start[b];
     for (int32_t b = 0; b < n_children; ++b)
       if (start[b] < start[b + 1])
-        stack.push_back({t.first_child[r.node] + b, r.begin + start[b],
-                         r.begin + start[b + 1]});
+        stack.push_back({t.first_child[r.node] + b, r.begin + start[b], r.begin + start[b + 1]});
     for (int64_t i = 0; i < size; ++i)
       if (branch[i] >= 0) next[start[branch[i]]++] = ids[r.begin + i];
     const int64_t kept = start[n_children - 1];
@@ -388,8 +388,8 @@ inline void apply_axis(const AxisNode* nodes, const Values& x, int64_t begin, in
 }
 
 // Weighted sum of the tested feature over the rows of every node, for its mean.
-inline void add_axis_sums(const AxisNode* nodes, const Values& x, const double* weight,
-                          int64_t n, double* sum) {
+inline void add_axis_sums(const AxisNode* nodes, const Values& x, const double* weight, int64_t n,
+                          double* sum) {
   for (int64_t row = 0; row < n; ++row) {
     for (int32_t node = 0;;) {
       const AxisNode& at = nodes[node];

@@ -49,8 +49,7 @@ inline void add_up(const Shape& t, int64_t k, double* value) {
 
 // Alpha at which each node becomes a leaf; infinite in leaves. `cost` has the errors of
 // each node as a leaf, `size` its price as one.
-inline void weakest_links(const Shape& t, const double* cost, const double* size,
-                          double* alpha) {
+inline void weakest_links(const Shape& t, const double* cost, const double* size, double* alpha) {
   std::vector<double> below(t.n), leaves(t.n);
   subtree_sums(t, cost, below.data());
   subtree_sums(t, size, leaves.data());
@@ -164,8 +163,8 @@ inline void count_passing(const Shape& t, const int32_t* leaf, int64_t n_rows, i
 }
 
 // That list: the rows of node i, ascending, are row[start[i]] up to row[start[i + 1] - 1].
-inline void list_passing(const Shape& t, const int32_t* leaf, int64_t n_rows,
-                         const int64_t* start, int64_t* row) {
+inline void list_passing(const Shape& t, const int32_t* leaf, int64_t n_rows, const int64_t* start,
+                         int64_t* row) {
   std::vector<int64_t> next(start, start + t.n);
   for (int64_t i = 0; i < n_rows; ++i)
     for (int64_t node = leaf[i]; node >= 0; node = t.parent[node]) row[next[node]++] = i;

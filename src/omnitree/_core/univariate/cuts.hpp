@@ -37,8 +37,7 @@ inline void count_sides(const Values& x, int64_t n, const int64_t* column, int64
     double* out = counts + start[j] * 2 * n_classes;
     for (int32_t k = 0; k < n_classes; ++k) {
       double sum = 0;
-      for (int64_t c = 0; c < m; ++c)
-        out[2 * c * n_classes + k] = sum += bins[c * n_classes + k];
+      for (int64_t c = 0; c < m; ++c) out[2 * c * n_classes + k] = sum += bins[c * n_classes + k];
       sum = 0;
       for (int64_t c = m - 1; c >= 0; --c)
         out[(2 * c + 1) * n_classes + k] = sum += bins[(c + 1) * n_classes + k];

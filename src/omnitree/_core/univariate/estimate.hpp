@@ -14,8 +14,8 @@
 #include <numeric>
 #include <vector>
 
-#include "univariate/general_types.hpp"
 #include "predict/route.hpp"
+#include "univariate/general_types.hpp"
 
 namespace omnitree {
 
@@ -39,10 +39,9 @@ class AddErrors {
       return none + e * ((*this)(n, 1.0) - none);
     }
     if (e + 0.5 >= n) return 0.67 * (n - e);
-    const double p =
-        (e + 0.5 + coeff_ / 2 +
-         std::sqrt(coeff_ * ((e + 0.5) * (1 - (e + 0.5) / n) + coeff_ / 4))) /
-        (n + coeff_);
+    const double p = (e + 0.5 + coeff_ / 2 +
+                      std::sqrt(coeff_ * ((e + 0.5) * (1 - (e + 0.5) / n) + coeff_ / 4))) /
+                     (n + coeff_);
     return n * p - e;
   }
 
@@ -52,11 +51,11 @@ class AddErrors {
 
 class ErrorBased {
  public:
-  ErrorBased(const TreeView& t, const Values& x, const int32_t* y, int K, double cf,
-             bool raising, int32_t n_nodes)
-      : t_(t), x_(x), y_(y), K_(K), add_(cf), raising_(raising), to_(n_nodes),
-        items_(n_nodes, 0.0), errors_(n_nodes, 0.0), divides_(n_nodes, 0),
-        counts_(static_cast<size_t>(n_nodes) * K, 0.0), more_(counts_) {
+  ErrorBased(const TreeView& t, const Values& x, const int32_t* y, int K, double cf, bool raising,
+             int32_t n_nodes)
+      : t_(t), x_(x), y_(y), K_(K), add_(cf), raising_(raising), to_(n_nodes), items_(n_nodes, 0.0),
+        errors_(n_nodes, 0.0), divides_(n_nodes, 0), counts_(static_cast<size_t>(n_nodes) * K, 0.0),
+        more_(counts_) {
     std::iota(to_.begin(), to_.end(), 0);
   }
 

@@ -10,13 +10,13 @@
 #include <limits>
 #include <numeric>
 
-#include "univariate/general_category.hpp"
-#include "univariate/general_surrogate.hpp"
-#include "univariate/general_types.hpp"
 #include "common/merit.hpp"
 #include "common/mix.hpp"
 #include "common/sort_keys.hpp"
 #include "common/tick.hpp"
+#include "univariate/general_category.hpp"
+#include "univariate/general_surrogate.hpp"
+#include "univariate/general_types.hpp"
 
 namespace omnitree {
 
@@ -45,7 +45,8 @@ class GeneralGrower {
   GeneralGrower(const Training& t, const Options& o, const CustomMerit& custom, Tick& tick,
                 Grown& out)
       : t_(t), o_(o), tick_(tick), out_(out),
-        merits_{XLog2(std::min<int64_t>(t.n, 1 << 20)), {}, custom}, xl_(merits_.xl), category_(o, t.K, merits_), surrogate_(t, o),
+        merits_{XLog2(std::min<int64_t>(t.n, 1 << 20)), {}, custom}, xl_(merits_.xl),
+        category_(o, t.K, merits_), surrogate_(t, o),
         inner_(o.merit == GAIN_RATIO ? GAIN : o.merit) {
     // C4.5: symbols with very many values stay out of the average gain, unless all do.
     many_values_ = 0.3 * std::accumulate(t.weight, t.weight + t.n, 0.0);
@@ -114,8 +115,7 @@ class GeneralGrower {
   bool stays_leaf(const Work& work) const {
     const double* value = out_.value.data() + static_cast<size_t>(work.node) * t_.K;
     const bool pure = *std::max_element(value, value + t_.K) == total_;
-    return pure || total_ < o_.min_rows - 1e-9 ||
-           (o_.max_depth >= 0 && work.depth >= o_.max_depth);
+    return pure || total_ < o_.min_rows - 1e-9 || (o_.max_depth >= 0 && work.depth >= o_.max_depth);
   }
 
   Test best_test(const Work& work) {
@@ -125,8 +125,7 @@ class GeneralGrower {
     Test best;
     for (int f = 0; f < t_.d && go_on(); ++f) {
       Test test = evaluate(work, f);
-      if (test.found && (!best.found || better(test.merit, best.merit)))
-        best = std::move(test);
+      if (test.found && (!best.found || better(test.merit, best.merit))) best = std::move(test);
     }
     return best;
   }
@@ -184,8 +183,7 @@ class GeneralGrower {
     for (int b = 0; b < B; ++b) info -= xl_(size[b]);
     test.info = info / total_;
     test.merit = test.gain;
-    if (o_.merit == GAIN_RATIO)
-      test.merit = test.info > C45_EPSILON ? test.gain / test.info : 0;
+    if (o_.merit == GAIN_RATIO) test.merit = test.info > C45_EPSILON ? test.gain / test.info : 0;
     test.found = true;
   }
 
@@ -206,8 +204,8 @@ class GeneralGrower {
     int mode = 0;
     double mode_size = -1;
     for (int v = 0; v < m; ++v) {
-      const double s = std::accumulate(counts_.begin() + v * t_.K,
-                                       counts_.begin() + (v + 1) * t_.K, 0.0);
+      const double s =
+          std::accumulate(counts_.begin() + v * t_.K, counts_.begin() + (v + 1) * t_.K, 0.0);
       if (s > mode_size) mode = v, mode_size = s;
     }
     if (mode_size <= 0) return {};
@@ -297,13 +295,11 @@ class GeneralGrower {
     for (const Item& it : items_) right[it.cls] += it.w;
     const double known = std::accumulate(right, right + K, 0.0);
     double at_least = o_.min_branch;
-    if (o_.release8)
-      at_least = std::max(at_least, std::min(0.1 * known / K, 25.0));
+    if (o_.release8) at_least = std::max(at_least, std::min(0.1 * known / K, 25.0));
     // Sums kept along the scan: squares for Gini, n log n for the entropy family.
     const bool gini = inner_ == GINI;
     const bool entropy = inner_ == GAIN || inner_ == ENTROPY || inner_ == G_STATISTIC;
-    const double scale = inner_ == GAIN ? 1 / known
-                         : inner_ == ENTROPY ? M_LN2 / known : 2 * M_LN2;
+    const double scale = inner_ == GAIN ? 1 / known : inner_ == ENTROPY ? M_LN2 / known : 2 * M_LN2;
     double left_sum = 0, right_sum = 0;
     for (int k = 0; k < K; ++k)
       right_sum += gini ? right[k] * right[k] : entropy ? xl_(right[k]) : 0;
@@ -336,16 +332,18 @@ class GeneralGrower {
         cuts_.push_back(static_cast<int64_t>(i));
         continue;
       }
-      if (gini) merit = (left_sum / low + right_sum / high - base) / known;
-      else if (entropy) merit = (left_sum - xl_(low) + right_sum - xl_(high) - base) * scale;
-      else merit = merits_.of(inner_, table_.data(), 2, K);
+      if (gini)
+        merit = (left_sum / low + right_sum / high - base) / known;
+      else if (entropy)
+        merit = (left_sum - xl_(low) + right_sum - xl_(high) - base) * scale;
+      else
+        merit = merits_.of(inner_, table_.data(), 2, K);
       if (best_at < 0 || better(merit, best))
         best = merit, best_at = static_cast<int64_t>(i), best_low = low;
     }
     if (tries && inner_ == CUSTOM) {
       scores_.resize(tries);
-      if (!merits_.custom.call(merits_.custom.state, tables_.data(), tries, 2, K,
-                               scores_.data())) {
+      if (!merits_.custom.call(merits_.custom.state, tables_.data(), tries, 2, K, scores_.data())) {
         merits_.failed = true;
         return {};
       }
@@ -359,8 +357,7 @@ class GeneralGrower {
     Test test;
     test.feature = f;
     const double size[2] = {best_low, known - best_low};
-    const double penalty =
-        o_.release8 ? std::log2(static_cast<double>(tries)) / total_ : 0;
+    const double penalty = o_.release8 ? std::log2(static_cast<double>(tries)) / total_ : 0;
     rate(test, best, unknown, size, 2, penalty);
     if (o_.release8 && !better(test.gain, 0)) return {};
     const double a = items_[best_at].v, b = items_[best_at + 1].v;
@@ -398,8 +395,7 @@ class GeneralGrower {
     for (size_t i = 0; i < work.entries.size(); ++i) {
       const Entry& e = work.entries[i];
       int b = branch[i];
-      for (size_t s = 1; b < 0 && s < tests.size(); ++s)
-        b = tests[s].branch_of_row(t_.x, e.row);
+      for (size_t s = 1; b < 0 && s < tests.size(); ++s) b = tests[s].branch_of_row(t_.x, e.row);
       if (b < 0) b = test.missing;
       if (b >= 0) {
         child[b].entries.push_back(e);

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "univariate/general_types.hpp"
 #include "common/merit.hpp"
+#include "univariate/general_types.hpp"
 
 namespace omnitree {
 
@@ -74,8 +74,7 @@ class CategorySearch {
   void offer(const std::vector<char>& left) {
     table_.assign(2 * static_cast<size_t>(K_), 0);
     for (size_t i = 0; i < present_.size(); ++i)
-      for (int k = 0; k < K_; ++k)
-        table_[(left[i] ? 0 : K_) + k] += n_[present_[i] * K_ + k];
+      for (int k = 0; k < K_; ++k) table_[(left[i] ? 0 : K_) + k] += n_[present_[i] * K_ + k];
     const double l = std::accumulate(table_.begin(), table_.begin() + K_, 0.0);
     const double r = std::accumulate(table_.begin() + K_, table_.end(), 0.0);
     if (std::min(l, r) < o_.min_branch - 1e-9) return;
@@ -89,8 +88,7 @@ class CategorySearch {
     if (best_.empty()) return {};
     // The side of the lowest code is branch 0, whichever way it was found.
     std::vector<int32_t> branch(m_, -1);
-    for (size_t i = 0; i < present_.size(); ++i)
-      branch[present_[i]] = best_[i] == best_[0] ? 0 : 1;
+    for (size_t i = 0; i < present_.size(); ++i) branch[present_[i]] = best_[i] == best_[0] ? 0 : 1;
     return branch;
   }
 
@@ -149,8 +147,8 @@ class CategorySearch {
     for (size_t i = 0; i < p; ++i)
       for (int a = 0; a < K_; ++a)
         for (int b = 0; b < K_; ++b)
-          cov[a * K_ + b] += size_[present_[i]] / total *
-                             (share[i * K_ + a] - mean[a]) * (share[i * K_ + b] - mean[b]);
+          cov[a * K_ + b] += size_[present_[i]] / total * (share[i * K_ + a] - mean[a]) *
+                             (share[i * K_ + b] - mean[b]);
     // Power iteration from the class whose share varies most; 100 steps are plenty to
     // order the codes.
     std::vector<double> u(K_, 0), next(K_);
@@ -216,8 +214,10 @@ class CategorySearch {
         for (int b = a + 1; b < B; ++b) {
           std::vector<int32_t> trial = branch;
           for (int v : present_) {
-            if (trial[v] == b) trial[v] = a;
-            else if (trial[v] > b) --trial[v];
+            if (trial[v] == b)
+              trial[v] = a;
+            else if (trial[v] > b)
+              --trial[v];
           }
           const double worth = group_worth(trial, B - 1, t);
           if (better(worth, best)) best = worth, merged = trial;

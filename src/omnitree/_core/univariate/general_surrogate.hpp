@@ -26,14 +26,15 @@ class SurrogateSearch {
 
   // `branch` is where the main test sends each entry (0, 1; -1 unknown). `sorted` has the
   // entries by feature, as far as they are sorted, or nothing.
-  std::vector<Test> find(const std::vector<Entry>& entries,
-                         const std::vector<int32_t>& branch, int main_feature,
-                         const std::vector<Sorted>& sorted = {}) {
+  std::vector<Test> find(const std::vector<Entry>& entries, const std::vector<int32_t>& branch,
+                         int main_feature, const std::vector<Sorted>& sorted = {}) {
     std::vector<Test> found;
     for (int f = 0; f < t_.d; ++f) {
       if (f == main_feature) continue;
-      if (!sorted.empty() && sorted[f].known) order(entries, branch, sorted[f]);
-      else collect(entries, branch, f);
+      if (!sorted.empty() && sorted[f].known)
+        order(entries, branch, sorted[f]);
+      else
+        collect(entries, branch, f);
       if (!(side_[0] > 0 && side_[1] > 0)) continue;
       Test s = t_.n_cat[f] ? symbols(f) : cut();
       if (!s.found) continue;
@@ -84,9 +85,7 @@ class SurrogateSearch {
     side_[side] += w;
   }
 
-  bool useful(double agree) const {
-    return agree > std::max(side_[0], side_[1]) + 1e-9;
-  }
+  bool useful(double agree) const { return agree > std::max(side_[0], side_[1]) + 1e-9; }
 
   Test cut() const {
     Test s;

@@ -12,9 +12,9 @@ enum Categories : int { AS_MULTIWAY, AS_SUBSET, AS_ONE_REST, AS_GROUPS };
 
 struct Options {
   int merit, missing, categories;
-  bool random_attribute;   // Liu & White: draw the feature, then cut it at its best
-  bool release8;           // C4.5 R8: MinSplit rule and log2(cuts)/rows off the gain
-  bool threshold_is_value; // C4.5: the largest training value not above the midpoint
+  bool random_attribute;    // Liu & White: draw the feature, then cut it at its best
+  bool release8;            // C4.5 R8: MinSplit rule and log2(cuts)/rows off the gain
+  bool threshold_is_value;  // C4.5: the largest training value not above the midpoint
   double min_rows, min_branch;
   int max_depth, max_surrogates;
   uint64_t seed;
@@ -71,8 +71,8 @@ struct Test {  // a univariate test with what it is worth
       const int32_t index[2] = {feature, low};
       return branch_of(AXIS, index, 2, &threshold, x, none, row);
     }
-    return branch_of(kind, layout.data(), static_cast<int64_t>(layout.size()), nullptr, x,
-                     none, row);
+    return branch_of(kind, layout.data(), static_cast<int64_t>(layout.size()), nullptr, x, none,
+                     row);
   }
   std::vector<int32_t> layout;  // feature and branches, as the routing rule wants them
   void finish() {

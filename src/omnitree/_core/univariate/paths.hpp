@@ -20,8 +20,8 @@ struct PathStep {
 class PathGrower {
  public:
   PathGrower(const double* columns, const int32_t* y, int n, int d, int n_classes)
-      : x_(columns), y_(y), n_(n), d_(d), k_(n_classes), order_(size_t(n) * d),
-        nlogn_(n + 1), inside_(n), total_(n_classes), low_(n_classes) {
+      : x_(columns), y_(y), n_(n), d_(d), k_(n_classes), order_(size_t(n) * d), nlogn_(n + 1),
+        inside_(n), total_(n_classes), low_(n_classes) {
     for (int m = 1; m <= n; ++m) nlogn_[m] = m * std::log(double(m));
     for (int f = 0; f < d; ++f) {
       int32_t* o = &order_[size_t(f) * n];
@@ -84,8 +84,7 @@ class PathGrower {
       if (!inside_[i]) continue;
       if (last >= 0 && x[i] > x[last]) {
         double score = left - nlogn_[below] + right - nlogn_[size_ - below];
-        if (best.feature < 0 || score > best.score + TIE)
-          best = {f, middle(x[last], x[i]), score};
+        if (best.feature < 0 || score > best.score + TIE) best = {f, middle(x[last], x[i]), score};
       }
       int c = y_[i], high = total_[c] - low_[c];
       left += nlogn_[low_[c] + 1] - nlogn_[low_[c]];

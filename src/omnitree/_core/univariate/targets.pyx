@@ -8,12 +8,12 @@ them by the projection `z`.
 from libc.stdint cimport int64_t
 
 
-cdef extern from "univariate/targets.hpp" namespace "targets" nogil:
-    cdef cppclass Cut:
+cdef extern from "univariate/targets.hpp" namespace "omnitree" nogil:
+    cdef cppclass TargetCut:
         double gain
         int64_t after
 
-    cdef cppclass Rows:
+    cdef cppclass ProjectedRows:
         const int64_t* order
         const double* z
         const double* target
@@ -21,19 +21,19 @@ cdef extern from "univariate/targets.hpp" namespace "targets" nogil:
         int64_t n
         double min_branch
 
-    Cut cut_squared "targets::squared" (const Rows&)
-    Cut cut_absolute "targets::absolute" (
-        const Rows&, const int64_t*, const double*, int64_t)
+    TargetCut cut_squared(const ProjectedRows&)
+    TargetCut cut_absolute(const ProjectedRows&, const int64_t*, const double*, int64_t)
     cdef cppclass RidgeSearch:
         RidgeSearch(const double*, int64_t, const double*, const double*, int64_t, double,
                     double) except +
         double whole
-        Cut best(const int64_t*, const double*, int64_t) except +
+        TargetCut best(const int64_t*, const double*, int64_t) except +
 
 
-cdef Rows _rows(const int64_t[::1] order, const double[::1] z, const double[::1] target,
-                const double[::1] weight, double min_branch):
-    cdef Rows r
+cdef ProjectedRows _rows(const int64_t[::1] order, const double[::1] z,
+                         const double[::1] target, const double[::1] weight,
+                         double min_branch):
+    cdef ProjectedRows r
     r.order, r.z = &order[0], &z[0]
     r.target, r.weight = &target[0], &weight[0]
     r.n, r.min_branch = order.shape[0], min_branch
@@ -46,8 +46,8 @@ def squared(const int64_t[::1] order, const double[::1] z, const double[::1] tar
 
     The target has mean 0 under the weights.
     """
-    cdef Rows r = _rows(order, z, target, weight, min_branch)
-    cdef Cut best
+    cdef ProjectedRows r = _rows(order, z, target, weight, min_branch)
+    cdef TargetCut best
     with nogil:
         best = cut_squared(r)
     return best.gain, best.after
@@ -60,8 +60,8 @@ def absolute(const int64_t[::1] order, const double[::1] z, const double[::1] ta
 
     `rank` is that of each row's target among the distinct ones, `target_of_rank`.
     """
-    cdef Rows r = _rows(order, z, target, weight, min_branch)
-    cdef Cut best
+    cdef ProjectedRows r = _rows(order, z, target, weight, min_branch)
+    cdef TargetCut best
     with nogil:
         best = cut_absolute(r, &rank[0], &target_of_rank[0], target_of_rank.shape[0])
     return best.gain, best.after
@@ -81,7 +81,7 @@ def ridge(const double[:, ::1] x, const double[::1] target, const double[::1] we
     cdef const double* cells = &x[0, 0] if p else NULL
     cdef RidgeSearch* search = new RidgeSearch(
         cells, p, &target[0], &weight[0], x.shape[0], penalty, min_branch)
-    cdef Cut best
+    cdef TargetCut best
     try:
         with nogil:
             for j in range(z.shape[0]):
