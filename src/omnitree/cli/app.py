@@ -1,7 +1,7 @@
 """The command line: each command is a few lines over the public API.
 
-Exit code 0: done; 1: the user's input is at fault, said in one line on stderr; 2: wrong
-usage. Everything heavy is imported inside the commands, so that `--help` stays quick.
+Exit code 0: done; 1: something is wrong with the input (one line on stderr says what);
+2: wrong usage. Everything heavy is imported inside the commands, so that `--help` stays quick.
 Tables are read by `reading`. An output file is replaced only when the new one is complete.
 """
 
@@ -50,22 +50,21 @@ class _Commands(TyperGroup):
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print our own warnings as notes, each once; those of other libraries are not for
-    users of the command line."""
-    said: set[str] = set()
+    """Print our own warnings as notes, each once, and hide those of other libraries."""
+    printed: set[str] = set()
 
-    def say(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    def print_note(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         text = " ".join(str(message).split())
         ours = category is UserWarning or category.__module__.startswith("omnitree")
-        if ours and text not in said:
-            said.add(text)
+        if ours and text not in printed:
+            printed.add(text)
             typer.echo(f"note: {text}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # By the module that the warning is laid to: our own, or one of our commands.
+        # `module` is where the warning points to: our own code, or one of our commands.
         warnings.filterwarnings("always", category=UserWarning, module="omnitree")
-        warnings.showwarning = say
+        warnings.showwarning = print_note
         yield
 
 
@@ -89,7 +88,7 @@ ModelFile = Annotated[
     Path, typer.Argument(metavar="model.json", help="File written by `fit -o`.")
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")
+    int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")
 ]
 
 
@@ -145,7 +144,7 @@ def predict(
 ) -> None:
     """Add predictions to a table.
 
-    They are classes with their probabilities, or numbers, in columns behind the others.
+    Appends columns with the predicted class and its probabilities, or the predicted number.
 
     \b
     Example:
@@ -159,7 +158,7 @@ def predict(
     new = ["predicted", *(f"p({label})" for label in labels)]
     for name in new:
         if name in table.header:
-            raise InputError(f"{data} has a column {name!r} already: rename it first")
+            raise InputError(f"{data} already has a column {name!r}: rename it first")
     with input_at_fault():
         numbers = clf.predict_proba(table.frame) if labels else None
         answers = clf.predict(table.frame).tolist()
@@ -195,7 +194,7 @@ def show(
         ),
     ] = "text",
     proba: Annotated[
-        bool, typer.Option("--proba", help="With sql: the probabilities, too.")
+        bool, typer.Option("--proba", help="With sql: probabilities as well.")
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="With text: all terms of long sums.")
@@ -207,7 +206,7 @@ def show(
 ) -> None:
     """Print a saved tree, or write it in another format.
 
-    html is the explorer, one page for a browser.
+    html writes the explorer, an interactive page for the browser.
 
     \b
     Examples:
@@ -225,7 +224,7 @@ def show(
         if given and format_ != fits:
             raise InputError(f"--{name} is for --format {fits}, not {format_}")
     if format_ in ("html", "onnx") and output is None:
-        raise InputError(f"{format_} is not for a terminal: name a file with -o")
+        raise InputError(f"{format_} cannot be printed to a terminal: give a file with -o")
     check_output(output, model)
     clf = _load(model)
     if format_ == "html":
@@ -250,14 +249,14 @@ def explain(
     model: ModelFile,
     data: DataFile,
     row: Annotated[
-        int, typer.Option(min=1, help="Which row; the first below the header is 1.")
+        int, typer.Option(min=1, help="Number of the row; the first one below the header is 1.")
     ],
     max_changes: Annotated[
-        int, typer.Option(min=1, help="Most features the counterfactual may change.")
+        int, typer.Option(min=1, help="Maximum number of features that the counterfactual may change.")
     ] = 3,
     goal: Annotated[
         str | None,
-        typer.Option(help="Of a number: what to reach, as 'above 12.5'."),
+        typer.Option(help="For a numeric target: what to reach, for example 'above 12.5'."),
     ] = None,
     sep: Sep = None,
     decimal: Decimal = None,
@@ -266,10 +265,10 @@ def explain(
     sheet: Sheet = None,
     missing: Missing = None,
 ) -> None:
-    """Say why one row gets its answer.
+    """Explain the prediction for one row.
 
-    Each test on its way with what every feature adds, and the smallest change of a few
-    features that gives another answer.
+    Prints each test on its path with the contribution of every feature, and the smallest
+    change to a few features that would change the prediction.
 
     \b
     Examples:
@@ -285,7 +284,7 @@ def explain(
         options: dict[str, Any] = {}
         if goal is not None:
             if clf.tree_.classes:
-                raise ValueError("--goal is for models that answer a number")
+                raise ValueError("--goal needs a model with a numeric target")
             options["goal"] = goal
         text = str(clf.explain(table.frame.iloc[[row - 1]], max_changes, **options))
     _put(None, text + "\n")
@@ -294,7 +293,7 @@ def explain(
 @app.command(name="presets")
 def presets_(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One preset, in full.")
+        str | None, typer.Argument(metavar="[NAME]", help="Preset to describe in full.")
     ] = None,
 ) -> None:
     """List the published systems, or describe one.

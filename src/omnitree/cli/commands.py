@@ -26,21 +26,21 @@ from omnitree.data.reading import FileFormat, InputError
 
 Folder = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder with NAME.csv files; else $OMNITREE_DATA."),
+    typer.Option("--data", help="Folder with NAME.csv files; default: $OMNITREE_DATA."),
 ]
 StoreFile = Annotated[
     Path | None,
     typer.Option(
-        help="SQLite file that keeps every finished fold; a run resumes there."
+        help="SQLite file for finished folds; an interrupted run resumes from it."
     ),
 ]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", "-j", help="Processes; 0 takes as many as cores.", min=0),
+    typer.Option("--jobs", "-j", help="Number of processes; 0: one per core.", min=0),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**20, help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**20, help="Random seed.")]
 Report = Annotated[
-    Path | None, typer.Option(help="Write a report: .html, .md, .tex or .csv.")
+    Path | None, typer.Option(help="Write a report to this file: .html, .md, .tex or .csv.")
 ]
 
 
@@ -54,10 +54,10 @@ def register(app: typer.Typer) -> None:
 def compare(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA...", help="Files as for `fit`, or names."),
+        typer.Argument(metavar="DATA...", help="Files as for `fit`, or names of data sets."),
     ],
     presets: Annotated[
-        str, typer.Option(help="Presets, as a,b,c; options as ldt:epsilon=0.9.")
+        str, typer.Option(help="Presets, separated by commas; with options: ldt:epsilon=0.9.")
     ] = "omni,c4.5,cart,ldt",
     protocol: Annotated[
         str,
@@ -67,16 +67,16 @@ def compare(
     ] = "5x2cv",
     target: Annotated[
         str | None,
-        typer.Option(help="Column with the class, in files; else `class` or the last."),
+        typer.Option(help="Target column in files; default: `class`, else the last one."),
     ] = None,
     folder: Folder = None,
     store: StoreFile = None,
     report: Report = None,
     jobs: Jobs = 0,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds that one fit may take.", min=0.001)
+        float | None, typer.Option(help="Time limit for one fit, in seconds.", min=0.001)
     ] = None,
-    retry: Annotated[bool, typer.Option(help="Try failed folds again.")] = False,
+    retry: Annotated[bool, typer.Option(help="Run failed folds again.")] = False,
     seed: Seed = 0,
     sep: Sep = None,
     decimal: Decimal = None,
@@ -87,7 +87,7 @@ def compare(
 ) -> None:
     """Compare presets on data sets.
 
-    Errors, sizes, times, and a test of every difference that suits the protocol.
+    Prints errors, sizes, times and a significance test of every difference.
 
     \b
     Examples:
@@ -108,10 +108,10 @@ def compare(
     kind = _parsed(protocols.parse, protocol)
     chosen = [methods.parse(name) for name in presets.split(",") if name.strip()]
     if not chosen:
-        raise InputError("no preset is given; see `omnitree presets`")
+        raise InputError("no preset given; see `omnitree presets`")
     format = file_format(sep, decimal, encoding, comment, sheet, missing)
     if format != FileFormat() and not any(sets.is_path(name) for name in data):
-        raise InputError("options of files are given, but no file")
+        raise InputError("file options are given, but no file")
     tables = [_parsed(sets.load, name, folder, target, format) for name in data]
     _refuse_twins("data set", [table.name for table in tables])
     _refuse_twins("preset", [method.name for method in chosen])
@@ -131,7 +131,7 @@ def compare(
 
 
 def datasets(folder: Folder = None) -> None:
-    """List the data sets that are known by name."""
+    """List the data sets that can be loaded by name."""
     from omnitree.lab import data as sets
     from omnitree.lab.generators import GENERATORS
 
@@ -147,8 +147,8 @@ def datasets(folder: Folder = None) -> None:
     for name, text in rows:
         typer.echo(f"{name:<{width}}  {text}")
     typer.echo(
-        "Generators take options, as led:irrelevant=17:rows=500:seed=1. Any other name is "
-        f"looked for {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
+        "Generators take options: led:irrelevant=17:rows=500:seed=1. Any other name is "
+        f"looked up {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
     )
 
 
@@ -156,20 +156,20 @@ def reproduce(
     paper: Annotated[str, typer.Argument(help="bu95, ldt05, lmdt91, lw94 or omni.")],
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", "-t", help="A table's number; may be given again."),
+        typer.Option("--table", "-t", help="Number of a table; may be repeated."),
     ] = None,
     folder: Folder = None,
     quick: Annotated[
-        bool, typer.Option(help="A small honest subset: fewer data sets.")
+        bool, typer.Option(help="Use fewer data sets.")
     ] = False,
     store: StoreFile = None,
     report: Report = None,
     jobs: Jobs = 0,
     seed: Seed = 0,
 ) -> None:
-    """Redo the experiments of a paper.
+    """Repeat the experiments of a paper.
 
-    Ours beside the published figures, with a verdict for every cell.
+    Prints our results beside the published ones, and whether each cell agrees.
 
     \b
     Examples:
@@ -202,7 +202,7 @@ def reproduce(
 
 
 def print_tables(tables: list[Any]) -> None:
-    """Tables on standard output, as wide as they need to be if it is no terminal."""
+    """Tables on standard output, as wide as needed if it is not a terminal."""
     from rich.console import Console
 
     console = Console()
@@ -217,9 +217,9 @@ def check_output(path: Path | None, *inputs: Path) -> None:
     if path is None:
         return
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no regular file: choose another output")
+        raise InputError(f"{path} is not a regular file: choose another output")
     if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {path.parent} to write to")
+        raise InputError(f"folder {path.parent} does not exist")
     for other in inputs:
         if path.exists() and other.exists() and path.samefile(other):
             raise InputError(f"{path} is an input: choose another output")
@@ -231,7 +231,7 @@ def jobs_of(jobs: int) -> int:
 
 
 def versions() -> str:
-    """What the numbers were made with."""
+    """Versions of the software that made the numbers."""
     from importlib.metadata import version
 
     parts = [
@@ -250,4 +250,4 @@ def _parsed(parse: Any, *args: Any) -> Any:
 def _refuse_twins(kind: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"the {kind} {name!r} is given twice")
+            raise InputError(f"the {kind} {name!r} was given twice")

@@ -1,8 +1,8 @@
-"""`omnitree demo`: the main job on built-in data, in under a minute.
+"""`omnitree demo`: fit, show and compare trees on built-in data, in under a minute.
 
-The front door and three classic presets are fitted on the same folds of scikit-learn's
-tables; what the lab says of them is printed and written as a report. Heavy imports happen
-inside, so that `--help` stays quick.
+The default classifier and three classic presets are fitted on the same folds of
+scikit-learn's data sets; the comparison is printed and written as a report. Heavy imports
+happen inside, so that `--help` stays quick.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PROTOCOL = "10fold"
 
 def demo(
     folder: Annotated[
-        Path, typer.Option(help="Where the demo's files are written.")
+        Path, typer.Option(help="Folder for the files that the demo writes.")
     ] = Path("demo"),
 ) -> None:
     """Fit, show and compare trees on built-in data (under a minute)."""
@@ -44,7 +44,7 @@ def demo(
     chosen = [methods.parse(name) for name in PRESETS]
     first = tables[0]
     clf = chosen[0].make(seed=1).fit(first.X, first.y)
-    title = f"The front door, OmniTreeClassifier, on {first.name}"
+    title = f"OmniTreeClassifier on {first.name}"
     typer.echo(f"{title}:\n")
     typer.echo(clf.describe() + "\n")
     kind = protocols.parse(PROTOCOL)
@@ -69,5 +69,5 @@ def demo(
             [reports.Text(title, clf.describe(), page.name)],
         )
     typer.echo(f"\nReport: {report}")
-    typer.echo(f"The tree on {first.name} to explore in a browser: {page}")
-    typer.echo(f"The same for `omnitree show`, `predict` and `explain`: {model}")
+    typer.echo(f"Tree on {first.name}, to explore in a browser: {page}")
+    typer.echo(f"Model for `omnitree show`, `predict` and `explain`: {model}")

@@ -11,33 +11,33 @@ from omnitree.data.reading import FileFormat
 Sep = Annotated[
     str | None,
     typer.Option(
-        help="Sign between cells, or comma, semicolon, tab, pipe, space; else found out."
+        help="Separator: a character, or comma, semicolon, tab, pipe, space. Default: detected."
     ),
 ]
 Decimal = Annotated[
-    str | None, typer.Option(help="Decimal sign, . or , ; else found out.")
+    str | None, typer.Option(help="Decimal sign, . or , . Default: detected.")
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="As utf-8, latin-1, utf-16; else found out."),
+    typer.Option(help="Encoding, such as utf-8, latin-1, utf-16. Default: detected."),
 ]
 Comment = Annotated[
     str | None,
     typer.Option(
-        help="Lines that begin with it are left out; '' for none. Else those with # if "
-        "the file begins with one."
+        help="Skip lines that begin with this; '' skips none. Default: # if the first "
+        "line begins with it."
     ),
 ]
 Sheet = Annotated[
     str | None,
-    typer.Option(help="Sheet of an Excel file, by name or number; else the first."),
+    typer.Option(help="Sheet of an Excel file, by name or number. Default: the first."),
 ]
 Missing = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOKEN",
-        help="A text that means missing, besides those of pandas and ?; may be given "
-        "again.",
+        help="Text that marks a missing value, besides ? and those that pandas knows; may "
+        "be repeated.",
     ),
 ]
 
@@ -50,6 +50,6 @@ def file_format(
     sheet: str | None,
     missing: list[str] | None,
 ) -> FileFormat:
-    """What the options say."""
+    """The options as a `FileFormat`."""
     given = FileFormat(sep, decimal, encoding, comment, sheet)
     return given.with_missing(tuple(missing or ()))

@@ -1,7 +1,7 @@
 """`omnitree fit`: read, fit, print, save, estimate the error.
 
-Heavy imports happen inside, so that `--help` stays quick. Columns that hold weights or
-groups, and those that are dropped, are no features: the model does not ask for them.
+Heavy imports happen inside, so that `--help` stays quick. Columns with weights or
+groups, and dropped ones, are not features: the model does not need them later.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from omnitree.data.reading import (
 if TYPE_CHECKING:
     from omnitree.lab.procedure import Procedure, Rows
 
-FRONT_DOOR = "omni"
+DEFAULT_PRESET = "omni"
 # Folds of the error estimate, and of that for tables of more than LARGE cells.
 FOLDS = 10
 FEW_FOLDS = 3
 LARGE = 1_000_000
-WIDTH = 88  # of what `describe` prints, too
+WIDTH = 88  # the same as in `describe`
 TASKS = ["classification", "regression"]
 LOSSES = ["error", "log_loss", "cost"]
 
@@ -51,85 +51,85 @@ def fit(
         Path,
         typer.Argument(
             metavar="DATA.csv",
-            help="CSV or the like, also packed; Excel, ARFF or Parquet file.",
+            help="CSV or similar, possibly compressed; Excel, ARFF or Parquet file.",
         ),
     ],
     target: Annotated[
-        str, typer.Option(help="Column with the class, or the number, of each row.")
+        str, typer.Option(help="Column to predict: a class or a number.")
     ],
     preset: Annotated[
         str,
         typer.Option(
-            help="A published system; see `omnitree presets`. Options as "
+            help="A published system; see `omnitree presets`. With options: "
             "bu95:coefficients=thermal:selection=sbe."
         ),
-    ] = FRONT_DOOR,
+    ] = DEFAULT_PRESET,
     task: Annotated[
         str | None,
         typer.Option(
-            help="classification or regression. Without it, regression if the target "
-            "has fractional numbers or more than 30 different whole ones."
+            help="classification or regression. Default: regression if the target has "
+            "fractional numbers or more than 30 different whole ones."
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the model here.")
+        Path | None, typer.Option("--output", "-o", help="File for the model.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")
+        int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")
     ] = 0,
     folds: Annotated[
         int | None,
         typer.Option(
-            help=f"Folds of the error estimate, from 2, or 0 for none; by default {FOLDS}, "
-            f"of large tables {FEW_FOLDS}.",
+            help=f"Folds of the error estimate: 2 or more, or 0 for no estimate. Default: "
+            f"{FOLDS}, for large tables {FEW_FOLDS}.",
         ),
     ] = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COL", help="A column to leave out, or a,b,c; may be given again."
+            metavar="COL", help="Column to leave out, or several: a,b,c; may be repeated."
         ),
     ] = None,
     categorical: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COL",
-            help="A column of categories, whatever its cells look like, or a,b,c; may be "
-            "given again.",
+            help="Column to treat as categorical, whatever its cells look like, or "
+            "several: a,b,c; may be repeated.",
         ),
     ] = None,
     weight: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with weights of rows.")
+        str | None, typer.Option(metavar="COL", help="Column with row weights.")
     ] = None,
     groups: Annotated[
         str | None,
         typer.Option(
             metavar="COL",
-            help="Column that says which rows belong together (as those of one patient): "
-            "never apart in folds.",
+            help="Column that says which rows belong together, such as those of one "
+            "patient; they are always in the same fold.",
         ),
     ] = None,
     class_weight: Annotated[
         str | None,
         typer.Option(
             metavar="balanced|LABEL=W,...",
-            help="Weights of classes; those not named weigh 1.",
+            help="Class weights; classes that are not named have weight 1.",
         ),
     ] = None,
     cost: Annotated[
         str | None,
         typer.Option(
             metavar="TRUE:ANSWER=C,...",
-            help="What wrong answers cost; pairs not named cost 1. Or a file: first "
-            "column the true classes, the others the answers.",
+            help="Costs of wrong predictions; pairs that are not named cost 1. Or a file "
+            "with the true classes in its first column and a column per prediction.",
         ),
     ] = None,
     optimise: Annotated[
         str | None,
         typer.Option(
             metavar="error|log_loss|cost",
-            help="What the held-out rows of the preset omni judge by: wrong answers, "
-            "probabilities, or costs. By default costs if there are any, else errors.",
+            help="What the preset omni minimises on held-out rows: wrong predictions, log "
+            "loss or costs. Default: costs if there are any, else wrong predictions.",
         ),
     ] = None,
     sep: Sep = None,
@@ -141,7 +141,7 @@ def fit(
 ) -> None:
     """Fit a tree, print it and estimate its error on new rows.
 
-    The estimate is that of the whole procedure, fitted anew for every fold.
+    The error is estimated by cross-validation of the whole procedure.
 
     \b
     Examples:
@@ -163,8 +163,8 @@ def fit(
     if optimise not in (None, *LOSSES):
         raise InputError(unknown("loss", optimise, LOSSES))
     if optimise == "cost" and cost is None:
-        raise InputError("--optimise cost needs a --cost")
-    parse(preset)  # complains before a file is read
+        raise InputError("--optimise cost needs --cost")
+    parse(preset)  # raises before a file is read
     check_output(output, data)
     format = file_format(sep, decimal, encoding, comment, sheet, missing)
     rows, numeric = _learning_rows(
@@ -174,7 +174,7 @@ def fit(
     with input_at_fault():
         model = procedure.fit(rows)
     typer.echo(model.describe() + "\n")
-    if output is not None:  # first: whoever is tired of the estimate has the model
+    if output is not None:  # before the estimate, which may take long
         with input_at_fault():
             save(model, os.path.realpath(output))
     if folds != 0:
@@ -193,7 +193,7 @@ def _learning_rows(
     weight: str | None,
     groups: str | None,
 ) -> tuple[Rows, bool]:
-    """What is learned from, and whether the target is a number."""
+    """The training rows, and whether the target is a number."""
     from omnitree.cli import fit_options
     from omnitree.lab.procedure import Rows
 
@@ -203,19 +203,19 @@ def _learning_rows(
     _check_roles(table, target, weight, groups, dropped)
     X, y, left_out = table.features_and_target(target)
     if left_out:
-        _note(f"{_rows(left_out)} without {target!r} left out")
+        _note(f"{_rows(left_out)} without a value in {target!r} left out")
     X = X.drop(columns=dropped)
     w = None if weight is None else _weights(X.pop(weight))
     g = None if groups is None else _groups(X.pop(groups))
     if not X.shape[1]:
-        raise InputError(f"{path} has no column left to learn from")
+        raise InputError(f"{path} has no feature columns left")
     for name in fit_options.columns(categorical or (), table):
         if name not in X:
-            raise InputError(f"--categorical {name!r}: this column is no feature")
+            raise InputError(f"--categorical {name!r}: this column is not a feature")
         X[name] = X[name].astype("category")
     if task is None and is_numeric(y):
         task = "regression"
-        _note(f"{target!r} is taken as a number (--task)")
+        _note(f"{target!r} is treated as a number (change with --task)")
     numeric = task == "regression"
     rows = Rows(X, as_numbers(y, target) if numeric else y, w, g)
     if w is not None and not w.all():
@@ -223,8 +223,8 @@ def _learning_rows(
         rows = rows.take(w.nonzero()[0])
     if not numeric and len(set(rows.y)) == 1:
         raise InputError(
-            f"all rows of {path} have the same {target!r}, {str(rows.y[0])!r}: there is "
-            "nothing to tell apart"
+            f"all rows of {path} have the same {target!r}, {str(rows.y[0])!r}: a "
+            "classifier needs at least two classes"
         )
     return rows, numeric
 
@@ -236,7 +236,7 @@ def _check_roles(
     groups: str | None,
     dropped: list[str],
 ) -> None:
-    """Refuse names that no column has, and columns of two roles."""
+    """Refuse unknown columns and columns with two roles."""
     roles: dict[str, str] = {}
     given = [("target", target), ("weight", weight), ("groups", groups)]
     given += [("drop", name) for name in dropped]
@@ -245,7 +245,7 @@ def _check_roles(
             continue
         table.check_column(name)
         if name in roles:
-            raise InputError(f"{name!r} is given by --{roles[name]} and by --{option}")
+            raise InputError(f"{name!r} is given as both --{roles[name]} and --{option}")
         roles[name] = option
 
 
@@ -256,8 +256,8 @@ def _weights(column: Any) -> Any:
     weight = column.to_numpy(float) if is_numeric_dtype(column) else np.array([np.nan])
     if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
         raise InputError(
-            f"the weights in {column.name!r} must be numbers of at least 0, none missing "
-            "and some above 0"
+            f"the weights in {column.name!r} must be numbers of at least 0, not all 0 "
+            "and none missing"
         )
     return weight
 
@@ -270,7 +270,7 @@ def _groups(column: Any) -> Any:
     alone = np.flatnonzero(codes < 0)
     if len(alone):
         _note(
-            f"{_rows(len(alone))} without {column.name!r}: each is a group of its own"
+            f"{_rows(len(alone))} without a value in {column.name!r}: each is a group of its own"
         )
         codes[alone] = len(names) + np.arange(len(alone))
     return codes
@@ -295,7 +295,7 @@ def _procedure(
             ("optimise", optimise),
         ):
             if value is not None:
-                raise InputError(f"--{option} is for classes, not for a number")
+                raise InputError(f"--{option} works only for classification")
         return Procedure(preset, seed, numeric)
     classes = sorted(set(rows.y.tolist()))
     weights = class_weight and fit_options.class_weights(class_weight, classes)
@@ -312,9 +312,9 @@ def _print_report(
     from omnitree.cli.fit_report import Report
     from omnitree.lab.estimate import NoEstimate, choose_folds
 
-    asked = folds or (FOLDS if rows.X.size <= LARGE else FEW_FOLDS)
+    wanted = folds or (FOLDS if rows.X.size <= LARGE else FEW_FOLDS)
     try:
-        chosen = choose_folds(rows, asked)
+        chosen = choose_folds(rows, wanted)
     except NoEstimate as error:
         typer.echo(f"No estimate of the error: {error}.")
         return

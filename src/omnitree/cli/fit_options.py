@@ -26,7 +26,7 @@ def columns(given: Sequence[str], table: TableFile) -> list[str]:
 
 
 def class_weights(text: str, classes: Sequence[str]) -> str | dict[str, float]:
-    """`balanced`, or the weight of every class from `LABEL=W,...`; others weigh 1.
+    """`balanced`, or the weight of every class from `LABEL=W,...`; others have weight 1.
 
     Examples
     --------
@@ -43,10 +43,10 @@ def class_weights(text: str, classes: Sequence[str]) -> str | dict[str, float]:
 
 
 def costs(text: str, classes: Sequence[str]) -> Costs:
-    """What each answer costs rows of each class.
+    """Cost of each prediction for rows of each class.
 
-    From `TRUE:ANSWER=C,...`, where pairs that are not named cost 1, or from a file: a
-    square table, its first column the true classes, its other columns the answers.
+    From `TRUE:ANSWER=C,...`, where pairs that are not named cost 1, or from a file with
+    the true classes in its first column and a column per prediction.
 
     Examples
     --------
@@ -62,13 +62,13 @@ def costs(text: str, classes: Sequence[str]) -> Costs:
             (":".join(parts[:i]), ":".join(parts[i:])) for i in range(1, len(parts))
         ]
         if not splits:
-            raise InputError(f"--cost is a file or TRUE:ANSWER=C,...; not {text!r}")
-        # A label may have a colon itself.
+            raise InputError(f"--cost must be a file or TRUE:ANSWER=C,..., not {text!r}")
+        # A label may contain a colon itself.
         known = [s for s in splits if s[0] in found and s[1] in found]
-        true, said = known[0] if known else splits[0]
-        for label in (true, said):
+        true, answer = known[0] if known else splits[0]
+        for label in (true, answer):
             _check_class(label, classes)
-        _set(found, true, said, cost)
+        _set(found, true, answer, cost)
     return found
 
 
@@ -79,27 +79,27 @@ def _costs_of_file(path: Path, found: Costs) -> Costs:
     for row in table.rows():
         given.append(row[0])
         _check_class(row[0], list(found))
-        for said, cell in zip(answers, row[1:], strict=True):
-            _check_class(said, list(found))
-            if said != row[0] or cell.strip():
-                _set(found, row[0], said, _number(cell, f"{path}: a cost"))
+        for answer, cell in zip(answers, row[1:], strict=True):
+            _check_class(answer, list(found))
+            if answer != row[0] or cell.strip():
+                _set(found, row[0], answer, _number(cell, f"{path}: a cost"))
     for label in found:
         if label not in answers or label not in given:
             raise InputError(f"{path} has no costs for class {label!r}")
     return found
 
 
-def _set(found: Costs, true: str, said: str, cost: float) -> None:
-    if true == said and cost:
-        raise InputError(f"the right answer, {true!r} for {said!r}, costs nothing")
-    found[true][said] = cost
+def _set(found: Costs, true: str, answer: str, cost: float) -> None:
+    if true == answer and cost:
+        raise InputError(f"the cost of a correct prediction ({true!r}) must be 0")
+    found[true][answer] = cost
 
 
 def _numbers(text: str, option: str, form: str) -> Iterator[tuple[str, float]]:
     for item in text.split(","):
         name, equals, number = item.rpartition("=")
         if not equals:
-            raise InputError(f"{option} is {form}; not {text!r}")
+            raise InputError(f"{option} must be {form}, not {text!r}")
         yield name.strip(), _number(number, option)
 
 
@@ -109,7 +109,7 @@ def _number(text: str, what: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise InputError(f"{what} must be a number of at least 0, not {text!r}")
+        raise InputError(f"{what} must be a number not below 0, not {text!r}")
     return number
 
 

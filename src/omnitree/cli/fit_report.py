@@ -1,8 +1,8 @@
-"""The report of `omnitree fit`: how good the procedure is on rows it has not seen.
+"""The report of `omnitree fit`: the error of the procedure on rows it has not seen.
 
 A sentence with the error and its interval, a table of measures, the confusion matrix, and
-in words whether anything was learned, whether it looks too good, and why there are fewer
-folds than asked for. The measures are in `measures`.
+notes if nothing was learned, if the result looks too good to be true, or if fewer folds
+than requested were used. The measures are in `lab.measures`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from omnitree.lab.measures import measures_of
 from omnitree.lab.procedure import Procedure, Rows
 from omnitree.lab.tables import Table
 
-# So many columns, those that matter most, are tried alone if the error is near zero.
+# Number of the most important columns that are tried alone if the error is near zero.
 COLUMNS_TRIED = 5
 FOLDS_OF_ONE_COLUMN = 3
 
@@ -30,10 +30,10 @@ class Report:
     ----------
     procedure : Procedure
     rows : Rows
-        All that it was fitted on.
+        All training rows.
     folds : Folds
     model : estimator
-        Fitted to all rows.
+        Fitted on all rows.
     """
 
     def __init__(self, procedure: Procedure, rows: Rows, folds: Folds, model: Any):
@@ -46,7 +46,7 @@ class Report:
         self.measures = measures_of(procedure, rows, hold_out(procedure, rows, folds.n))
 
     def parts(self) -> Iterator[str | Table]:
-        """What is printed, one after the other."""
+        """What to print, in order."""
         yield f"Error on new rows: {self.measures.headline()} {self._how()}"
         yield from self.measures.tables()
         for text in (*self.measures.verdicts(), self._too_good()):
@@ -59,14 +59,14 @@ class Report:
         if self.rows.groups is not None:
             n_groups = len(np.unique(self.rows.groups))
             extra += f", {n_groups} groups kept together"
-        fewer = f" (no more folds, since {self.folds.reason})" * bool(self.folds.reason)
+        fewer = f" (fewer folds, because {self.folds.reason})" * bool(self.folds.reason)
         return (
             f"{self.folds.n}-fold{kind} cross-validation of the whole procedure on "
             f"{len(self.rows.y)} rows{extra}{fewer}."
         )
 
     def _too_good(self) -> str:
-        """A question, if one column alone reaches an error near zero."""
+        """A warning if one column alone reaches an error near zero."""
         if not self.measures.is_too_good:
             return ""
         for name in self._columns_by_importance()[:COLUMNS_TRIED]:
@@ -74,18 +74,18 @@ class Report:
             folds = min(self.folds.n, FOLDS_OF_ONE_COLUMN)
             try:
                 found = hold_out(self.procedure, alone, folds)
-            except ValueError:  # nothing in a fold but missing values
+            except ValueError:  # all values in a fold are missing
                 continue
             if measures_of(self.procedure, alone, found).is_too_good:
                 return (
-                    f"Too good to be true? {name!r} alone decides nearly every row. If "
-                    "it is known only after the target is, or made from it, that is a "
+                    f"Too good to be true? {name!r} alone predicts nearly every row. If "
+                    "it is only known once the target is, or computed from it, that is a "
                     f"leak: fit again with --drop {name!r}."
                 )
         return ""
 
     def _columns_by_importance(self) -> list[str]:
-        """The columns of the tests; of a linear model in one leaf, by correlation."""
+        """Columns of the tests; for a linear model in a single leaf, by correlation."""
         importance = np.asarray(self.model.feature_importances_)
         if self.procedure.numeric and not importance.any():
             X = self.rows.X.select_dtypes("number")

@@ -1,16 +1,16 @@
 """What a tree knows about its columns: names, kinds and categories.
 
-A `Schema` is learned once from the training table (`omnitree.data.table`) and then rules
-everything that touches features: it encodes new data, names the columns in
+A `Schema` is learned once from the training table (`omnitree.data.table`) and from
+then on defines the features: it encodes new data, names the columns in
 descriptions and exports, and lists the encoded columns that linear tests see. It is
-plain data and survives a trip through JSON, so saved models carry it as it is.
+plain data that can be written as JSON, so saved models carry it as it is.
 
 Kinds of feature:
 
 - ``numeric``: a number, tested by thresholds.
-- ``ordered``: symbols with an order, coded 0..m-1 and from then on a number.
-- ``categorical``: symbols without order, coded 0..m-1 and tested as symbols.
-- ``boolean``: a categorical whose two symbols are False and True.
+- ``ordered``: categories with an order, coded 0..m-1 and from then on a number.
+- ``categorical``: categories without an order, coded 0..m-1.
+- ``boolean``: a categorical feature with the categories False and True.
 
 A feature is a column of the user's table, or a part of a date in it (`DatePart`). So the
 user's columns, `Schema.inputs`, may be more than the features, where a column is left out,
@@ -47,9 +47,9 @@ class Feature:
     kind : {"numeric", "boolean", "categorical", "ordered"}
         How the feature is tested.
     categories : tuple of str, bool, int or float, or None
-        The symbol of each code; ``(False, True)`` for a boolean. A numeric feature has
-        None, or ``()`` when training showed neither a value nor a type: whatever
-        else than numbers it holds later counts as missing.
+        The category of each code; ``(False, True)`` for a boolean. A numeric feature has
+        None, or ``()`` when the training data had neither a value nor a type; anything
+        but a number in it later counts as missing.
     part : DatePart, optional
         What the feature takes from a column of dates; None for a column as it is.
 
@@ -109,12 +109,12 @@ class Feature:
 
     @property
     def is_symbolic(self) -> bool:
-        """True when the feature is tested as a symbol, not as a number."""
+        """True when the feature is tested by category, not as a number."""
         return self.kind in ("categorical", "boolean")
 
     @property
     def n_categories(self) -> int:
-        """How many symbols a symbolic feature has; 0 for numeric and ordered ones."""
+        """Number of categories of a categorical or boolean feature; 0 for numeric and ordered ones."""
         return len(self.categories or ()) if self.is_symbolic else 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,12 +264,12 @@ class Schema:
 
     @cached_property
     def is_categorical(self) -> NDArray[np.bool_]:
-        """True where codes are tested as symbols: categorical and boolean features."""
+        """True where codes are tested by category: categorical and boolean features."""
         return _fixed(np.array([f.is_symbolic for f in self.features], dtype=bool))
 
     @cached_property
     def n_categories(self) -> NDArray[np.int32]:
-        """Number of symbols per feature; 0 for numeric and ordered ones."""
+        """Number of categories per feature; 0 for numeric and ordered ones."""
         return _fixed(np.array([f.n_categories for f in self.features], dtype=np.int32))
 
     @cached_property
@@ -290,7 +290,7 @@ class Schema:
     def linear_columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The encoded columns that linear tests see.
 
-        A numeric or ordered feature is one column. A symbolic feature with two
+        A numeric or ordered feature is one column. A categorical feature with two
         categories is one column, +1 for its second category and -1 for its first; with
         m > 2 categories it is m columns, +1 for that category and -1 for the others;
         with fewer than two it tells nothing and has no column.
@@ -299,7 +299,7 @@ class Schema:
         -------
         feature : int32 array
             The feature behind each encoded column.
-        symbol : int32 array
+        category : int32 array
             The code that is +1 in it, or -1 for a number.
 
         Examples
@@ -330,12 +330,12 @@ class Schema:
         return len(self._linear[0])
 
     def column_name(self, j: int) -> str:
-        """Name of encoded column `j`: ``height``, or ``colour=red`` for a symbol."""
+        """Name of encoded column `j`: ``height``, or ``colour=red`` for a category."""
         feature = self.features[self._linear[0][j]]
-        symbol = int(self._linear[1][j])
-        if symbol < 0 or feature.categories is None:
+        category = int(self._linear[1][j])
+        if category < 0 or feature.categories is None:
             return feature.name
-        return f"{feature.name}={feature.categories[symbol]}"
+        return f"{feature.name}={feature.categories[category]}"
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in plain JSON types."""

@@ -1,11 +1,11 @@
 """The user's data as the rest of omnitree sees it: one float64 matrix and its schema.
 
-Numbers stay as they are, symbols become codes, gaps become NaN. `learn_table` reads
+Numbers stay as they are, categories become codes, missing values become NaN. `learn_table` reads
 training data and learns the schema; `encode` reads new data by a schema already known.
-A float64 array without symbols passes through both uncopied, with one sum over its
+A float64 array passes through both uncopied, with one sum over its
 cells as the whole check, so predicting a single row costs microseconds. Opening data
 of any kind and reading one column are in `omnitree.data.encoding`. Used by the estimators
-(fit and predict), and by all that takes a node's rows.
+(fit and predict) and by everything that works on the rows of a node.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Table:
     Parameters
     ----------
     values : float64 array (n, d)
-        Numbers, and codes of symbols; NaN is missing. C- or Fortran-contiguous, maybe
+        Numbers, and codes of categories; NaN is missing. C- or Fortran-contiguous, maybe
         the user's own array: never written to.
     schema : Schema
         What the columns are.
@@ -84,7 +84,7 @@ class Table:
 
     @cached_property
     def order(self) -> NDArray[np.uint32]:
-        """The rows in the order of each column, as `_core/presort` reads it; no gaps."""
+        """The rows in the order of each column, as `_core/presort` reads it; none missing."""
         return presort.sort_columns(self.values)
 
     @property
@@ -125,7 +125,7 @@ def learn_table(
     ----------
     X : array, list of rows, or data frame
         Numbers, booleans, strings, categories, dates; None, NaN, nulls and blank strings
-        are gaps. A pandas ordered categorical and a polars Enum are ordered features.
+        are missing. A pandas ordered categorical and a polars Enum are ordered features.
         Dates become parts, and text that tells rows apart is left out
         (`omnitree.data.encoding.learning`).
     y, weight, groups : arrays (n,), optional
@@ -144,7 +144,7 @@ def learn_table(
     Raises
     ------
     ValueError, TypeError
-        When `X` is no table, or holds what no tree can use (durations, infinities,
+        When `X` is not a table, or contains what no tree can use (durations, infinities,
         nested objects, nothing at all); the message names the column and what to do.
 
     Examples
@@ -192,8 +192,8 @@ def encode(X: Any, schema: Schema, *, who: str = "TreeClassifier") -> Table:
     Returns
     -------
     Table
-        With the same `schema`. A category that training did not show is missing, and so
-        is text that is no date where one is due.
+        With the same `schema`. Unseen categories are missing, and so is text that is not
+        a date in a column of dates.
 
     Examples
     --------
@@ -256,9 +256,8 @@ def _checked(values: NDArray[np.float64], schema: Schema) -> Table:
     if infinite.any():
         i, j = np.argwhere(infinite)[0]
         raise ValueError(
-            f"Column {schema.names[j]!r} holds an infinity (first in row {i}): inf "
-            "cannot be ordered or averaged. Replace it by a number, or by NaN to leave "
-            "the cell missing, or drop the row."
+            f"Column {schema.names[j]!r} contains an infinite value (first in row {i}). "
+            "Replace it by a number, or by NaN to make it missing, or drop the row."
         )
     return table
 

@@ -5,9 +5,9 @@ names the six dimensions and owns up to every difference. A new one is a functio
 here and a line below.
 
 Presets that hold rows out (for pruning, or to choose between tests or the number of steps)
-look only at the proportions of `sample_weight`, and keep `groups` together. Those that count
-instead, as C4.5's pruning, chi-square and F tests, AIC and BIC, take a row of weight two for
-two rows. `describe` says which it is.
+look only at the proportions of `sample_weight`, and keep `groups` together. Those that
+count instead, as C4.5's pruning, chi-square and F tests, AIC and BIC, take a row of weight
+two for two rows. `describe` says which it is.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ def _uni(merit: str, changes: dict[str, Any]) -> TreeClassifier:
 def uni_gini(**changes: Any) -> TreeClassifier:
     """Uni-G of Brodley & Utgoff (1995): univariate tests under Gini.
 
-    Node: univariate. Branching: binary; a symbolic feature is tested one symbol against
-    the rest, as the paper's propositional encoding gives it. Merit: Gini. Threshold:
-    exhaustive. Gaps: the node's mean. Pruning: reduced error; the paper's own prune set is
-    a quarter of the data against half for growing, so a third of the training rows is held
-    out unless a prune set is given to fit.
+    Node: univariate. Branching: binary; a categorical feature is tested one category
+    against the rest, as the paper's propositional encoding gives it. Merit: Gini.
+    Threshold: exhaustive. Missing values: the node's mean. Pruning: reduced error; the
+    paper's own prune set is a quarter of the data against half for growing, so a third of
+    the training rows is held out unless a prune set is given to fit.
     """
     return _uni("gini", changes)
 
@@ -52,15 +52,15 @@ def bu95(
     a class for linear machines. Grouping of classes: none in the paper. Merit: gain ratio
     (``merit="gini"`` for its "-G" trees). Direction: ``coefficients`` is "rls", "pocket" or
     "thermal"; the features by ``selection``: "none", "sbe", "sfs", "dsbe" or "hss".
-    Threshold: learned with the weights. Columns are standardised at each node. Gaps: the
-    node's mean. Pruning: reduced error; the paper's own prune set is a quarter of the data
-    against half for growing, so a third of the training rows is held out unless a prune set
-    is given to fit. ``pruning="multivariate"`` prunes the tests too.
+    Threshold: learned with the weights. Columns are standardised at each node. Missing
+    values: the node's mean. Pruning: reduced error; the paper's own prune set is a quarter
+    of the data against half for growing, so a third of the training rows is held out unless
+    a prune set is given to fit. ``pruning="multivariate"`` prunes the tests too.
 
     The defaults are those that the paper's conclusions favour. It uses RLS for two classes
     and "thermal" for more; here RLS meets more classes by the exchange method, which groups
-    them into two (our answer to a question the paper leaves open). Assumption: a test over n
-    columns underfits below 2 (n + 1) distinct rows. Options beyond the paper:
+    them into two (our answer to a question the paper leaves open). Assumption: a test over
+    n columns underfits below 2 (n + 1) distinct rows. Options beyond the paper:
     ``selection="mixed_sbe"``, which it only suggests, ``coefficients="fisher"`` and the
     other coefficient learners, and costs of features.
     """

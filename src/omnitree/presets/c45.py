@@ -36,18 +36,17 @@ def c45(
 ) -> TreeClassifier:
     """C4.5, release 8 (Quinlan 1993, 1996).
 
-    Node: univariate. Branching: two for numbers, one per symbol for symbols. Grouping of
-    classes: none. Merit: gain ratio among the features of at least average gain. Direction:
-    none. Threshold: exhaustive, stored as the largest training value below the midpoint.
-    Gaps: fractional instances in growing, pruning and prediction. Pruning: error-based,
-    CF 0.25, with subtree raising.
+    Node: univariate. Branching: two for numbers, one per category for categories. Grouping
+    of classes: none. Merit: gain ratio among the features of at least average gain.
+    Direction: none. Threshold: exhaustive, stored as the largest training value below the
+    midpoint. Missing values: fractional instances in growing, pruning and prediction.
+    Pruning: error-based, CF 0.25, with subtree raising.
 
     Options: ``subsets=True`` is the program's -s, ``merit="gain"`` its -g.
     ``variant="ldt05"`` is what Yildiz & Alpaydin (2005) call C4.5: information gain,
-    multiway symbols, gaps filled with the node's mean, grown to pure nodes and pruned
-    top-down on a held-out fifth.
-    Differs from the program: float64 instead of float32, and values closer than 1e-5 are
-    not taken as equal.
+    multiway tests on categories, missing values filled with the node's mean, grown to pure
+    nodes and pruned top-down on a held-out fifth. Differs from the program: float64 instead
+    of float32, and values closer than 1e-5 are not taken as equal.
     """
     if variant not in VARIANTS:
         raise ValueError(unknown("variant", variant, VARIANTS))

@@ -14,10 +14,10 @@ def cart(
 ) -> TreeClassifier:
     """CART without linear combinations (Breiman et al. 1984).
 
-    Node: univariate. Branching: binary, symbols in two sets. Grouping of classes: none
+    Node: univariate. Branching: binary, categories in two sets. Grouping of classes: none
     (``merit="twoing"`` groups them inside the merit). Merit: Gini. Direction: none.
-    Threshold: exhaustive. Gaps: surrogate splits. Pruning: cost-complexity, size chosen by
-    ten-fold cross-validation with the rule of ``se`` standard errors (0 or 1).
+    Threshold: exhaustive. Missing values: surrogate splits. Pruning: cost-complexity, size
+    chosen by ten-fold cross-validation with the rule of ``se`` standard errors (0 or 1).
 
     The cross-validation is repeated with other folds until the choice stays, at most
     ``repeats`` times, and of sizes that the repeats cannot tell apart the smallest is taken
@@ -26,8 +26,8 @@ def cart(
     is the book's, the evidence for it more precise. Tables of more than 25,000 rows are
     cross-validated once.
 
-    Assumptions: sets of symbols are exact for two classes or up to ten symbols at a node,
-    else the best cut along their first principal component.
+    Assumptions: sets of categories are exact for two classes or up to ten categories at a
+    node, else the best cut along their first principal component.
     """
     parts = {
         "learner": Univariate(merit=merit, categories="subset"),

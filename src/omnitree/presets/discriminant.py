@@ -19,8 +19,8 @@ def friedman(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
     against the rest, the one separated best. Merit: the Kolmogorov-Smirnov distance.
     Direction: Fisher, through the principal components that explain ``epsilon`` of the
     node's variance where its scatter is singular. Threshold: where the distribution
-    functions are furthest apart. Gaps: the node's mean. Pruning: a held-out fifth,
-    bottom-up, as Yildiz & Alpaydin prune all their trees.
+    functions are furthest apart. Missing values: the node's mean. Pruning: a held-out
+    fifth, bottom-up, as Yildiz & Alpaydin prune all their trees.
 
     Assumptions: one tree chooses among the K one-against-rest problems at every node (the
     1977 paper may grow a tree for each). Transgenerated variables, fixed functions of the
@@ -45,12 +45,12 @@ def fact(
     node's class shares as priors; a row goes to the branch of least expected risk, which
     with equal costs is that of the most probable class. Directions without variance are
     left out (``epsilon=0.99`` keeps the principal components that explain so much of it
-    where the scatter is singular, as Linear Discriminant Trees do). Gaps: the node's mean.
-    Tied leaves: the first class, where FACT draws one.
+    where the scatter is singular, as Linear Discriminant Trees do). Missing values: the
+    node's mean. Tied leaves: the first class, where FACT draws one.
 
     FACT stops without pruning; ``improve=True, pruning=None`` does so, leaving a node whole
     when its branches make no fewer training errors. The default is what Yildiz & Alpaydin
-    do with all their trees: a held-out fifth. Assumptions: unit costs; symbols as
+    do with all their trees: a held-out fifth. Assumptions: unit costs; categories as
     columns instead of FACT's scores; the univariate column is chosen by merit, not by its F
     ratio, and there is no transformation to polar coordinates. Branches that no training
     row takes are dropped.
@@ -78,7 +78,7 @@ def cruise(
     useful the best split is taken, since nodes below it may be. Ties are broken by adding a
     part in 10^9 to the count of the chosen class, so a saved tree keeps its labels. Not
     taken over from the program: its tests that select variables without bias, Box-Cox
-    transformations, and its ways with gaps.
+    transformations, and how it treats missing values.
     """
     parts = {
         "learner": KWay(LDA(epsilon=epsilon), node=node, distinct=True),

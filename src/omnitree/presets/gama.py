@@ -25,18 +25,18 @@ def ltree(epsilon: float = 1.0, **changes: Any) -> TreeClassifier:
     """Ltree (Gama & Brazdil 1999).
 
     Node: univariate over original and constructed features, so univariate or linear.
-    Branching: two for numbers, one per symbol for symbols. Grouping of classes: none; every
-    class gives a discriminant. Merit: gain ratio among the features of at least average
-    gain. Direction: analytic, linear discriminant analysis. Threshold: exhaustive, with
-    C4.5's rules. Features constructed at a node serve all nodes below it. Gaps: fractional
-    instances in original features, the mean of the constructing node in constructed ones.
-    Pruning: error-based as in C4.5.
+    Branching: two for numbers, one per category for categories. Grouping of classes: none;
+    every class gives a discriminant. Merit: gain ratio among the features of at least
+    average gain. Direction: analytic, linear discriminant analysis. Threshold: exhaustive,
+    with C4.5's rules. Features constructed at a node serve all nodes below it. Missing
+    values: fractional instances in original features, the mean of the constructing node in
+    constructed ones. Pruning: error-based as in C4.5.
 
     Assumptions: only classes with more rows than columns that vary construct at a node; a
     class's feature is its discriminant less the average of all, which for two classes is
     the one hyperplane between them; directions without variance are left out
     (``epsilon=0.99`` keeps the principal components that explain so much of it where the
-    scatter is singular); symbols take part as columns. Not taken over: smoothing class
+    scatter is singular); categories take part as columns. Not taken over: smoothing class
     probabilities along the path.
     """
     return _constructive(LDA(epsilon=epsilon), changes)

@@ -31,10 +31,10 @@ def ldt(
     information gain orders tests alike). Direction: Fisher, through the principal
     components that explain ``epsilon`` of the node's variance where its scatter is
     singular. Threshold: analytic, Bayes' rule for equal variances
-    (``threshold="exhaustive"`` tries all). Gaps: the node's mean. Pruning: a held-out
-    fifth, from the leaves up, as the paper says (``ReducedError(0.2, "top_down")`` as the
-    authors' program); ``pruning=None, stopping="pre_pruning"`` for the paper's pre-pruning.
-    Our addition: ``max_features_per_test``, tests that can be read.
+    (``threshold="exhaustive"`` tries all). Missing values: the node's mean. Pruning: a
+    held-out fifth, from the leaves up, as the paper says (``ReducedError(0.2, "top_down")``
+    as the authors' program); ``pruning=None, stopping="pre_pruning"`` for the paper's
+    pre-pruning. Our addition: ``max_features_per_test``, tests that can be read.
 
     Follows the authors' program where the paper is silent: columns are standardised once on
     the whole training table, and a node whose analytic threshold separates nothing stays a
@@ -53,33 +53,33 @@ def ldt(
 
 
 def ldt_u1(
-    grouping: str = "exchange", symbols: str = "columns", **changes: Any
+    grouping: str = "exchange", categories: str = "columns", **changes: Any
 ) -> TreeClassifier:
     """LDTu(1): univariate LDT with equal variances (Yildiz & Alpaydin 2005).
 
-    Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
+    Node: univariate; one column per category. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, equal
     variances, and the midpoint of the means where Bayes' cut is not between them (an
-    assumption; with it `car` comes out as published, without it 12 points lower). Gaps: the
-    node's mean. Pruning: a held-out fifth.
+    assumption; with it `car` comes out as published, without it 12 points lower). Missing
+    values: the node's mean. Pruning: a held-out fifth.
 
-    ``symbols="multiway"`` gives a symbolic feature a branch for each symbol, as the
+    ``categories="multiway"`` gives a categorical feature a branch for each category, as the
     authors' program does in this tree.
     """
     return post_pruned(
-        Analytic(grouping, EqualVariance(between=True), symbols=symbols), changes
+        Analytic(grouping, EqualVariance(between=True), categories=categories), changes
     )
 
 
 def ldt_u2(
-    grouping: str = "exchange", symbols: str = "columns", **changes: Any
+    grouping: str = "exchange", categories: str = "columns", **changes: Any
 ) -> TreeClassifier:
     """LDTu(2): univariate LDT with two variances (Yildiz & Alpaydin 2005).
 
     As `ldt-u1`, with the root of equation 16 that lies between the means, else their
     midpoint, as the threshold.
     """
-    return post_pruned(Analytic(grouping, "unequal_variance", symbols=symbols), changes)
+    return post_pruned(Analytic(grouping, "unequal_variance", categories=categories), changes)
 
 
 def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
@@ -87,7 +87,7 @@ def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
     Node: linear. Branching: binary. Grouping of classes: two-means on the class means.
     Direction: Fisher. Threshold: the root of the quadratic for two variances that lies
-    between the means. Gaps: the node's mean. Pruning: a held-out fifth, as the
+    between the means. Missing values: the node's mean. Pruning: a held-out fifth, as the
     paper prunes all its trees. Assumption: two-means starts from the two furthest means.
     Not taken over from Loh & Shih's program: its tests for selecting variables and its
     cost-complexity pruning.

@@ -31,8 +31,8 @@ def lmdt(
     ``alpha`` does not call worse than the one saved before it (``against="best"``: than
     the best one, with twice the variables; ``selection="none"`` eliminates nothing).
     Threshold: learned with the weights.
-    Columns are standardised at each node. Gaps: the node's mean. Pruning: pessimistic,
-    on the training rows.
+    Columns are standardised at each node. Missing values: the node's mean. Pruning:
+    pessimistic, on the training rows.
 
     Assumptions: how the probability that a machine is right on all rows is estimated
     (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). Pessimistic pruning

@@ -21,11 +21,12 @@ def id_lp(
     Node: linear. Branching: binary. Grouping of classes: exchange, from the two furthest
     means, a perceptron trained for every grouping that is tried. Merit: entropy (the
     information gain orders tests alike). Weights and threshold: a sigmoid unit, gradient
-    descent on the squared error. Gaps: the node's mean. Pruning: a held-out fifth.
+    descent on the squared error. Missing values: the node's mean. Pruning: a held-out
+    fifth.
 
-    From the paper: all of these. Assumptions: the number of epochs, the weight decay, L-BFGS
-    as the method of descent, columns standardised at each node, and that a node stays a leaf
-    where the perceptron puts all rows on one side.
+    From the paper: all of these. Assumptions: the number of epochs, the weight decay,
+    L-BFGS as the method of descent, columns standardised at each node, and that a node
+    stays a leaf where the perceptron puts all rows on one side.
     """
     learner = Grouped(Perceptron(epochs=epochs, decay=decay), grouping)
     return post_pruned(learner, changes)
@@ -42,7 +43,7 @@ def id_mlp(
 
     Node: a net with one hidden layer of tanh units. Branching: binary. Grouping of classes:
     exchange. Merit: entropy. Weights and threshold: backpropagation on the squared error.
-    Gaps: the node's mean. Pruning: a held-out fifth.
+    Missing values: the node's mean. Pruning: a held-out fifth.
 
     Assumptions: the number of hidden units and epochs, the weight decay, L-BFGS from random
     weights, and columns standardised at each node. Differs from the paper: groupings are

@@ -16,10 +16,11 @@ from omnitree.pruning import Contest, Criterion, ReducedError
 def uni(**changes: Any) -> TreeClassifier:
     """UNI: univariate nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
 
-    Node: univariate; symbols as one column each. Branching: binary. Grouping of classes:
+    Node: univariate; one column per category. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, the root of
-    the quadratic for two variances that lies between the means, else their midpoint. Gaps:
-    the node's mean. Pruning: a held-out fifth. The same composition as `ldt-u2`.
+    the quadratic for two variances that lies between the means, else their midpoint.
+    Missing values: the node's mean. Pruning: a held-out fifth. The same composition as
+    `ldt-u2`.
     """
     return post_pruned(_univariate(), changes)
 
@@ -37,7 +38,7 @@ def qua(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
     """QUA: quadratic nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
 
     As `lin`, with the squares and products of all columns beside the columns. Left out are
-    products that are linear in the columns already: those of two symbols of one feature.
+    products that are linear in the columns already: those of two categories of one feature.
     """
     return post_pruned(_linear(epsilon, "quadratic"), changes)
 
@@ -54,13 +55,13 @@ def omni_aic(
     `lin` and `qua`) by AIC = 2 (-L + d), with L the log likelihood of the classes in the
     branches and d = 2, k + 1 or m + 1 for k or m principal components; of equals the
     simpler. Branching: binary. Grouping of classes: exchange, for each candidate by itself.
-    Merit: entropy. Gaps: the node's mean. Pruning: the AIC of a subtree against that of a
-    leaf, on all rows.
+    Merit: entropy. Missing values: the node's mean. Pruning: the AIC of a subtree against
+    that of a leaf, on all rows.
 
     From the authors' program, since it brings the published sizes: L to base 2
     (``logarithm="natural"`` as the paper has it; smaller trees) and comparing from the root
-    down, each node with its whole subtree (``order="bottom_up"``: with the subtree as pruned
-    so far). A leaf counts no parameter, an assumption.
+    down, each node with its whole subtree (``order="bottom_up"``: with the subtree as
+    pruned so far). A leaf counts no parameter, an assumption.
     """
     return _by_criterion(AIC(logarithm), order, "node", epsilon, changes)
 
@@ -98,13 +99,13 @@ def omni_cv(
     and `qua`), by 5x2 cross-validation and one-sided tests at ``level``: the quadratic one
     only if better than both others, else the linear one if better than the univariate.
     Branching: binary. Grouping of classes: exchange, for each candidate and training half.
-    Merit: entropy. Gaps: the mean of the node or half. Pruning: a held-out fifth.
+    Merit: entropy. Missing values: the mean of the node or half. Pruning: a held-out fifth.
 
     The paper names Dietterich's t (``test="5x2t", bonferroni=False``); its node counts are
     those of the combined t with Bonferroni's correction in the authors' program, which is
-    the default. ``rule="multitest"``, ``order="top_down"`` (of pruning) as the program does.
-    Assumptions: a node of fewer than 10 rows gets the univariate test, and one of more than
-    20,000 is judged by a sample.
+    the default. ``rule="multitest"``, ``order="top_down"`` (of pruning) as the program
+    does. Assumptions: a node of fewer than 10 rows gets the univariate test, and one of
+    more than 20,000 is judged by a sample.
     """
     known = CHOICES.resolve(test)
     if not isinstance(known, CombinedT | CombinedF | FiveByTwoT):
@@ -120,10 +121,10 @@ def hybrid_5x2f(
 
     Node: at each a univariate test (that of `ldt-u2`) or, if the combined 5x2cv F test says
     with 95 % confidence that it is more accurate, a linear one (that of `ldt`). Branching:
-    binary. Grouping of classes: exchange. Merit: entropy. Gaps: the mean of the node or
-    half. Pruning: a held-out fifth, as in the paper's other trees. Assumptions: the
-    univariate test is that with two variances; nodes of fewer than 10 rows get it without
-    a trial, and nodes of more than 20,000 rows are judged by a sample.
+    binary. Grouping of classes: exchange. Merit: entropy. Missing values: the mean of the
+    node or half. Pruning: a held-out fifth, as in the paper's other trees. Assumptions: the
+    univariate test is that with two variances; nodes of fewer than 10 rows get it without a
+    trial, and nodes of more than 20,000 rows are judged by a sample.
     """
     learner = Omnivariate(
         (_univariate(), Linear("exchange", Fisher(epsilon=epsilon))), CombinedF(level)

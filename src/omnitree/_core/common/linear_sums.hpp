@@ -22,9 +22,9 @@ struct Values {  // a float64 matrix with strides counted in elements
   double at(int64_t row, int64_t col) const { return base[row * row_stride + col * col_stride]; }
 };
 
-struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1: a number)
+struct Columns {  // encoded columns: a feature, and the category it indicates (-1: a number)
   const int32_t* feature;
-  const int32_t* symbol;
+  const int32_t* category;
   int64_t n;
 };
 
@@ -32,8 +32,8 @@ struct Columns {  // encoded columns: a feature, and the symbol it indicates (-1
 inline double column_value(const Values& x, const Columns& c, int64_t row, int32_t j, double fill) {
   const double v = x.at(row, c.feature[j]);
   if (std::isnan(v)) return fill;
-  if (c.symbol[j] < 0) return v;
-  return static_cast<int32_t>(v) == c.symbol[j] ? 1.0 : -1.0;
+  if (c.category[j] < 0) return v;
+  return static_cast<int32_t>(v) == c.category[j] ? 1.0 : -1.0;
 }
 
 constexpr int LANES = 8;   // rows whose sums are added up together
@@ -72,27 +72,27 @@ OMNITREE_INLINE void transpose(Four* line) {
   line[3] = pick(odd0, odd1, lasts);
 }
 
-template <bool GAPS>
+template <bool MISSING>
 OMNITREE_INLINE Four add_column(Four total, Four column, double weight, double fill) {
-  if (!GAPS) return total + weight * column;
+  if (!MISSING) return total + weight * column;
   const Four absent = {fill, fill, fill, fill};
-  return total + weight * (column == column ? column : absent);  // a gap is NaN
+  return total + weight * (column == column ? column : absent);  // a missing value is NaN
 }
 
 // Four columns of four rows, added to the sums of the rows in the order of the columns.
-template <bool GAPS>
+template <bool MISSING>
 OMNITREE_INLINE Four add_four(Four total, const double* const* row, int64_t j, const double* weight,
                               const double* fill) {
   Four column[4] = {load(row[0] + j), load(row[1] + j), load(row[2] + j), load(row[3] + j)};
   transpose(column);
   for (int i = 0; i < 4; ++i)
-    total = add_column<GAPS>(total, column[i], weight[j + i], fill[j + i]);
+    total = add_column<MISSING>(total, column[i], weight[j + i], fill[j + i]);
   return total;
 }
 
 // Add weight[j] * row[r][j] to the sums of 4 QUADS rows for m columns side by side; with
-// GAPS, NaN counts as fill[j]. True if some sum is NaN.
-template <int QUADS, bool GAPS>
+// MISSING, NaN counts as fill[j]. True if some sum is NaN.
+template <int QUADS, bool MISSING>
 OMNITREE_INLINE bool add_run(const double* const* row, int64_t m, const double* weight,
                              const double* fill, double* sum) {
   Four total[QUADS];
@@ -100,21 +100,21 @@ OMNITREE_INLINE bool add_run(const double* const* row, int64_t m, const double* 
   int64_t j = 0;
   for (; j + 4 <= m; j += 4)
     for (int q = 0; q < QUADS; ++q)
-      total[q] = add_four<GAPS>(total[q], row + 4 * q, j, weight, fill);
+      total[q] = add_four<MISSING>(total[q], row + 4 * q, j, weight, fill);
   for (; j < m; ++j)
     for (int q = 0; q < QUADS; ++q) {
       const double* const* at = row + 4 * q;
       const Four column = {at[0][j], at[1][j], at[2][j], at[3][j]};
-      total[q] = add_column<GAPS>(total[q], column, weight[j], fill[j]);
+      total[q] = add_column<MISSING>(total[q], column, weight[j], fill[j]);
     }
   FourInts unknown = {};
   for (int q = 0; q < QUADS; ++q) unknown |= total[q] != total[q];
-  if (!GAPS && (unknown[0] | unknown[1] | unknown[2] | unknown[3])) return true;
+  if (!MISSING && (unknown[0] | unknown[1] | unknown[2] | unknown[3])) return true;
   for (int q = 0; q < QUADS; ++q) *reinterpret_cast<FourUnaligned*>(sum + 4 * q) = total[q];
   return false;
 }
 
-// The same for the rows at base + rows[i] * stride; whether there are gaps shows in the sums.
+// The same for the rows at base + rows[i] * stride; missing values show in the sums as NaN.
 OMNITREE_CLONES
 static void add_side_by_side(const double* base, int64_t stride, const int64_t* rows, int n,
                              int64_t m, const double* weight, const double* fill, double* sum) {
@@ -122,9 +122,9 @@ static void add_side_by_side(const double* base, int64_t stride, const int64_t* 
     const double* row[LANES];
     for (int r = 0; r < LANES; ++r)  // lanes without a row repeat the last one
       row[r] = base + rows[at + r < n ? at + r : n - 1] * stride;
-    const bool gaps = n - at <= 4 ? add_run<1, false>(row, m, weight, fill, sum + at)
-                                  : add_run<2, false>(row, m, weight, fill, sum + at);
-    if (gaps) add_run<2, true>(row, m, weight, fill, sum + at);
+    const bool missing = n - at <= 4 ? add_run<1, false>(row, m, weight, fill, sum + at)
+                                     : add_run<2, false>(row, m, weight, fill, sum + at);
+    if (missing) add_run<2, true>(row, m, weight, fill, sum + at);
   }
 }
 
@@ -136,13 +136,13 @@ inline void add_columns(const int32_t* index, int64_t m, const double* weight, c
   for (int64_t j = 0, end; j < m; j = end) {
     const int32_t feature = c.feature[index[j]];
     end = j + 1;
-    if (c.symbol[index[j]] >= 0 || x.col_stride != 1) {
+    if (c.category[index[j]] >= 0 || x.col_stride != 1) {
       for (int r = 0; r < n; ++r)
         sum[r] += weight[j] * column_value(x, c, rows[r], index[j], fill[j]);
       continue;
     }
     // A run of numbers side by side.
-    while (end < m && c.symbol[index[end]] < 0 && c.feature[index[end]] == feature + (end - j))
+    while (end < m && c.category[index[end]] < 0 && c.feature[index[end]] == feature + (end - j))
       ++end;
     add_side_by_side(x.base + feature, x.row_stride, rows, n, end - j, weight + j, fill + j, sum);
   }
@@ -151,7 +151,7 @@ inline void add_columns(const int32_t* index, int64_t m, const double* weight, c
 // Whether the encoded columns are the features themselves, side by side in every row.
 inline bool all_side_by_side(const Values& x, const Columns& c) {
   bool plain = x.col_stride == 1;
-  for (int64_t j = 0; j < c.n; ++j) plain &= c.feature[j] == j && c.symbol[j] < 0;
+  for (int64_t j = 0; j < c.n; ++j) plain &= c.feature[j] == j && c.category[j] < 0;
   return plain;
 }
 
@@ -161,7 +161,7 @@ inline double length_of(const double* v, int64_t m) {
   return std::sqrt(squares);
 }
 
-// The length of each row as a vector; NaN where it has gaps.
+// The length of each row as a vector; NaN where a value is missing.
 OMNITREE_CLONES
 static void row_lengths(const double* base, int64_t stride, int64_t n, int64_t m, double* out) {
   for (int64_t i = 0; i < n; ++i) {

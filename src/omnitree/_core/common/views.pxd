@@ -10,7 +10,7 @@ cdef extern from "predict/route.hpp" namespace "omnitree" nogil:
 
     cdef struct Columns:
         const int32_t* feature
-        const int32_t* symbol
+        const int32_t* category
         int64_t n
 
     cdef struct TreeView:
@@ -37,11 +37,11 @@ cdef inline Values view_values(const double[:, :] x) noexcept nogil:
 
 
 cdef inline Columns view_columns(
-    const int32_t[::1] feature, const int32_t[::1] symbol
+    const int32_t[::1] feature, const int32_t[::1] category
 ) noexcept nogil:
     cdef Columns c
     c.feature = &feature[0] if feature.shape[0] else NULL
-    c.symbol = &symbol[0] if symbol.shape[0] else NULL
+    c.category = &category[0] if category.shape[0] else NULL
     c.n = feature.shape[0]
     return c
 
@@ -60,7 +60,7 @@ cdef inline TreeView view_tree(tuple arrays):
     cdef const int32_t[::1] index = arrays[9]
     cdef const double[::1] weight = arrays[10]
     cdef const int32_t[::1] column_feature = arrays[11]
-    cdef const int32_t[::1] column_symbol = arrays[12]
+    cdef const int32_t[::1] column_category = arrays[12]
     cdef TreeView t
     t.kind = &kind[0]
     t.first_child = &first_child[0]
@@ -73,5 +73,5 @@ cdef inline TreeView view_tree(tuple arrays):
     t.weight_ptr = &weight_ptr[0]
     t.index = &index[0] if index.shape[0] else NULL
     t.weight = &weight[0] if weight.shape[0] else NULL
-    t.columns = view_columns(column_feature, column_symbol)
+    t.columns = view_columns(column_feature, column_category)
     return t

@@ -52,10 +52,10 @@ cdef extern from "linear/projection.hpp" namespace "omnitree" nogil:
 
 
 def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,
-                bint gaps, double[::1] mean, double[::1] std, double[:, :] z):
+                bint missing, double[::1] mean, double[::1] std, double[:, :] z):
     """Mean and deviation of each column over some rows, and the columns in their units.
 
-    `gaps` says whether some cells may be missing.
+    `missing` says whether some values may be missing.
     """
     cdef Values v
     cdef WeightedRows r
@@ -65,7 +65,7 @@ def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1]
     v = view_values(x)
     r.id, r.weight, r.n = &rows[0], &weight[0], rows.shape[0]
     with nogil:
-        c_standardise(v, r, p, gaps, &mean[0], &std[0], &z[0, 0], z.strides[0] // size,
+        c_standardise(v, r, p, missing, &mean[0], &std[0], &z[0, 0], z.strides[0] // size,
                       z.strides[1] // size)
 
 

@@ -32,7 +32,7 @@ enum Pca : int { SINGULAR, ALWAYS, NEVER };
 constexpr double CONSTANT_SHARE = 1e-10;
 
 struct FisherTask {
-  const double* z;  // (n, p), C-ordered: standardised columns without gaps
+  const double* z;  // (n, p), C-ordered: standardised columns without missing values
   const int32_t* y;
   const double* weight;  // null: every row counts one
   int64_t n;

@@ -1,4 +1,5 @@
-// Whole trees of Fisher's discriminants with cuts for equal variances, for rows without gaps.
+// Whole trees of Fisher's discriminants with cuts for equal variances, for rows without missing
+// values.
 //
 // What `omnitree.learners.Linear` does node by node (and is tested to do alike): group the
 // classes by exchange, project on Fisher's direction, cut between the groups. The rows of a

@@ -95,7 +95,7 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
 
     Parameters
     ----------
-    z, y : float64 [m, p] and int32 [m], standardised columns without gaps, and classes
+    z, y : float64 [m, p] and int32 [m], standardised columns without missing values, and classes
     line : int64 [n], the rows
     cell, member : int32 [n] and uint8 [cells, parts], what parts train on a row
     weight : None (every row counts one) or float64 [n]
@@ -118,16 +118,16 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
 
 
 def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
-         const double[:, :] values, const int32_t[::1] feature, const int32_t[::1] symbol,
+         const double[:, :] values, const int32_t[::1] feature, const int32_t[::1] category,
          const int32_t[::1] y, const double[::1] weight, int n_classes, int pca, double epsilon, int merit,
          double min_rows, int max_depth, tick):
     """Grow a tree; arguments as the fields of fisher_tree.hpp say.
 
     Parameters
     ----------
-    z : float64 [n, p], the standardised columns, without gaps
+    z : float64 [n, p], the standardised columns, without missing values
     mean, std : float64 [p], of the columns in the units of `values`
-    values, feature, symbol : the table and its encoded columns
+    values, feature, category : the table and its encoded columns
     weight : None (every row counts one) or float64 [n], positive
     pca : 0 where the scatter is singular, 1 always, 2 never
     max_depth : negative for no limit
@@ -145,7 +145,7 @@ def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
     cdef Tick clock = make_tick(box)
     set_rows(task.rows, z, y, weight, n_classes, pca, epsilon)
     task.mean, task.std = &mean[0], &std[0]
-    task.x, task.columns = view_values(values), view_columns(feature, symbol)
+    task.x, task.columns = view_values(values), view_columns(feature, category)
     task.merit, task.min_rows, task.max_depth = merit, min_rows, max_depth
     with nogil:
         c_grow(task, tree, clock)

@@ -82,7 +82,7 @@ def boost(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight
           double[:, ::1] f, int64_t steps, double[::1] bias, double[:, ::1] weights):
     """Add up to `steps` steps to the sums `f` and the model in place; returns how many.
 
-    `x` has the columns, without gaps; O(rows * columns * classes) a step.
+    `x` has the columns, without missing values; O(rows * columns * classes) a step.
     """
     cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], done = 0
     if n == 0 or p == 0:

@@ -5,7 +5,7 @@
 // branch 1 where that is above 0. A coefficient's direction is its column, the threshold's is
 // 1, a random jump's any combination. Rows with d > 0 enter branch 1 as t passes -v / d, rows
 // with d < 0 leave it. So the ratios are sorted and one scan over class counts tries every t
-// halfway between neighbours; of equal merits the one in the widest gap wins.
+// halfway between neighbours; of equal merits the one in the widest interval wins.
 //
 // How: u = -v sign(d) / (s |d| + |v|) grows with the ratio, lies in (-1, 1), and with s the
 // power of two nearest to mean |v| / mean |d| spreads ratios, whose tails are long, about
@@ -44,7 +44,7 @@ class StepSearch {
     d_ = d;
     spread_ = spread(reach_v / reach_d);
     found_ = Step();
-    gap_ = 0;
+    width_ = 0;
     switch (rate.form) {
       case FORM_GINI:
         search<FORM_GINI>();
@@ -97,7 +97,7 @@ class StepSearch {
   int64_t bins_ = 16;
   double spread_ = 1;
   Step found_;
-  uint64_t gap_ = 0;
+  uint64_t width_ = 0;
 
   int64_t row(uint64_t word) const { return word & ((uint64_t{1} << row_bits_) - 1); }
   double ratio(uint64_t word) const { return -v_[row(word)] / d_[row(word)]; }
@@ -196,12 +196,12 @@ class StepSearch {
       if (i == m) return;
       const double merit = rate.of<FORM>(low);
       if (merit == NO_MERIT) continue;
-      const uint64_t gap = (word[i] >> row_bits_) - key;
-      if (better(merit, found_.merit) || (gap > gap_ && !better(found_.merit, merit))) {
+      const uint64_t width = (word[i] >> row_bits_) - key;
+      if (better(merit, found_.merit) || (width > width_ && !better(found_.merit, merit))) {
         const double t = ratio(word[i - 1]) / 2 + ratio(word[i]) / 2;
         if (!std::isfinite(t)) continue;
         found_ = {t, merit};
-        gap_ = gap;
+        width_ = width;
       }
     }
   }

@@ -3,8 +3,8 @@
 // All columns go together, row by row, so that a table is read in the order in which it lies
 // in memory: for ranges, for means, for deviations, and to write. Sums are in units of the
 // column's own range: then neither an offset of 1e6 at a scale of 1e-8 nor values near 1e300
-// lose digits or overflow. They are taken in short runs, whose errors stay small. Gaps (NaN)
-// are left out and become 0; rows of weight 0 get their value but shape nothing.
+// lose digits or overflow. They are taken in short runs, whose errors stay small. Missing values
+// (NaN) are left out and become 0; rows of weight 0 get their value but shape nothing.
 // `omnitree.data.encoding.linear_view` says what it is for.
 #pragma once
 #include <algorithm>
@@ -42,8 +42,8 @@ OMNITREE_INLINE void sum_in_runs(const Values& x, const WeightedRows& rows,
   }
 }
 
-// STRIDE 1: columns side by side; 0: as x says. GAPS: some cells may be missing.
-template <int STRIDE, bool GAPS>
+// STRIDE 1: columns side by side; 0: as x says. MISSING: some cells may be missing.
+template <int STRIDE, bool MISSING>
 OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& rows, int64_t p,
                                          double* mean, double* std, double* z, int64_t z_row,
                                          int64_t z_column) {
@@ -53,7 +53,7 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
   for (int64_t i = 0; i < rows.n; ++i) {
     if (!(rows.weight[i] > 0)) continue;
     const double* row = x.base + rows.id[i] * x.row_stride;
-    for (int64_t j = 0; j < p; ++j) {  // a gap is neither below nor above
+    for (int64_t j = 0; j < p; ++j) {  // NaN is neither below nor above
       const double v = row[j * step];
       low[j] = v < low[j] ? v : low[j];
       high[j] = v > high[j] ? v : high[j];
@@ -70,15 +70,15 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
   sum_in_runs(x, rows, sums, [&](const double* row, double weight, double* run) OMNITREE_INLINED {
     for (int64_t j = 0; j < p; ++j) {
       const double v = row[j * step];
-      const bool present = !GAPS || v == v;
-      if (GAPS) run[j] += present ? weight : 0.0;
+      const bool present = !MISSING || v == v;
+      if (MISSING) run[j] += present ? weight : 0.0;
       run[p + j] += present ? weight * ((v - middle[j]) * unit[j]) : 0.0;
     }
   });
   double total = 0;
-  for (int64_t i = 0; i < rows.n && !GAPS; ++i) total += rows.weight[i];
+  for (int64_t i = 0; i < rows.n && !MISSING; ++i) total += rows.weight[i];
   for (int64_t j = 0; j < p; ++j) {
-    if (!GAPS) sums[j] = total;
+    if (!MISSING) sums[j] = total;
     if (sums[j] == 0) sums[j] = 1;
     // Deviations are taken from the mean as rounded, the one that a folded test subtracts,
     // so z is what the test will see.
@@ -89,7 +89,7 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
               [&](const double* row, double weight, double* run) OMNITREE_INLINED {
                 for (int64_t j = 0; j < p; ++j) {
                   const double v = (row[j * step] - mean[j]) * unit[j];
-                  run[j] += !GAPS || v == v ? weight * v * v : 0.0;
+                  run[j] += !MISSING || v == v ? weight * v * v : 0.0;
                 }
               });
   for (int64_t j = 0; j < p; ++j) {
@@ -102,21 +102,21 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
     double* out = z + i * z_row;
     for (int64_t j = 0; j < p; ++j) {
       const double v = (row[j * step] - mean[j]) * unit[j] * scale[j];
-      out[j * z_column] = !GAPS || v == v ? v : 0.0;
+      out[j * z_column] = !MISSING || v == v ? v : 0.0;
     }
   }
 }
 
-// Columns side by side without gaps, as a large table of numbers has them.
+// Columns side by side without missing values, as a large table of numbers has them.
 OMNITREE_CLONES
 static void standardise_plain(const Values& x, const WeightedRows& rows, int64_t p, double* mean,
                               double* std, double* z, int64_t z_row) {
   standardise_columns<1, false>(x, rows, p, mean, std, z, z_row, 1);
 }
 
-inline void standardise(const Values& x, const WeightedRows& rows, int64_t p, bool gaps,
+inline void standardise(const Values& x, const WeightedRows& rows, int64_t p, bool missing,
                         double* mean, double* std, double* z, int64_t z_row, int64_t z_column) {
-  if (x.col_stride == 1 && z_column == 1 && !gaps)
+  if (x.col_stride == 1 && z_column == 1 && !missing)
     standardise_plain(x, rows, p, mean, std, z, z_row);
   else if (x.col_stride == 1)
     standardise_columns<1, true>(x, rows, p, mean, std, z, z_row, z_column);

@@ -23,13 +23,13 @@ def answers(const int64_t[::1] index_ptr, const int64_t[::1] weight_ptr,
             const int64_t[::1] term_ptr, const int32_t[::1] index,
             const double[::1] weight, const int32_t[::1] term, bint probabilities,
             const double[:, :] x, const int32_t[::1] column_feature,
-            const int32_t[::1] column_symbol, const int64_t[::1] rows,
+            const int32_t[::1] column_category, const int64_t[::1] rows,
             const int32_t[::1] nodes, double[:, ::1] out):
     """Line i of `out`: the answer of the model of nodes[i] for row rows[i].
 
     Lines of nodes without a model stay as they are. O(terms of the model times K) a row.
     """
-    cdef Columns c = view_columns(column_feature, column_symbol)
+    cdef Columns c = view_columns(column_feature, column_category)
     cdef const int32_t* columns = &index[0] if index.shape[0] else NULL
     cdef const int32_t* terms = &term[0] if term.shape[0] else NULL
     cdef ModelView model

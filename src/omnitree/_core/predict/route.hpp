@@ -1,7 +1,7 @@
 // The one routing rule: which branch of a node's test a row takes.
 //
 // A test is a kind, a slice of ints and a slice of doubles (layouts below). `branch_of`
-// answers with a branch, or -1 for "cannot tell" (a gap in the tested feature, a category
+// answers with a branch, or -1 for "cannot tell" (the tested value is missing, a category
 // never seen there). A node tries its tests in order (the main one, then its surrogates);
 // when none can tell, its `missing` branch decides, and -1 there divides the row among all
 // branches. Growing, apply, decision_path and pruning all come here.
@@ -352,7 +352,7 @@ struct AxisNode {
   int32_t feature, first_child;
 };
 
-// Leaves of rows [begin, end) of a table without gaps. Eight rows walk at once, so that
+// Leaves of rows [begin, end) of a table without missing values. Eight rows walk at once, so that
 // eight loads are under way instead of one; a row that has arrived makes room for the next.
 inline void apply_axis(const AxisNode* nodes, const Values& x, int64_t begin, int64_t end,
                        int32_t* leaf) {

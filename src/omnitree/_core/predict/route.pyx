@@ -40,11 +40,11 @@ cdef int64_t TOGETHER = 1024  # rows whose cells stay in the cache
 
 def route_test(int kind, const int32_t[::1] index, const double[::1] weight,
                const double[:, :] x, const int64_t[::1] rows,
-               const int32_t[::1] column_feature, const int32_t[::1] column_symbol,
+               const int32_t[::1] column_feature, const int32_t[::1] column_category,
                int32_t[::1] out):
     """Branch of each of `rows` under one test, -1 where it cannot tell."""
     cdef Values v
-    cdef Columns c = view_columns(column_feature, column_symbol)
+    cdef Columns c = view_columns(column_feature, column_category)
     cdef const double* w = &weight[0] if weight.shape[0] else NULL
     if rows.shape[0] == 0:
         return
@@ -77,7 +77,10 @@ def apply_tree(tuple arrays, const double[:, :] x, int64_t begin, int64_t end, i
 
 def apply_axis(const uint8_t[::1] nodes, const double[:, :] x, int64_t begin, int64_t end,
                int32_t[::1] leaf):
-    """Leaf of each row in [begin, end) of a gap-free table; `nodes` as packed by Tree."""
+    """Leaf of each row in [begin, end) of a table without missing values.
+
+    `nodes` is packed by Tree.
+    """
     cdef Values v
     if begin >= end:
         return
@@ -95,7 +98,7 @@ def axis_sums(const uint8_t[::1] nodes, const double[:, :] x, const double[::1] 
 
 
 def divide_rows(tuple arrays, const double[:, :] x, const int64_t[::1] rows):
-    """Leaves and shares of rows that a gap divides, as (indptr, leaf, share)."""
+    """Leaves and shares of rows that a missing value divides, as (indptr, leaf, share)."""
     cdef TreeView t = view_tree(arrays)
     cdef Values v = view_values(x)
     cdef vector[pair[int32_t, double]] found

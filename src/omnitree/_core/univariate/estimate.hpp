@@ -3,11 +3,11 @@
 // Every node's errors are estimated by an upper confidence limit. Bottom-up, a node becomes
 // a leaf if that is within 0.1 errors of its subtree and of its largest branch, else it is
 // replaced by that branch if this is within 0.1 of the subtree; the rows of all branches
-// then go down the raised one, which is estimated and pruned anew. Rows that a gap divides
-// count in fractions. An explicit stack instead of recursion: trees may be deep.
-// O(rows x depth), and again for every raise considered: of these only the rows of the
-// other branches are sent down, unless a gap divides rows on their way, since the shares
-// then depend on all of them. Used by pruning/error_based.py.
+// then go down the raised one, which is estimated and pruned anew. Rows that a missing value
+// divides count in fractions. An explicit stack instead of recursion: trees may be deep. O(rows x
+// depth), and again for every raise considered: of these only the rows of the other branches are
+// sent down, unless a missing value divides rows on their way, since the shares then depend on all
+// of them. Used by pruning/error_based.py.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -201,20 +201,20 @@ class ErrorBased {
     const int32_t B = t_.n_children[node];
     std::vector<std::vector<Entry>> out(B);
     std::vector<double> size(B, 0);
-    std::vector<Entry> gaps;
+    std::vector<Entry> undecided;
     double known = 0;
     for (const Entry& e : entries) {
       const int b = branch_at(t_, x_, node, e.row);
       if (b < 0) {
-        gaps.push_back(e);
+        undecided.push_back(e);
         continue;
       }
       out[b].push_back(e);
       size[b] += e.weight;
       known += e.weight;
     }
-    divides = !gaps.empty();
-    for (const Entry& e : gaps)
+    divides = !undecided.empty();
+    for (const Entry& e : undecided)
       for (int32_t b = 0; b < B; ++b)
         if (size[b] > 0) out[b].push_back({e.row, e.weight * size[b] / known});
     return out;
@@ -249,7 +249,7 @@ class ErrorBased {
   std::vector<int32_t> to_;
   std::vector<double> items_;
   std::vector<double> errors_;    // of each node as it stands, on its own rows
-  std::vector<char> divides_;     // whether a gap divides rows at the node
+  std::vector<char> divides_;     // whether a missing value divides rows at the node
   std::vector<double> counts_;    // classes of each leaf as it stands
   std::vector<double> more_;      // what a raise would add to them; zeros between calls
   std::vector<int32_t> touched_;  // leaves with more

@@ -1,9 +1,9 @@
-// Grows a whole univariate tree on any table: numbers, symbols, gaps, fractional rows.
+// Grows a whole univariate tree on any table: numbers, categories, missing values, fractional rows.
 //
 // Per node and feature: gather the known entries, sort them by a rank made once per fit,
-// scan all cuts (symbols: general_category.hpp). O(d n log n) a level. Gaps are filled with
-// the node's mean or mode, or spread over the branches in fractions (C4.5), or left to
-// surrogate tests (CART). presort.hpp is faster where it applies: plain numbers, no gaps,
+// scan all cuts (categories: general_category.hpp). O(d n log n) a level. Missing values are filled
+// with the node's mean or mode, or spread over the branches in fractions (C4.5), or left to
+// surrogate tests (CART). presort.hpp is faster where it applies: plain numbers, none missing,
 // Gini or gain. Both break ties alike and give the same trees. Used by learners/univariate.
 #pragma once
 #include <deque>
@@ -48,7 +48,7 @@ class GeneralGrower {
         merits_{XLog2(std::min<int64_t>(t.n, 1 << 20)), {}, custom}, xl_(merits_.xl),
         category_(o, t.K, merits_), surrogate_(t, o),
         inner_(o.merit == GAIN_RATIO ? GAIN : o.merit) {
-    // C4.5: symbols with very many values stay out of the average gain, unless all do.
+    // C4.5: features with very many categories stay out of the average gain, unless all do.
     many_values_ = 0.3 * std::accumulate(t.weight, t.weight + t.n, 0.0);
     bool any_plain = false;
     for (int f = 0; f < t.d; ++f) any_plain |= t.n_cat[f] < many_values_;
@@ -171,10 +171,10 @@ class GeneralGrower {
 
   Test evaluate(const Work& work, int f) {
     // In a large node every feature takes long: look at the clock between them.
-    return t_.n_cat[f] ? symbolic(work, f) : numeric(work, f);
+    return t_.n_cat[f] ? categorical(work, f) : numeric(work, f);
   }
 
-  // Merit over known rows, lowered by the share of rows with a gap; `unknown` is their
+  // Merit over known rows, lowered by the share of rows whose value is missing; `unknown` is their
   // weight, which also counts as one more branch of the split information.
   void rate(Test& test, double merit_known, double unknown, const double* size, int B,
             double penalty) const {
@@ -187,15 +187,15 @@ class GeneralGrower {
     test.found = true;
   }
 
-  Test symbolic(const Work& work, int f) {
+  Test categorical(const Work& work, int f) {
     const int m = t_.n_cat[f];
     counts_.assign(static_cast<size_t>(m) * t_.K, 0);
-    gap_.assign(t_.K, 0);
+    missing_counts_.assign(t_.K, 0);
     double unknown = 0;
     for (const Entry& e : work.entries) {
       const double v = t_.x.at(e.row, f);
       if (std::isnan(v)) {
-        gap_[t_.y[e.row]] += e.weight;
+        missing_counts_[t_.y[e.row]] += e.weight;
         unknown += e.weight;
       } else {
         counts_[static_cast<size_t>(v) * t_.K + t_.y[e.row]] += e.weight;
@@ -210,7 +210,7 @@ class GeneralGrower {
     }
     if (mode_size <= 0) return {};
     if (o_.missing == MEAN) {
-      for (int k = 0; k < t_.K; ++k) counts_[mode * t_.K + k] += gap_[k];
+      for (int k = 0; k < t_.K; ++k) counts_[mode * t_.K + k] += missing_counts_[k];
       unknown = 0;
     }
     Test test;
@@ -236,20 +236,20 @@ class GeneralGrower {
     }
   }
 
-  // The node's entries in the order of feature f; returns the weight of gaps left out and
-  // sets `mean`. With MEAN, gaps take part at the mean.
+  // The node's entries in the order of feature f; returns the weight of missing values left out and
+  // sets `mean`. With MEAN, missing values take part at the mean.
   double sorted_items(const Work& work, int f, double& mean) {
     const auto& rank = rank_[f];
     const auto& values = distinct_[f];
     std::vector<uint64_t>& keys = sorted_[f].keys;
     keys.clear();
-    gaps_.clear();
+    missing_.clear();
     double unknown = 0, sum = 0, known = 0;
     for (size_t i = 0; i < work.entries.size(); ++i) {
       const Entry& e = work.entries[i];
       const uint32_t r = rank[e.row];
       if (r == NO_RANK) {
-        gaps_.push_back(static_cast<int32_t>(i));
+        missing_.push_back(static_cast<int32_t>(i));
         unknown += e.weight;
       } else {
         keys.push_back(static_cast<uint64_t>(r) << 32 | i);
@@ -265,10 +265,10 @@ class GeneralGrower {
     if (!keys.empty())
       mean = std::clamp(sum / known, values[keys.front() >> 32], values[keys.back() >> 32]);
     items_.clear();
-    const bool fill = o_.missing == MEAN && !gaps_.empty();
+    const bool fill = o_.missing == MEAN && !missing_.empty();
     bool filled = !fill;
-    auto insert_gaps = [&] {
-      for (int32_t i : gaps_) {
+    auto insert_missing = [&] {
+      for (int32_t i : missing_) {
         const Entry& e = work.entries[i];
         items_.push_back({mean, e.weight, t_.y[e.row]});
       }
@@ -277,10 +277,10 @@ class GeneralGrower {
     for (uint64_t key : keys) {
       const Entry& e = work.entries[key & 0xffffffffULL];
       const double v = values[key >> 32];
-      if (!filled && v > mean) insert_gaps();
+      if (!filled && v > mean) insert_missing();
       items_.push_back({v, e.weight, t_.y[e.row]});
     }
-    if (!filled && !keys.empty()) insert_gaps();
+    if (!filled && !keys.empty()) insert_missing();
     return fill ? 0 : unknown;
   }
 
@@ -444,9 +444,9 @@ class GeneralGrower {
   std::vector<std::vector<double>> distinct_;
   std::vector<Sorted> sorted_;  // the entries of the node by each numeric feature
   std::vector<uint64_t> spare_;
-  std::vector<int32_t> gaps_;
+  std::vector<int32_t> missing_;
   std::vector<Item> items_;
-  std::vector<double> counts_, gap_, table_, tables_, scores_;
+  std::vector<double> counts_, missing_counts_, table_, tables_, scores_;
   std::vector<int64_t> cuts_;
 };
 

@@ -162,7 +162,7 @@ def surrogates(const double[:, :] x, const double[::1] weight, const int32_t[::1
                const int32_t[::1] branch, int feature, int max_surrogates):
     """Tests that repeat a test of `feature` which sends the rows to `branch` (-1: unknown).
 
-    Returns a list of (feature, low, threshold, branch of each symbol or None), best first.
+    Returns a list of (feature, low, threshold, branch of each category or None), best first.
     """
     cdef Training t
     cdef Options o

@@ -1,4 +1,4 @@
-// Tests on one symbolic feature from its table codes x classes.
+// Tests on one categorical feature from its table codes x classes.
 //
 // multiway: a branch per code (C4.5). subset: two sets of codes; with two classes the codes
 // are ordered by their share of the second class and only the cuts of that order are tried
@@ -22,8 +22,8 @@ class CategorySearch {
  public:
   CategorySearch(const Options& o, int K, Merits& merits) : o_(o), K_(K), merits_(merits) {}
 
-  // `n` holds the counts of m codes, `unknown` the weight of gaps left out of them; `inner`
-  // is the merit that chooses between partitions of this feature. Returns the branch of
+  // `n` holds the counts of m codes, `unknown` the weight of missing values left out of them;
+  // `inner` is the merit that chooses between partitions of this feature. Returns the branch of
   // every code (-1: absent from a test on sets), empty if no partition is admissible.
   std::vector<int32_t> find(const std::vector<double>& n, int m, double unknown, int inner) {
     n_ = n.data();

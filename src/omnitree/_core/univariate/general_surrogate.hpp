@@ -1,6 +1,6 @@
 // Surrogate tests (CART): which other feature best repeats what the main test does.
 //
-// Of every other feature the cut (or the assignment of symbols) that agrees with the main
+// Of every other feature the cut (or the assignment of categories) that agrees with the main
 // test on the greatest weight of rows known in both; it is kept if it agrees on more than
 // always going with the majority would, and puts a weight of two rows on each side, as in
 // rpart. The best `max_surrogates` are tried in turn where the main test cannot tell.
@@ -36,7 +36,7 @@ class SurrogateSearch {
       else
         collect(entries, branch, f);
       if (!(side_[0] > 0 && side_[1] > 0)) continue;
-      Test s = t_.n_cat[f] ? symbols(f) : cut();
+      Test s = t_.n_cat[f] ? categories(f) : cut();
       if (!s.found) continue;
       s.feature = f;
       s.finish();
@@ -108,7 +108,7 @@ class SurrogateSearch {
     return s;
   }
 
-  Test symbols(int f) const {
+  Test categories(int f) const {
     Test s;
     s.kind = SUBSET;
     std::vector<double> n(2 * static_cast<size_t>(t_.n_cat[f]), 0);

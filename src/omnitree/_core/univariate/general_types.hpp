@@ -63,7 +63,7 @@ struct Test {  // a univariate test with what it is worth
   uint8_t kind = AXIS;
   int32_t feature = -1, missing = 0, n_children = 2, low = 0;
   double threshold = 0;
-  std::vector<int32_t> branch;  // of each code, for symbolic features
+  std::vector<int32_t> branch;  // of each code, for categorical features
 
   int branch_of_row(const Values& x, int64_t row) const {
     static const Columns none{nullptr, nullptr, 0};

@@ -21,7 +21,7 @@ cdef extern from "univariate/paths.hpp" namespace "omnitree" nogil:
 
 def grow_paths(const double[::1, :] x, const int32_t[::1] y, int n_classes,
                uint64_t seed, bint random):
-    """The path of every row through the tree of all others; no gaps, only numbers.
+    """The path of every row through the tree of all others; only numbers, none missing.
 
     Random choices come from one sequence, which goes on from row to row. Returns the steps of row i at `start[i]:start[i + 1]` of `feature`, `branch` (0: at most
     the threshold), `threshold` and `counts` (steps x branches x classes).

@@ -1,8 +1,8 @@
-"""One column: from cells to numbers, or to codes and their symbols.
+"""One column: from cells to numbers, or to codes and their categories.
 
 A column is first read by itself (`read_array`, `read_cells`, `read_declared`), which
-finds its kind and, for symbols, its own codes. Learning keeps those as the feature;
-encoding by a known feature then only translates the few symbols (`Column.coded_as`),
+finds its kind and, for categories, its own codes. Learning keeps those as the feature;
+encoding by a known feature then only translates the few categories (`Column.coded_as`),
 never the cells, so a million rows cost a few array operations. Dates become moments
 (`omnitree.data.encoding.dates`), and a feature takes a part of them. Where cells are Python
 objects, sets and ``map`` over dictionary look-ups keep the loops in C (about 0.1 s per
@@ -38,8 +38,8 @@ _DURATION_TYPES = (datetime.timedelta, np.timedelta64)
 class Column:
     """A column as read.
 
-    `values` holds numbers, codes into `symbols`, or moments of dates; NaN is missing.
-    `symbols` is None for numbers and dates and ``()`` for a column that showed neither a
+    `values` holds numbers, codes into `categories`, or moments of dates; NaN is missing.
+    `categories` is None for numbers and dates and ``()`` for a column that showed neither a
     value nor a type. `declared` says that the type of the column, not its cells, makes it
     categorical.
     """
@@ -47,19 +47,19 @@ class Column:
     name: str
     kind: Kind | Literal["date"]
     values: FloatArray
-    symbols: tuple[Category, ...] | None = None
+    categories: tuple[Category, ...] | None = None
     declared: bool = False
 
     def feature(self) -> Feature:
         """The feature that this column teaches; not for dates."""
         assert self.kind != "date"
-        return Feature(self.name, self.kind, self.symbols)
+        return Feature(self.name, self.kind, self.categories)
 
     def coded_as(self, feature: Feature) -> FloatArray:
         """The values of this column as numbers or codes of a known feature.
 
-        A symbol that the feature does not know becomes missing, and so does text that is
-        no date where one is due. A word where a number is due raises ValueError.
+        A category that the feature does not know becomes missing, and so does text that
+        is not a date in a column of dates. Text in a numeric column raises ValueError.
         """
         if feature.part is not None:
             return self._as_part(feature.part)
@@ -71,22 +71,22 @@ class Column:
             return self._as_numbers(feature)
         known = feature.categories
         assert known is not None  # Feature checks it for all other kinds
-        symbols: Sequence[Category]
+        categories: Sequence[Category]
         codes: NDArray[Any]
-        if self.symbols is None:
+        if self.categories is None:
             found, codes = np.unique(self.values, return_inverse=True)
-            symbols = found.tolist()
-        elif self.symbols == known:
+            categories = found.tolist()
+        elif self.categories == known:
             return self.values
         else:
-            symbols, codes = self.symbols, self.values
+            categories, codes = self.categories, self.values
         lookup = {category: float(code) for code, category in enumerate(known)}
-        return translate(codes, [_code_of(s, lookup) for s in symbols])
+        return translate(codes, [_code_of(c, lookup) for c in categories])
 
     def _as_part(self, part: DatePart) -> FloatArray:
         moments = self.values
-        if self.symbols and self.kind != "boolean":
-            words = [str(symbol) for symbol in self.symbols]
+        if self.categories and self.kind != "boolean":
+            words = [str(category) for category in self.categories]
             known = dates.moments_of_text(words, day_first=part.day_first)
             moments = translate(moments, known)
         elif self.kind != "date" and not np.isnan(moments).all():
@@ -98,17 +98,17 @@ class Column:
     def _as_numbers(self, feature: Feature) -> FloatArray:
         if self.kind == "date":  # training showed no value at all
             return np.full(len(self.values), np.nan)
-        if not self.symbols or self.kind == "boolean":
+        if not self.categories or self.kind == "boolean":
             return self.values
         numbers_: list[float] = []
-        for code, symbol in enumerate(self.symbols):
-            if not isinstance(symbol, str):
-                numbers_.append(float(symbol))
+        for code, category in enumerate(self.categories):
+            if not isinstance(category, str):
+                numbers_.append(float(category))
             elif feature.categories == () or not (self.values == code).any():
                 numbers_.append(np.nan)  # declared, but in no cell
             else:
                 raise ValueError(
-                    f"Column {feature.name!r} is numeric, but holds {symbol!r}. "
+                    f"Column {feature.name!r} is numeric, but holds {category!r}. "
                     "Replace such cells by numbers or leave them empty."
                 )
         return translate(self.values, numbers_)
@@ -133,7 +133,7 @@ def read_array(name: str, cells: NDArray[Any]) -> Column:
 
 
 def read_cells(name: str, cells: list[Any]) -> Column:
-    """Read Python objects: numbers, booleans, words or dates, with gaps among them.
+    """Read Python objects: numbers, booleans, words or dates, some of them missing.
 
     One word that is not blank makes the column categorical; then numbers among the
     words count as words too.
@@ -141,7 +141,7 @@ def read_cells(name: str, cells: list[Any]) -> Column:
     types = {t: _sort_of(t) for t in set(map(type, cells))}
     sorts = set(types.values()) - {"missing"}
     if {"date", "number"} <= sorts and all(
-        _is_gap(c) for c in cells if types[type(c)] == "number"
+        _is_missing(c) for c in cells if types[type(c)] == "number"
     ):
         sorts.discard("number")
     for t, sort in types.items():
@@ -160,11 +160,11 @@ def read_cells(name: str, cells: list[Any]) -> Column:
         cells = [None if isinstance(c, str) else c for c in cells]  # blanks only
         sorts.discard("word")
     if "boolean" in sorts and (
-        # pandas marks the gaps among booleans by NaN.
+        # pandas marks missing booleans by NaN.
         "number" not in sorts
-        or all(_is_gap(c) for c in cells if types[type(c)] == "number")
+        or all(_is_missing(c) for c in cells if types[type(c)] == "number")
     ):
-        truth = {c: np.nan if _is_gap(c) else float(c) for c in set(cells)}
+        truth = {c: np.nan if _is_missing(c) else float(c) for c in set(cells)}
         return Column(name, "boolean", _look_up(truth, cells), (False, True))
     if not sorts:
         return Column(name, "numeric", np.full(len(cells), np.nan), ())
@@ -193,17 +193,17 @@ def read_declared(
     else only those that occur stay, in their declared order. `declared` says that the
     user made them categories, not only we here.
     """
-    symbols = [_symbol(c) for c in categories]
+    plain = [_plain_category(c) for c in categories]
     present = codes >= 0
-    keep = np.array([s is not None for s in symbols], dtype=bool)
+    keep = np.array([c is not None for c in plain], dtype=bool)
     if not ordered:
-        keep &= np.bincount(codes[present], minlength=len(symbols)) > 0
+        keep &= np.bincount(codes[present], minlength=len(plain)) > 0
     if not keep.any():
         return Column(name, "numeric", np.full(len(codes), np.nan), ())
     new_code = np.where(keep, np.cumsum(keep) - 1.0, np.nan)
     values = np.full(len(codes), np.nan)
     values[present] = new_code[codes[present]]
-    kept = tuple(s for s, k in zip(symbols, keep, strict=True) if s is not None and k)
+    kept = tuple(c for c, k in zip(plain, keep, strict=True) if c is not None and k)
     return Column(name, "ordered" if ordered else "categorical", values, kept, declared)
 
 
@@ -241,8 +241,8 @@ def _sort_of(t: type) -> str:
 
 
 def moment_of_cell(cell: Any) -> float:
-    """The moment of a date or time, that of the beginning of a period; NaN in a gap."""
-    if _is_gap(cell):
+    """The moment of a date or time, that of the beginning of a period; NaN if missing."""
+    if _is_missing(cell):
         return np.nan
     if isinstance(cell, datetime.time):
         cell = datetime.datetime.combine(datetime.date(1970, 1, 1), cell)
@@ -253,26 +253,26 @@ def moment_of_cell(cell: Any) -> float:
     return float(dates.moments_of_array(np.array([cell], dtype="datetime64[us]"))[0])
 
 
-def _is_gap(cell: Any) -> bool:
+def _is_missing(cell: Any) -> bool:
     return type(cell).__name__ in _MISSING_TYPES or bool(cell != cell)
 
 
 def text_of_cell(cell: Any) -> str | None:
-    """The cell as a word; None when it is a gap: missing, NaN or blank.
+    """The cell as a word; None when it is missing, NaN or blank.
 
     A whole number reads the same as int and as float, because a column of ints turns
-    into floats when a gap joins it.
+    into floats when one of them is missing.
     """
     if isinstance(cell, str):
         return str(cell) if cell.strip() else None
-    if _is_gap(cell):
+    if _is_missing(cell):
         return None
     if isinstance(cell, float | np.floating) and float(cell).is_integer():
         return str(int(cell))
     return str(cell)
 
 
-def _symbol(category: Any) -> Category | None:
+def _plain_category(category: Any) -> Category | None:
     """A declared category as a plain value; other things (intervals) as text."""
     if isinstance(category, np.generic):
         category = category.item()
@@ -281,11 +281,11 @@ def _symbol(category: Any) -> Category | None:
     return text_of_cell(category)
 
 
-def _code_of(symbol: Category, lookup: Mapping[Category, float]) -> float:
-    """The code of a symbol; of its text when a number meets categories of words."""
-    code = lookup.get(symbol)
+def _code_of(category: Category, lookup: Mapping[Category, float]) -> float:
+    """The code of a category; of its text when a number meets categories of words."""
+    code = lookup.get(category)
     if code is None:
-        text = text_of_cell(symbol)
+        text = text_of_cell(category)
         code = None if text is None else lookup.get(text)
     return np.nan if code is None else code
 
@@ -303,10 +303,10 @@ def _read_words(name: str, cells: list[Any], *, mixed: bool) -> Column | None:
     text_of = {c: text_of_cell(c) for c in set(cells)}
     if not any(isinstance(c, str) and t is not None for c, t in text_of.items()):
         return None
-    symbols = tuple(sorted({t for t in text_of.values() if t is not None}))
-    code = {s: float(i) for i, s in enumerate(symbols)}
+    categories = tuple(sorted({t for t in text_of.values() if t is not None}))
+    code = {c: float(i) for i, c in enumerate(categories)}
     coded = {c: np.nan if t is None else code[t] for c, t in text_of.items()}
-    return Column(name, "categorical", _look_up(coded, cells), symbols)
+    return Column(name, "categorical", _look_up(coded, cells), categories)
 
 
 def _look_up(table: Mapping[Any, float], cells: list[Any]) -> FloatArray:

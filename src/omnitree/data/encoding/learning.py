@@ -1,7 +1,7 @@
-"""What a tree learns from: which columns become features, and what is said about them.
+"""What a tree learns from: which columns become features, and what the user is told about them.
 
-A column is taken as it is, with these exceptions, which spare every learner the columns
-that people leave in their tables. Text means strings whose type does not declare them
+A column is taken as it is, with these exceptions, so that no learner has to deal with
+the identifiers and dates that real tables contain. Text means strings whose type does not declare them
 categories (a categorical type of pandas or polars does).
 
 - Dates, and text in which nearly all cells are dates, become those parts that vary: year,
@@ -50,7 +50,7 @@ LONGEST_LIST = 10
 
 @dataclass
 class Report:
-    """What was done to columns that say little or too much."""
+    """What was done to columns that say too little or too much."""
 
     left_out: list[str] = field(default_factory=list)
     uninformative: list[str] = field(default_factory=list)
@@ -67,8 +67,8 @@ class Report:
             for names, what, advice in (
                 (
                     self.left_out,
-                    "Left out, because their values tell rows apart",
-                    "To use such a column all the same, make it categorical: "
+                    "Left out, because their values identify rows",
+                    "To use such a column anyway, make it categorical: "
                     "astype('category'), or --categorical on the command line.",
                 ),
                 (
@@ -86,7 +86,7 @@ class Report:
                 ),
                 (
                     self.no_dates,
-                    "Cells that are no dates count as missing",
+                    "Cells that are not dates count as missing",
                     "To take the column as categories instead, make it categorical.",
                 ),
                 (
@@ -174,9 +174,9 @@ def _learn(
     """The features of one column and their values; none if it is left out."""
     if column.kind == "date":
         return _parts(column.name, column.values, day_first=False)
-    if column.kind != "categorical" or column.declared or column.symbols is None:
+    if column.kind != "categorical" or column.declared or column.categories is None:
         return [(column.feature(), column.values)]
-    words = [str(symbol) for symbol in column.symbols]
+    words = [str(category) for category in column.categories]
     present = ~np.isnan(column.values)
     counts = np.bincount(column.values[present].astype(np.intp), minlength=len(words))
     if (learned := dates.learn_text(words, counts)) is not None:
@@ -196,7 +196,7 @@ def _learn(
         column = replace(
             column,
             values=translate(column.values, codes),
-            symbols=tuple(w for w, k in zip(column.symbols, keep, strict=True) if k),
+            categories=tuple(w for w, k in zip(column.categories, keep, strict=True) if k),
         )
     if informs and keep.sum() > TRIAL_CATEGORIES and not informs(column.values):
         report.uninformative.append(f"{column.name!r} ({len(words)} categories)")

@@ -122,15 +122,15 @@ def _code(cell: Any, codes: dict[Category, float] | None) -> float:
     if isinstance(cell, bool | np.bool_):
         if codes is None:
             return float(cell)
-        symbol: Any = bool(cell)
+        category: Any = bool(cell)
     elif isinstance(cell, float | int | np.floating | np.integer):
         value = float(cell)
         if codes is None or value != value:
             return value
         if abs(value) > EXACT:
             raise _Unclear
-        symbol = value
+        category = value
     else:
         raise _Unclear
-    code = codes.get(symbol)
-    return codes.get(text_of_cell(symbol) or "", NAN) if code is None else code
+    code = codes.get(category)
+    return codes.get(text_of_cell(category) or "", NAN) if code is None else code

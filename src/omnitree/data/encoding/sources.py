@@ -86,7 +86,7 @@ class FrameSource:
         if dtype.is_nested() or dtype == nw.Binary:
             raise nested_error(name, str(dtype))
         if dtype in (nw.String, nw.Categorical, nw.Enum):
-            return _read_symbols(name, series)
+            return _read_categories(name, series)
         if dtype in (nw.Object, nw.Time) or series.null_count() == len(series):
             return read_cells(name, series.to_list())
         # Types narwhals has no name for: complex, period, sparse.
@@ -205,12 +205,12 @@ def _datetimes(series: Any) -> NDArray[Any]:
     return np.asarray(series.to_numpy(), dtype="datetime64[us]")
 
 
-def _read_symbols(name: str, series: Any) -> Column:
+def _read_categories(name: str, series: Any) -> Column:
     """Read a column of words or of declared categories.
 
     The frame's own library does the coding where it can: per million words 0.03 s,
     where Python takes 0.2 s. Only a pandas categorical and a polars Enum declare an
-    order of their symbols; all others are taken in the order of the alphabet.
+    order of their categories; all others are sorted alphabetically.
     """
     import narwhals as nw
 
