@@ -29,12 +29,22 @@ inline int lookup_branch(double v, const int32_t* branch, int64_t n) {
 }
 
 enum Operator : int32_t {
-  CONSTANT, COLUMN, CELL, ADD, MULTIPLY, TANH, EXP, AT_MOST, CUT, RIVAL, LOOKUP
+  CONSTANT,
+  COLUMN,
+  CELL,
+  ADD,
+  MULTIPLY,
+  TANH,
+  EXP,
+  AT_MOST,
+  CUT,
+  RIVAL,
+  LOOKUP
 };
 
 // Branch of a row, -1: cannot tell.
-inline int run_program(const int32_t* code, int64_t n, const double* number,
-                       const Values& x, const Columns& c, int64_t row) {
+inline int run_program(const int32_t* code, int64_t n, const double* number, const Values& x,
+                       const Columns& c, int64_t row) {
   double stack[1 + 64];  // expression.DEEPEST
   double* top = stack;
   const int32_t* const end = code + n;
@@ -42,24 +52,43 @@ inline int run_program(const int32_t* code, int64_t n, const double* number,
   double best_value = 0;
   while (code < end) {
     switch (*code++) {
-      case CONSTANT: *++top = *number++; break;
-      case COLUMN: *++top = column_value(x, c, row, *code++, *number++); break;
+      case CONSTANT:
+        *++top = *number++;
+        break;
+      case COLUMN:
+        *++top = column_value(x, c, row, *code++, *number++);
+        break;
       case CELL:
         *++top = x.at(row, *code++);
         if (std::isnan(*top)) return -1;
         break;
-      case ADD: --top; top[0] += top[1]; break;
-      case MULTIPLY: --top; top[0] *= top[1]; break;
-      case TANH: *top = std::tanh(*top); break;
-      case EXP: *top = exp_down(*top); break;
-      case AT_MOST: --top; top[0] = top[0] <= top[1]; break;
-      case CUT: return (*top > *number) ^ *code;
+      case ADD:
+        --top;
+        top[0] += top[1];
+        break;
+      case MULTIPLY:
+        --top;
+        top[0] *= top[1];
+        break;
+      case TANH:
+        *top = std::tanh(*top);
+        break;
+      case EXP:
+        *top = exp_down(*top);
+        break;
+      case AT_MOST:
+        --top;
+        top[0] = top[0] <= top[1];
+        break;
+      case CUT:
+        return (*top > *number) ^ *code;
       case RIVAL:
         if (rivals == 0 || *top > best_value) best = rivals, best_value = *top;
         ++rivals;
         --top;
         break;
-      case LOOKUP: return lookup_branch(x.at(row, code[0]), code + 2, code[1]);
+      case LOOKUP:
+        return lookup_branch(x.at(row, code[0]), code + 2, code[1]);
     }
   }
   return best;
