@@ -49,7 +49,7 @@ PAIRS = {
     "rp-c4.5": ("rp-c4.5", {}, "J48-R", 5),
     "ldt": ("ldt", {}, "ISELL-LDTm", 3),
     "ldt-u2": ("ldt-u2", {}, "ISELL-LDTu", 1),
-    "ldt-u2 multiway": ("ldt-u2", {"symbols": "multiway"}, "ISELL-LDTu", 1),
+    "ldt-u2 multiway": ("ldt-u2", {"categories": "multiway"}, "ISELL-LDTu", 1),
     "lin": ("lin", {}, "ISELL-LDTm", 3),
     "uni": ("uni", {}, "ISELL-UNI", 1),
     "qua": ("qua", {}, "ISELL-QUA", 1),

@@ -64,7 +64,7 @@ DIMENSIONS = (
     "Direction",
     "Threshold",
     "Columns",
-    "Gaps",
+    "Missing values",
     "Pruning",
 )
 

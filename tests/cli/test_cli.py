@@ -253,7 +253,7 @@ def test_rows_without_a_label_are_left_out(play: Path):
     play.write_text(PLAY + "rain,20,false,?\n")
     result = run("fit", play, "--target", "play")
     assert result.exit_code == 0
-    assert "1 row without 'play' left out" in result.stderr
+    assert "1 row without a value in 'play' left out" in result.stderr
     assert "on 14 rows" in words(result.stdout)
 
 
@@ -305,7 +305,7 @@ def test_demo_without_matplotlib(tmp_path: Path, monkeypatch):
 
 def test_demo_that_cannot_write(tmp_path: Path):
     (tmp_path / "report.html").mkdir()
-    assert "no regular file" in refused("demo", "--folder", tmp_path)
+    assert "not a regular file" in refused("demo", "--folder", tmp_path)
 
 
 FORMATS = ("text", *export.NAMES)
@@ -410,7 +410,7 @@ def test_bad_tables(tmp_path: Path, model: Path):
         ("x,y\n1,a\n2,a\n", "y", "have the same 'y', 'a'"),
         ("x,y\n1,\n2,?\n", "y", "no row"),
         ("x,y\n,a\n,b\n", "y", "missing"),
-        ("x,y\n1,a\ninf,b\n", "y", "infinity"),
+        ("x,y\n1,a\ninf,b\n", "y", "infinite"),
     ],
 )
 def test_bad_targets_and_cells(tmp_path: Path, text: str, target: str, word: str):
@@ -477,7 +477,7 @@ def test_predict_needs_the_columns(model: Path, tmp_path: Path):
 
 def test_predict_keeps_a_column_of_its_own_name(model: Path, iris: Path):
     iris.write_text(iris.read_text().replace("species", "predicted", 1))
-    assert "'predicted' already" in refused("predict", model, iris)
+    assert "already has a column 'predicted'" in refused("predict", model, iris)
 
 
 @pytest.mark.parametrize(
@@ -507,8 +507,8 @@ def test_outputs_that_cannot_be(model: Path, iris: Path, tmp_path: Path):
     predict = ["predict", model, iris, "-o"]
     show = ["show", model, "--format", "c", "-o"]
     for command in (fit, predict, show):
-        assert "no regular file" in refused(*command, tmp_path)
-        assert "no regular file" in refused(*command, "/dev/null")
+        assert "not a regular file" in refused(*command, tmp_path)
+        assert "not a regular file" in refused(*command, "/dev/null")
         assert "no folder" in refused(*command, tmp_path / "none" / "x")
     for command in (fit, predict):
         assert "is an input" in refused(*command, iris)

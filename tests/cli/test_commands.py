@@ -57,7 +57,7 @@ def test_compare_a_file_and_a_name(tmp_path: Path):
         (["gone.csv"], "no file"),
         (["led:noize=1"], "noize"),
         (["iris", "--report", "r.pdf"], ".html"),
-        (["iris", "--data", "nowhere", "--report", "gone/r.md"], "no folder"),
+        (["iris", "--data", "nowhere", "--report", "gone/r.md"], "does not exist"),
     ],
 )
 def test_compare_refuses(args: list[str], word: str, tmp_path: Path, monkeypatch):

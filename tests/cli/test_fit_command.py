@@ -116,7 +116,7 @@ def test_a_leak_is_asked_about(tmp_path: Path):
     frame.to_csv(path, index=False)
     fit = ["fit", path, "--folds", 5, "--target"]
     shown = words(run(*fit, "default").stdout)
-    assert "Too good to be true? 'paid back' alone decides" in shown
+    assert "Too good to be true? 'paid back' alone predicts" in shown
     assert "Too good" not in run(*fit, "default", "--drop", "paid back").stdout
     frame["euros"] = rng.normal(size=150)
     frame["dollars"] = 1.1 * frame["euros"]
@@ -156,8 +156,8 @@ def test_fewer_folds_are_explained(tmp_path: Path, data: Path):
     path = tmp_path / "rare.csv"
     path.write_text("x,y\n" + "".join(f"{i},{'ab'[i > 36]}\n" for i in range(40)))
     shown = words(run("fit", path, "--target", "y", "--preset", "cart").stdout)
-    assert "3-fold" in shown and "no more folds, since class 'b' has 3 rows" in shown
-    assert "no more folds" not in run("fit", data, *FIT, "--folds", 2).stdout
+    assert "3-fold" in shown and "fewer folds, because class 'b' has 3 rows" in shown
+    assert "fewer folds" not in run("fit", data, *FIT, "--folds", 2).stdout
 
 
 def test_many_classes(tmp_path: Path):
@@ -220,7 +220,7 @@ def test_columns_taken_as_categories(tmp_path: Path):
     rows = list(csv.DictReader(io.StringIO(run("predict", model, data).stdout)))
     assert np.mean([r["predicted"] == r["risk"] for r in rows]) > 0.9
     wrong = run("fit", data, *FIT, "--categorical", "risk")
-    assert wrong.exit_code == 1 and "no feature" in words(wrong.output)
+    assert wrong.exit_code == 1 and "not a feature" in words(wrong.output)
 
 
 def test_weights_are_those_of_python(data: Path, loans: pd.DataFrame, tmp_path: Path):
@@ -264,7 +264,10 @@ def test_groups_stay_together(data: Path, loans: pd.DataFrame, tmp_path: Path):
     model = tmp_path / "model.json"
     apart = run("fit", data, *FIT, "--drop", "customer", "--folds", 5).stdout
     result = run("fit", data, *FIT, "--groups", "customer", "--folds", 5, "-o", model)
-    assert "note: 1 row without 'customer': each is a group of its own" in result.stderr
+    assert (
+        "note: 1 row without a value in 'customer': each is a group of its own"
+        in result.stderr
+    )
     assert "240 rows, 31 groups kept together" in words(result.stdout)
     assert numbers(apart, "error")[0] < 10 < numbers(result.stdout, "error")[0]
     _, low, high, _ = numbers(result.stdout, "error")
@@ -334,7 +337,7 @@ def test_what_to_optimise(data: Path, loans: pd.DataFrame, tmp_path: Path, loss:
     )
     assert "'cart' has no optimise" in refused(*fit, *more, "--preset", "cart")
     number = run(*fit, *more, "--target", "income")
-    assert number.exit_code == 1 and "for classes" in number.stderr
+    assert number.exit_code == 1 and "for classification" in number.stderr
     if cost:
         assert "needs a --cost" in refused(*fit)
 
@@ -383,13 +386,13 @@ def test_cost_files_that_say_too_little(tmp_path: Path):
     ("options", "word"),
     [
         (["--drop", "incme"], "did you mean 'income'"),
-        (["--drop", "risk"], "by --target and by --drop"),
-        (["--weight", "w", "--groups", "w"], "by --weight and by --groups"),
-        (["--drop", "id,income,years,home,w"], "no column left"),
+        (["--drop", "risk"], "as both --target and --drop"),
+        (["--weight", "w", "--groups", "w"], "as both --weight and --groups"),
+        (["--drop", "id,income,years,home,w"], "no feature columns left"),
         (["--weight", "home"], "the weights in 'home'"),
         (["--class-weight", "god=2"], "did you mean 'good'"),
         (["--cost", "bad=2"], "TRUE:ANSWER"),
-        (["--target", "income", "--cost", "a:b=1"], "--cost is for classes"),
+        (["--target", "income", "--cost", "a:b=1"], "--cost works only for class"),
         (["--sep", "ab"], "--sep is one sign"),
         (["--decimal", ";"], "--decimal is"),
         (["--sheet", "1"], "--sheet is not for"),

@@ -30,7 +30,7 @@ def model(data: Path, tmp_path: Path) -> Path:
     path = tmp_path / "model.json"
     done = run("fit", data, "--target", "price", "-o", path)
     assert done.exit_code == 0
-    assert "'price' is taken as a number" in done.stderr
+    assert "'price' is treated as a number" in done.stderr
     assert "root mean squared error" in done.stdout and "a number" in done.stdout
     return path
 
@@ -76,7 +76,7 @@ def test_task_decides(tmp_path: Path):
     assert told.exit_code == 0 and "a number" in told.stdout
     path.write_text("x,y\n" + "".join(f"{i},{i % 40}\n" for i in range(120)))
     many = run("fit", path, "--target", "y")
-    assert "taken as a number" in many.stderr
+    assert "treated as a number" in many.stderr
 
 
 def test_refused(data: Path, tmp_path: Path):

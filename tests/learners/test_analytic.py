@@ -53,16 +53,16 @@ def test_same_as_column_by_column(rng, grouping, threshold):
             assert best is ours is None
             continue
         j, cut, merit = best
-        feature, symbol = (a[j] for a in sample.table.schema.linear_columns())
+        feature, category = (a[j] for a in sample.table.schema.linear_columns())
         tests += 1
         if ours.feature != feature or ours.merit != pytest.approx(merit, rel=1e-9):
             continue
-        if symbol < 0:
+        if category < 0:
             source = node.linear.source
             expected = cut * source.std[j] + source.mean[j]
             assert ours.threshold == pytest.approx(expected, rel=1e-9, abs=1e-9)
         else:
-            assert ours.branch[symbol] == 1
+            assert ours.branch[category] == 1
         agreed += 1
     assert tests > 15 and agreed >= 0.9 * tests
 
@@ -109,9 +109,9 @@ def colours(rng, n=90):
     return np.column_stack([colour.astype(object), size]), y
 
 
-def test_multiway_symbols(rng):
+def test_multiway_categories(rng):
     X, y = colours(rng)
-    clf = TreeClassifier(learner=Analytic(symbols="multiway")).fit(X, y)
+    clf = TreeClassifier(learner=Analytic(categories="multiway")).fit(X, y)
     assert clf.tree_.node_kinds()["multiway"] == 1
     assert clf.tree_.n_leaves == 3 and clf.score(X, y) == 1
     columns = TreeClassifier(learner=Analytic()).fit(X, y)
@@ -123,7 +123,7 @@ def test_multiway_fills_a_gap_with_the_most_frequent_symbol(rng):
     X[y == "a", 0] = np.where(rng.random((y == "a").sum()) < 0.2, None, "red")
     X[:3, 0], y[:3] = None, "b"
     names, count = np.unique([s for s in X[:, 0] if s], return_counts=True)
-    clf = presets.make("ldt-u2", symbols="multiway", pruning=None, max_depth=1)
+    clf = presets.make("ldt-u2", categories="multiway", pruning=None, max_depth=1)
     split = clf.fit(X, y).tree_.split(0)
     assert split.kind == "multiway"
     assert split.missing == count.argmax() and names[count.argmax()] in X[:, 0]
@@ -135,11 +135,11 @@ def test_multiway_and_numbers_compete(rng):
         scale=0.1, size=len(y)
     )
     X[:, 0] = rng.permutation(X[:, 0])
-    clf = TreeClassifier(learner=Analytic(symbols="multiway")).fit(X, y)
+    clf = TreeClassifier(learner=Analytic(categories="multiway")).fit(X, y)
     assert clf.tree_.split(0).kind == "axis"
 
 
-def test_unknown_way_with_symbols():
-    clf = TreeClassifier(learner=Analytic(symbols="multi"))
+def test_unknown_way_with_categories():
+    clf = TreeClassifier(learner=Analytic(categories="multi"))
     with pytest.raises(ValueError, match="did you mean 'multiway'"):
         clf.fit([[1], [2]], [0, 1])

@@ -1,8 +1,8 @@
 """The command line: each command is a few lines over the public API.
 
 Exit code 0: done; 1: something is wrong with the input (one line on stderr says what);
-2: wrong usage. Everything heavy is imported inside the commands, so that `--help` stays quick.
-Tables are read by `reading`. An output file is replaced only when the new one is complete.
+2: wrong usage. Heavy imports happen inside the commands, so that `--help` stays quick.
+An output file is replaced only when the new one is complete.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ DataFile = Annotated[Path, typer.Argument(metavar="DATA.csv", help="As for `fit`
 ModelFile = Annotated[
     Path, typer.Argument(metavar="model.json", help="File written by `fit -o`.")
 ]
-Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")
-]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 
 
 def main() -> None:
@@ -224,7 +222,9 @@ def show(
         if given and format_ != fits:
             raise InputError(f"--{name} is for --format {fits}, not {format_}")
     if format_ in ("html", "onnx") and output is None:
-        raise InputError(f"{format_} cannot be printed to a terminal: give a file with -o")
+        raise InputError(
+            f"{format_} cannot be printed to a terminal: give a file with -o"
+        )
     check_output(output, model)
     clf = _load(model)
     if format_ == "html":
@@ -249,14 +249,22 @@ def explain(
     model: ModelFile,
     data: DataFile,
     row: Annotated[
-        int, typer.Option(min=1, help="Number of the row; the first one below the header is 1.")
+        int,
+        typer.Option(
+            min=1, help="Number of the row; the first one below the header is 1."
+        ),
     ],
     max_changes: Annotated[
-        int, typer.Option(min=1, help="Maximum number of features that the counterfactual may change.")
+        int,
+        typer.Option(
+            min=1, help="Maximum number of features that the counterfactual may change."
+        ),
     ] = 3,
     goal: Annotated[
         str | None,
-        typer.Option(help="For a numeric target: what to reach, for example 'above 12.5'."),
+        typer.Option(
+            help="For a numeric target: what to reach, for example 'above 12.5'."
+        ),
     ] = None,
     sep: Sep = None,
     decimal: Decimal = None,

@@ -40,7 +40,8 @@ Jobs = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**20, help="Random seed.")]
 Report = Annotated[
-    Path | None, typer.Option(help="Write a report to this file: .html, .md, .tex or .csv.")
+    Path | None,
+    typer.Option(help="Write a report to this file: .html, .md, .tex or .csv."),
 ]
 
 
@@ -54,10 +55,15 @@ def register(app: typer.Typer) -> None:
 def compare(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA...", help="Files as for `fit`, or names of data sets."),
+        typer.Argument(
+            metavar="DATA...", help="Files as for `fit`, or names of data sets."
+        ),
     ],
     presets: Annotated[
-        str, typer.Option(help="Presets, separated by commas; with options: ldt:epsilon=0.9.")
+        str,
+        typer.Option(
+            help="Presets, separated by commas; with options: ldt:epsilon=0.9."
+        ),
     ] = "omni,c4.5,cart,ldt",
     protocol: Annotated[
         str,
@@ -67,14 +73,17 @@ def compare(
     ] = "5x2cv",
     target: Annotated[
         str | None,
-        typer.Option(help="Target column in files; default: `class`, else the last one."),
+        typer.Option(
+            help="Target column in files; default: `class`, else the last one."
+        ),
     ] = None,
     folder: Folder = None,
     store: StoreFile = None,
     report: Report = None,
     jobs: Jobs = 0,
     time_limit: Annotated[
-        float | None, typer.Option(help="Time limit for one fit, in seconds.", min=0.001)
+        float | None,
+        typer.Option(help="Time limit for one fit, in seconds.", min=0.001),
     ] = None,
     retry: Annotated[bool, typer.Option(help="Run failed folds again.")] = False,
     seed: Seed = 0,
@@ -159,9 +168,7 @@ def reproduce(
         typer.Option("--table", "-t", help="Number of a table; may be repeated."),
     ] = None,
     folder: Folder = None,
-    quick: Annotated[
-        bool, typer.Option(help="Use fewer data sets.")
-    ] = False,
+    quick: Annotated[bool, typer.Option(help="Use fewer data sets.")] = False,
     store: StoreFile = None,
     report: Report = None,
     jobs: Jobs = 0,

@@ -11,7 +11,8 @@ from omnitree.data.reading import FileFormat
 Sep = Annotated[
     str | None,
     typer.Option(
-        help="Separator: a character, or comma, semicolon, tab, pipe, space. Default: detected."
+        help="Separator: a character, or comma, semicolon, tab, pipe, space. "
+        "Default: detected."
     ),
 ]
 Decimal = Annotated[

@@ -74,9 +74,7 @@ def fit(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the model.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
     folds: Annotated[
         int | None,
         typer.Option(
@@ -87,7 +85,8 @@ def fit(
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COL", help="Column to leave out, or several: a,b,c; may be repeated."
+            metavar="COL",
+            help="Column to leave out, or several: a,b,c; may be repeated.",
         ),
     ] = None,
     categorical: Annotated[
@@ -245,7 +244,9 @@ def _check_roles(
             continue
         table.check_column(name)
         if name in roles:
-            raise InputError(f"{name!r} is given as both --{roles[name]} and --{option}")
+            raise InputError(
+                f"{name!r} is given as both --{roles[name]} and --{option}"
+            )
         roles[name] = option
 
 
@@ -270,7 +271,8 @@ def _groups(column: Any) -> Any:
     alone = np.flatnonzero(codes < 0)
     if len(alone):
         _note(
-            f"{_rows(len(alone))} without a value in {column.name!r}: each is a group of its own"
+            f"{_rows(len(alone))} without a value in {column.name!r}: each is a "
+            "group of its own"
         )
         codes[alone] = len(names) + np.arange(len(alone))
     return codes

@@ -62,7 +62,9 @@ def costs(text: str, classes: Sequence[str]) -> Costs:
             (":".join(parts[:i]), ":".join(parts[i:])) for i in range(1, len(parts))
         ]
         if not splits:
-            raise InputError(f"--cost must be a file or TRUE:ANSWER=C,..., not {text!r}")
+            raise InputError(
+                f"--cost must be a file or TRUE:ANSWER=C,..., not {text!r}"
+            )
         # A label may contain a colon itself.
         known = [s for s in splits if s[0] in found and s[1] in found]
         true, answer = known[0] if known else splits[0]
@@ -109,7 +111,7 @@ def _number(text: str, what: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise InputError(f"{what} must be a number not below 0, not {text!r}")
+        raise InputError(f"{what} must be a number of at least 0, not {text!r}")
     return number
 
 

@@ -114,7 +114,7 @@ class Feature:
 
     @property
     def n_categories(self) -> int:
-        """Number of categories of a categorical or boolean feature; 0 for numeric and ordered ones."""
+        """Number of categories; 0 for numeric and ordered features."""
         return len(self.categories or ()) if self.is_symbolic else 0
 
     def to_dict(self) -> dict[str, Any]:

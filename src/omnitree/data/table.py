@@ -1,9 +1,9 @@
 """The user's data as the rest of omnitree sees it: one float64 matrix and its schema.
 
-Numbers stay as they are, categories become codes, missing values become NaN. `learn_table` reads
-training data and learns the schema; `encode` reads new data by a schema already known.
-A float64 array passes through both uncopied, with one sum over its
-cells as the whole check, so predicting a single row costs microseconds. Opening data
+Numbers stay as they are, categories become codes, missing values become NaN. `learn_table`
+reads training data and learns the schema; `encode` reads new data by a known schema. A
+float64 array passes through both without a copy, checked by one sum over its cells, so
+predicting a single row takes microseconds. Opening data
 of any kind and reading one column are in `omnitree.data.encoding`. Used by the estimators
 (fit and predict) and by everything that works on the rows of a node.
 """
@@ -84,7 +84,7 @@ class Table:
 
     @cached_property
     def order(self) -> NDArray[np.uint32]:
-        """The rows in the order of each column, as `_core/presort` reads it; none missing."""
+        """The rows in the order of each column, as `_core/presort` reads it."""
         return presort.sort_columns(self.values)
 
     @property

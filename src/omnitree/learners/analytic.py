@@ -3,9 +3,9 @@
 For every encoded column the classes are grouped and the cut follows from the groups' means
 and variances; the column with the best merit wins. All columns are searched in lock-step:
 groups are merged from the class statistics of each column, and only the counts beside a cut
-touch rows (`_core/cuts.hpp`). A cut of a symbol's column is a test of that symbol against
-the rest; symbols may instead get a branch each. Used by the presets ldt-u1, ldt-u2, quest-u
-and friedman.
+touch rows (`_core/cuts.hpp`). A cut of a category's column is a test of that category
+against the rest; categories may instead get a branch each. Used by the presets ldt-u1,
+ldt-u2, quest-u and friedman.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from omnitree.parts.threshold import THRESHOLDS, Threshold
 from omnitree.parts.threshold.base import Projected
 from omnitree.tree.splits import AxisSplit, MultiwaySplit, Split, SubsetSplit
 
-SYMBOLS = ["columns", "multiway"]
+CATEGORIES = ["columns", "multiway"]
 
 
 class ColumnMoments:
@@ -154,9 +154,9 @@ class Analytic(SplitLearner):
         Found for each column by itself.
     threshold : str or Threshold, default="unequal_variance"
     merit : str or Merit, default="gain"
-    symbols : {"columns", "multiway"}, default="columns"
-        Symbolic features as a column for each symbol, which is cut like any other, or as
-        tests with a branch for each symbol, which compete by merit.
+    categories : {"columns", "multiway"}, default="columns"
+        Categorical features as one column per category, which is cut like any other, or as
+        tests with one branch per category, which compete by merit.
     """
 
     def __init__(
@@ -164,24 +164,24 @@ class Analytic(SplitLearner):
         grouping="exchange",
         threshold="unequal_variance",
         merit="gain",
-        symbols="columns",
+        categories="columns",
     ):
         self.grouping = grouping
         self.threshold = threshold
         self.merit = merit
-        self.symbols = symbols
+        self.categories = categories
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature."""
         grouping = GROUPINGS.resolve(self.grouping)
         threshold = THRESHOLDS.resolve(self.threshold)
         merit = MERITS.resolve(self.merit)
-        if self.symbols not in SYMBOLS:
-            raise ValueError(unknown("symbols", self.symbols, SYMBOLS))
+        if self.categories not in CATEGORIES:
+            raise ValueError(unknown("categories", self.categories, CATEGORIES))
         rows, schema = node.linear, node.problem.table.schema
         usable = varying(rows)
         best, best_merit = None, -np.inf
-        if self.symbols == "multiway":
+        if self.categories == "multiway":
             usable &= schema.linear_columns()[1] < 0
             best = best_multiway(node, merit)
             best_merit = best_merit if best is None else best.merit
@@ -207,7 +207,8 @@ class Analytic(SplitLearner):
 def varying(rows: LinearRows) -> NDArray[np.bool_]:
     """Which columns are not constant among the rows."""
     low, high = rows.columns.min(axis=0), rows.columns.max(axis=0)
-    # A gap filled with the mean of a constant column may differ from it by rounding.
+    # A missing value filled with the mean of a constant column may differ from it by
+    # rounding.
     return high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
 
 
@@ -215,16 +216,17 @@ def column_split(
     schema: Schema, j: int, threshold: float, fill: float, merit: float
 ) -> Split:
     """The test `column j <= threshold` on the feature that the encoded column is of."""
-    feature, symbol = (int(a[j]) for a in schema.linear_columns())
+    feature, category = (int(a[j]) for a in schema.linear_columns())
     missing = int(fill > threshold)
-    if symbol < 0:
+    if category < 0:
         return AxisSplit(feature, threshold, merit=merit, missing=missing)
-    branch = np.where(np.arange(schema.n_categories[feature]) == symbol, 1, 0)
+    branch = np.where(np.arange(schema.n_categories[feature]) == category, 1, 0)
     return SubsetSplit(feature, tuple(branch.tolist()), merit=merit, missing=missing)
 
 
 def best_multiway(node: Node, merit: Merit) -> Split | None:
-    """Best test with a branch for each symbol; gaps count as the most frequent one."""
+    """Best test with a branch for each category; missing values count as the most
+    frequent one."""
     table, best = node.problem.table, None
     for j in np.flatnonzero(table.schema.n_categories):
         cells = table.values[node.rows, j]

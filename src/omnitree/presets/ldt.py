@@ -79,7 +79,9 @@ def ldt_u2(
     As `ldt-u1`, with the root of equation 16 that lies between the means, else their
     midpoint, as the threshold.
     """
-    return post_pruned(Analytic(grouping, "unequal_variance", categories=categories), changes)
+    return post_pruned(
+        Analytic(grouping, "unequal_variance", categories=categories), changes
+    )
 
 
 def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:

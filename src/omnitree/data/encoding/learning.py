@@ -1,8 +1,8 @@
-"""What a tree learns from: which columns become features, and what the user is told about them.
+"""What a tree learns from: which columns become features, and what to report.
 
 A column is taken as it is, with these exceptions, so that no learner has to deal with
-the identifiers and dates that real tables contain. Text means strings whose type does not declare them
-categories (a categorical type of pandas or polars does).
+the identifiers and dates that real tables contain. Text means strings without a
+categorical type of pandas or polars.
 
 - Dates, and text in which nearly all cells are dates, become those parts that vary: year,
   month, weekday, hour, days since the first (`data.encoding.dates`); the days alone if
@@ -196,7 +196,9 @@ def _learn(
         column = replace(
             column,
             values=translate(column.values, codes),
-            categories=tuple(w for w, k in zip(column.categories, keep, strict=True) if k),
+            categories=tuple(
+                w for w, k in zip(column.categories, keep, strict=True) if k
+            ),
         )
     if informs and keep.sum() > TRIAL_CATEGORIES and not informs(column.values):
         report.uninformative.append(f"{column.name!r} ({len(words)} categories)")
