@@ -509,7 +509,7 @@ def test_outputs_that_cannot_be(model: Path, iris: Path, tmp_path: Path):
     for command in (fit, predict, show):
         assert "not a regular file" in refused(*command, tmp_path)
         assert "not a regular file" in refused(*command, "/dev/null")
-        assert "no folder" in refused(*command, tmp_path / "none" / "x")
+        assert "does not exist" in refused(*command, tmp_path / "none" / "x")
     for command in (fit, predict):
         assert "is an input" in refused(*command, iris)
     for command in (predict, show):
