@@ -61,7 +61,9 @@ class SquaredError(Criterion):
         return residual**2
 
     def scan(self, target, weight, min_branch):
+        # Twice: the mean of large targets is rounded by more than ties can bear.
         centred = target - self.constant(target, weight)
+        centred -= self.constant(centred, weight)
         return lambda order, z: kernel.squared(order, z, centred, weight, min_branch)
 
     def log_likelihood(self, loss, total):

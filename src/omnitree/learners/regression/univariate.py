@@ -33,6 +33,9 @@ from omnitree.learners.ruled import best_ruled
 from omnitree.parts.leaves import ConstantLeaves
 from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
 
+# Gains that differ by a smaller share of the loss are tied, as in the compiled searches.
+TIED = 1e-11
+
 
 class RegressionUnivariate(SplitLearner):
     """Tests on one feature at a time, for a numeric target.
@@ -83,7 +86,7 @@ class RegressionUnivariate(SplitLearner):
             cut = cuts[f.feature] if f.feature in cuts else self._among_known(node, f.z)
             if cut is None:
                 continue
-            if best is None or cut.gain > best.cut.gain + 1e-9 * search.loss:
+            if best is None or cut.gain > best.cut.gain + TIED * search.loss:
                 best = Found(f, cut)
         if best is None:
             return None
