@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,9 @@ import omnitree
 from omnitree.data.table import learn_table
 from omnitree.growing.divisions import Divisions, sample
 from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
+from omnitree.growing.node import Node, Rules
+from omnitree.growing.sample import Sample
+from omnitree.growing.target import ClassTarget
 from omnitree.learners import Analytic, Grouped, Linear, SplitLearner
 from omnitree.parts.direction import Fisher
 
@@ -41,30 +43,29 @@ CANDIDATES: dict[str, tuple[SplitLearner, int]] = {
 }
 
 
-def problem_of(n: int, n_classes: int, n_columns: int) -> Problem:
+def root_of(n: int, n_classes: int, n_columns: int) -> Node:
     """Rows of the benchmark of discriminant trees, with some of its classes and columns."""
     X, y = make_data(n, 0.6)
     table = learn_table(X[:, :n_columns])
-    y = (y % n_classes).astype(np.int32)
-    problem = Problem(table, y, np.ones(n), n_classes, Mean(), Limits(), 0)
-    problem.source("linear")  # what a tree makes once is no part of a node's price
-    problem.source("quadratic")
-    return problem
+    target = ClassTarget((y % n_classes).astype(np.int32), np.arange(n_classes))
+    sample, rules = Sample(table, target, np.ones(n)), Rules(Mean())
+    sample.source("linear")  # what a tree makes once is no part of a node's price
+    sample.source("quadratic")
+    sample.row_hash(rules.seed)
+    return Node.root(sample, rules)
 
 
 def measure(name: str, n: int, n_classes: int, repeats: int) -> tuple[str, float]:
     """One line of the table, and the price in fits."""
     learner, n_columns = CANDIDATES[name]
-    problem = problem_of(n, n_classes, n_columns)
-    rows, weight = np.arange(n), np.ones(n)
-    problem.row_hash  # noqa: B018 - made once a tree
+    root = root_of(n, n_classes, n_columns)
 
     def fit() -> None:
-        learner.fit(Node(problem, rows, weight), np.random.default_rng(0))
+        learner.fit(replace(root), np.random.default_rng(0))
 
     def choose(most: int = n, each: bool = False) -> None:
         rng = np.random.default_rng(0)
-        node = Node(problem, rows, weight)
+        node = replace(root)  # without what others have made of it
         divisions = Divisions.five_by_two(sample(node, most, rng), rng)
         if each:
             SplitLearner.trial_errors(learner, divisions, rng)

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.samples import root_of
 from tests.tables import Sample, random_sample
 
-from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
+from omnitree.growing.node import Node
 from omnitree.parts.coefficients import Cases
 
 
 def node_of(sample: Sample) -> Node:
     """All rows of a sample as the root of a tree."""
-    n = len(sample.y)
-    problem = Problem(
-        sample.table,
-        sample.y,
-        sample.weight,
-        sample.n_classes,
-        Mean(),
-        Limits(),
-        seed=0,
-    )
-    return Node(problem, np.arange(n), sample.weight)
+    return root_of(sample.table, sample.y, sample.weight, sample.n_classes)
 
 
 def random_cases(rng: np.random.Generator, **options) -> Cases:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from omnitree.estimators.base import hold_rows_out
-
 REASON = (
     "rows are held out inside: a row of weight two is on one side, while a row given twice "
     "may be on both"
@@ -16,4 +14,4 @@ HOLDS_ROWS_OUT = {
 
 def resamples(estimator) -> bool:
     """Whether an estimator holds rows out of its training rows."""
-    return hold_rows_out(estimator._resolved_parts())
+    return estimator._resolved_parts().resamples

@@ -12,7 +12,7 @@ from omnitree.growing.node import Node
 def trial_errors(learner, divisions, rng):
     """Error on each test part: fit on the training part, label its branches, count."""
     node = divisions.node
-    table = node.problem.table
+    table = node.sample.table
     errors = []
     for tested, own in zip(
         divisions.tested, rng.spawn(len(divisions.tested)), strict=True
@@ -21,10 +21,9 @@ def trial_errors(learner, divisions, rng):
         test: dict[int, float] = {}
         for row, weight, held in zip(node.rows, node.weight, tested, strict=True):
             (test if held else train)[int(row)] = weight
-        part = Node(
-            node.problem, np.array(list(train)), np.array(list(train.values())), ()
-        )
-        y = node.problem.y
+        rows, weights = np.array(list(train)), np.array(list(train.values()))
+        part = Node(node.sample, node.rules, rows, weights)
+        y = node.sample.y
         classes = {int(y[row]) for row in train}
         split = learner.fit(part, own) if len(classes) > 1 else None
 

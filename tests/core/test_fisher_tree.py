@@ -1,7 +1,10 @@
 """Whole discriminant trees in compiled code against the same learner node by node."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from tests.samples import sample_of
 
 from omnitree import TreeClassifier
 from omnitree._core.linear import fisher_tree as kernel
@@ -9,7 +12,7 @@ from omnitree.data.table import learn_table
 from omnitree.growing.dispatch import growers_for
 from omnitree.growing.grower import grow_by_node, grow_whole
 from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node, Rules
 from omnitree.growing.stopping import Limits
 from omnitree.learners import Linear
 from omnitree.parts.direction import Fisher
@@ -52,29 +55,19 @@ def both(X, y, weight, parts, limits):
     """The tree as grown in one call, and node by node, with nodes in the same order."""
     learner = Linear(**parts)
     root = root_of(X, y, weight, limits)
-    search, classes = learner.search(root.problem), tuple(range(y.max() + 1))
-    (grower,) = growers_for(search, root.problem)
-    fast = grow_whole(grower, search, root, classes)
-    slow = grow_by_node(root, classes, learner, lambda _: False)
+    search = learner.search(root)
+    (grower,) = growers_for(search, root)
+    fast = grow_whole(grower, search, root)
+    slow = grow_by_node(root, learner, lambda _: False)
     return [t.collapse(np.zeros(t.n_nodes, dtype=bool)) for t in (fast, slow)]
 
 
 def root_of(X, y, weight, limits):
-    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     depth = limits.get("max_depth")
-    problem = Problem(
-        learn_table(X),
-        y.astype(np.int32),
-        weight,
-        int(y.max()) + 1,
-        Mean(),
-        Limits(
-            max_depth=-1 if depth is None else depth,
-            max_leaves=limits.get("max_leaves"),
-        ),
-        seed=0,
+    most = Limits(
+        max_depth=-1 if depth is None else depth, max_leaves=limits.get("max_leaves")
     )
-    return Node(problem, np.arange(len(y)), weight)
+    return Node.root(sample_of(X, y, weight), Rules(Mean(), most))
 
 
 def first_difference(a, b):
@@ -120,9 +113,9 @@ def is_tie(tree, node, X, y, weight, parts):
         noise = 1e-13 * rng.normal(size=X.shape) * varies
         root = root_of(X + noise, y, weight, {})
         split = Linear(**parts).fit(
-            Node(root.problem, rows, root.weight[rows]), np.random.default_rng(0)
+            replace(root, rows=rows, weight=root.weight[rows]), np.random.default_rng(0)
         )
-        branch = () if split is None else split.route(root.problem.table, rows)
+        branch = () if split is None else split.route(root.sample.table, rows)
         found.add(tuple(branch))
     return len(found) > 1
 

@@ -543,26 +543,19 @@ def _features_above(tree, node: int) -> set[int]:
 
 def test_a_date_is_paid_for_once(weather):
     """A path that has tested one part of a date gets the others for nothing."""
+    from dataclasses import replace
+
+    from tests.samples import sample_of
+
     from omnitree.growing.missing import MISSING
-    from omnitree.growing.node import Node, Problem
-    from omnitree.growing.stopping import Limits
+    from omnitree.growing.node import Node, Rules
 
     X, y = weather
-    table = learn_table(X)
-    classes, codes = np.unique(y, return_inverse=True)
-    problem = Problem(
-        table,
-        codes.astype(np.int32),
-        np.ones(len(y)),
-        len(classes),
-        MISSING.resolve("mean"),
-        Limits(),
-        0,
-        np.array([3.0, 1.0, 0.0]),
-    )
-    root = Node(problem, np.arange(len(y)), problem.weight)
+    sample = sample_of(X, np.unique(y, return_inverse=True)[1])
+    costs = np.array([3.0, 1.0, 0.0])
+    root = Node.root(sample, Rules(MISSING.resolve("mean"), feature_costs=costs))
     assert root.price({0}, 1.0) == root.price({0, 1, 3}, 1.0) == 1.75
-    below = Node(problem, root.rows, root.weight, tested=frozenset({1}))
+    below = replace(root, tested=frozenset({1}))
     assert below.price({0}, 1.0) == 1.0
     assert below.price({0, 4}, 1.0) == 1.25
 

@@ -8,11 +8,12 @@ import jsonschema
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from tests.samples import sample_of
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.data.table import encode
 from omnitree.estimators.persistence import load, save
-from omnitree.pruning import Contest, CostComplexity, Evidence, Rows
+from omnitree.pruning import Contest, CostComplexity
 from omnitree.pruning.base import errors_as_leaves, training_errors
 from omnitree.tree.tree import Tree
 
@@ -128,15 +129,14 @@ def test_errors_of_leaves_are_costs():
     X, y = noisy_iris()
     clf = TreeClassifier(cost_matrix=COSTS, missing="fractional").fit(X, y)
     tree = clf.tree_
-    rows = Rows(encode(X, tree.schema), y.astype(np.int32), np.ones(len(y)))
+    rows = sample_of(encode(X, tree.schema), y, costs=COSTS)
     path = tree.decision_path(rows.table).toarray() > 0
     labels = tree.decide(tree.class_shares)
     expected = [
         sum(COSTS[k, labels[n]] for k in y[path[:, n]]) for n in range(tree.n_nodes)
     ]
     np.testing.assert_allclose(errors_as_leaves(tree, rows), expected)
-    evidence = Evidence(rows, None, lambda part: tree)
-    np.testing.assert_allclose(training_errors(tree, evidence), expected)
+    np.testing.assert_allclose(training_errors(tree, rows), expected)
 
 
 def mean_cost(clf, X, y, costs):

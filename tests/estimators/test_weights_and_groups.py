@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold, cross_validate
 from tests.checks import resamples
 from tests.presets.test_all import ESTIMATORS, SETS, read
+from tests.samples import sample_of
 
 from omnitree import (
     OmniTreeClassifier,
@@ -23,11 +24,10 @@ from omnitree import (
     TreeRegressor,
     presets,
 )
-from omnitree.data.table import learn_table
 from omnitree.estimators.row_inputs import scaled
 from omnitree.learners import Boosted, Omnivariate, Softmax
 from omnitree.parts.leaves import LogisticLeaves
-from omnitree.pruning import CostComplexity, Rows
+from omnitree.pruning import CostComplexity
 from omnitree.pruning.cost_complexity import standard_error
 from omnitree.resampling.held_out import HeldOut, effective_rows
 
@@ -218,7 +218,7 @@ def test_standard_errors_of_groups():
     """Five equal rows a group say as much as one row."""
     X, y = noise(5, 150, 0.4)
     rows = np.repeat(np.arange(150), 5)
-    one = Rows(learn_table(X), y.astype(np.int32), np.ones(150))
+    one = sample_of(X, y)
     many = replace(one.take(rows), weight=np.full(750, 0.2), groups=rows)
     assert effective_rows(one.units) == effective_rows(many.units) == 150
     errors = np.array([[30.0, 20.0, 22.0, 26.0, 33.0]])

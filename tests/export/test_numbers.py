@@ -37,7 +37,7 @@ def numeric(tree: Tree, rng: np.random.Generator) -> Tree:
 
 def fitted(tree: Tree) -> TreeRegressor:
     reg = TreeRegressor()
-    reg._set_tree(tree)
+    reg._set_fitted(tree, np.empty(0))
     return reg
 
 

@@ -254,7 +254,7 @@ def test_numbers_tell_it_once():
     records = [NodeRecord(-1, [4.0], AxisSplit(0, 0.5), range(1, 3), None, 1.0, 2.0)]
     records += [NodeRecord(0, [2.0], None, (), model, m, 1.0) for m in (0.5, 1.5)]
     reg = TreeRegressor()
-    reg._set_tree(tree_from_nodes(PLANE, (), records))
+    reg._set_fitted(tree_from_nodes(PLANE, (), records), np.empty(0))
     text = reg.describe()
     assert text.count("answer, by one linear model:") == 1
     assert ": mean 0.5 (2 rows" in text and ": mean 1.5 (2 rows" in text

@@ -15,6 +15,7 @@ from omnitree.growing.dispatch import GROWERS, growers_for
 from omnitree.growing.grower import grow_by_node, grow_whole
 from omnitree.growing.missing import MISSING
 from omnitree.growing.stopping import Limits
+from omnitree.growing.target import NumericTarget
 from omnitree.learners import Linear, Univariate
 from omnitree.learners.regression import RegressionUnivariate
 from omnitree.parts.leaves import ConstantLeaves
@@ -24,9 +25,15 @@ from omnitree.parts.merit import MERITS
 POLICIES = [name for name, policy in MISSING.items() if not policy.fills]
 
 
-def with_problem(node, **changes):
+def with_rules(node, **changes):
     """The root of the same rows under other rules."""
-    return replace(node, problem=replace(node.problem, **changes))
+    return replace(node, rules=replace(node.rules, **changes))
+
+
+def with_numbers(node, y):
+    """The root of the same rows with a numeric target, and constants in the leaves."""
+    sample = replace(node.sample, target=NumericTarget(y, SquaredError()))
+    return with_rules(replace(node, sample=sample), leaves=ConstantLeaves())
 
 
 def random_limits(rng):
@@ -39,15 +46,13 @@ def random_limits(rng):
 
 def all_trees(learner, root, by_node=True):
     """Name of each grower that can serve, and its nodes, breadth first."""
-    numeric = root.problem.criterion is not None
-    classes = () if numeric else tuple(range(root.problem.n_classes))
-    search = learner.search(root.problem)
+    search = learner.search(root)
     trees = {
-        grower.name: grow_whole(grower, search, root, classes)
-        for grower in growers_for(search, root.problem)
+        grower.name: grow_whole(grower, search, root)
+        for grower in growers_for(search, root)
     }
     if by_node:
-        trees["node by node"] = grow_by_node(root, classes, learner, lambda _: False)
+        trees["node by node"] = grow_by_node(root, learner, lambda _: False)
     return {
         name: tree.collapse(np.zeros(tree.n_nodes, dtype=bool)).to_dict()["nodes"]
         for name, tree in trees.items()
@@ -82,7 +87,7 @@ def test_univariate(merit, missing, rng):
             rng, n=int(rng.integers(6, 60)), gaps=gaps, symbols=symbols
         )
         policy = MISSING[missing]()
-        root = with_problem(node_of(sample), missing=policy, limits=random_limits(rng))
+        root = with_rules(node_of(sample), missing=policy, limits=random_limits(rng))
         beyond_node = (gaps and missing == "surrogate") or (
             symbols and merit == "gain_ratio"
         )
@@ -114,7 +119,7 @@ def test_rules_of_c45(merit, rng):
     )
     for _ in range(60):
         sample = random_sample(rng, n=int(rng.integers(4, 100)), symbols=0.0)
-        root = with_problem(node_of(sample), limits=random_limits(rng))
+        root = with_rules(node_of(sample), limits=random_limits(rng))
         trees = all_trees(learner, root, by_node=False)
         assert set(trees) == {"presorted classes", "general"}
         assert_all_alike(trees)
@@ -135,12 +140,8 @@ def test_numeric_target(target, missing, rng):
             y = np.round(y / 4)
         elif target == "far":
             y = np.round(y, 2) + 1e6
-        root = with_problem(
-            node_of(sample),
-            y=y,
-            n_classes=2,
-            criterion=SquaredError(),
-            leaves=ConstantLeaves(),
+        root = with_rules(
+            with_numbers(node_of(sample), y),
             missing=MISSING[missing](),
             limits=random_limits(rng),
         )
@@ -155,12 +156,12 @@ def test_numeric_target(target, missing, rng):
 
 def test_every_grower_serves_somewhere(rng):
     """No row of the table is hidden by those above it."""
-    plain = node_of(random_sample(rng, n=30, d=3, symbols=0.0)).problem
-    mixed = node_of(random_sample(rng, n=30, d=3, symbols=1.0, gaps=0.2)).problem
-    numbers = replace(plain, criterion=SquaredError(), leaves=ConstantLeaves())
+    plain = node_of(random_sample(rng, n=30, d=3, symbols=0.0))
+    mixed = node_of(random_sample(rng, n=30, d=3, symbols=1.0, gaps=0.2))
+    numbers = with_numbers(plain, rng.normal(size=30))
     first = [
-        growers_for(learner.search(problem), problem)[0]
-        for learner, problem in (
+        growers_for(learner.search(root), root)[0]
+        for learner, root in (
             (Univariate(), plain),
             (RegressionUnivariate(), numbers),
             (Univariate(), mixed),
@@ -178,6 +179,6 @@ def test_another_fit_is_never_replaced(rng):
     class SameFit(Univariate):
         pass
 
-    problem = node_of(random_sample(rng)).problem
-    assert Careful().search(problem) is None
-    assert SameFit().search(problem) == Univariate().search(problem)
+    root = node_of(random_sample(rng))
+    assert Careful().search(root) is None
+    assert SameFit().search(root) == Univariate().search(root)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.naive_choice import trial_errors
+from tests.samples import root_of
 from tests.tables import random_sample
 
 from omnitree.growing.divisions import Divisions, sample
-from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import Analytic, Grouped, KWay, Linear, Univariate
 from omnitree.parts.direction import Fisher
 
 
 def node_of(found, seed=3):
-    problem = Problem(
-        found.table, found.y, found.weight, found.n_classes, Mean(), Limits(), seed
-    )
-    return Node(problem, np.arange(len(found.y)), found.weight)
+    return root_of(found.table, found.y, found.weight, found.n_classes, seed=seed)
 
 
 LEARNERS = [
@@ -122,11 +115,10 @@ def test_order_of_rows_and_weights(grouped, rng):
 
     def of(rows, weight):
         table = type(found.table)(found.table.values[rows], found.table.schema)
-        problem = Problem(
-            table, found.y[rows], weight, found.n_classes, Mean(), Limits(), 3
+        own = None if groups is None else groups[rows]
+        node = root_of(
+            table, found.y[rows], weight, found.n_classes, seed=3, groups=own
         )
-        problem = replace(problem, groups=None if groups is None else groups[rows])
-        node = Node(problem, np.arange(len(rows)), weight)
         return Divisions.five_by_two(node, np.random.default_rng(5)).tested
 
     tested, order = of(np.arange(120), np.ones(120)), rng.permutation(120)
@@ -142,5 +134,7 @@ def test_sample(rng):
     assert sample(node, 900, rng) is node
     part = sample(node, 200, rng)
     assert abs(part.total - 200) < 5
-    np.testing.assert_allclose(part.counts / part.total, node.counts / 900, atol=0.02)
+    np.testing.assert_allclose(
+        part.statistics / part.total, node.statistics / 900, atol=0.02
+    )
     assert np.isin(part.rows, node.rows).all()

@@ -46,11 +46,11 @@ def test_a_test_at_a_threshold_divides_the_projection(rng):
         if cut is None:
             continue
         split = node.split_at(w, *cut)
-        branch = split.route(node.problem.table, node.rows)
+        branch = split.route(node.sample.table, node.rows)
         far = np.abs(z - cut[0]) > 1e-9
         np.testing.assert_array_equal(branch[far], (z > cut[0])[far])
         if far.all():
-            counts = np.zeros((2, node.problem.n_classes))
+            counts = np.zeros((2, node.target.n_classes))
             np.add.at(counts, (branch, node.y), node.weight)
             assert split.merit == float(MERITS.resolve("gain")(counts))
 
@@ -63,7 +63,7 @@ def test_the_best_cut_is_the_best_of_all(rng):
         values = np.unique(z)
         merits = []
         for low in values[:-1]:
-            counts = np.zeros((2, node.problem.n_classes))
+            counts = np.zeros((2, node.target.n_classes))
             np.add.at(counts, ((z > low).astype(int), node.y), node.weight)
             merits.append(float(merit(counts)))
         cut = best_cut(node, z, merit)

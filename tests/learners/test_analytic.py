@@ -5,25 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from omnitree._core.univariate.cuts import count_sides
+from tests.cases import node_of
 from tests.naive_analytic import best_column
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.table import Table
-from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import Analytic
 from omnitree.parts.grouping import GROUPINGS
 from omnitree.parts.merit import MERITS
 from omnitree.parts.threshold import THRESHOLDS
-
-
-def node_of(sample):
-    problem = Problem(
-        sample.table, sample.y, sample.weight, sample.n_classes, Mean(), Limits(), 0
-    )
-    return Node(problem, np.arange(len(sample.y)), sample.weight)
 
 
 def without_ties(rng, sample):

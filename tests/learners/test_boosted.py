@@ -5,21 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from tests.samples import root_of
 
 from omnitree.data.table import learn_table
-from omnitree.growing.missing import MISSING
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import Boosted
 
 
 def root(X, y, costs=None):
-    table = learn_table(X)
-    y = np.asarray(y, dtype=np.int32)
-    weight = np.ones(len(y))
-    rules = MISSING.resolve("mean"), Limits(), 0
-    problem = Problem(table, y, weight, int(y.max()) + 1, *rules, class_costs=costs)
-    return Node(problem, np.arange(len(y)), weight)
+    return root_of(X, y, costs=costs)
 
 
 def ring(n=400, p=12):

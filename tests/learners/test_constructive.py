@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.samples import root_of
 
 from omnitree import TreeClassifier, load, presets, save
 from omnitree.data.table import learn_table
 from omnitree.growing.column_source import Standardised
 from omnitree.growing.linear_rows import LinearRows
-from omnitree.growing.missing import Fractional
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import Constructive, Univariate
 from omnitree.parts.discriminants import LDA
 
@@ -100,9 +98,8 @@ def test_classes_with_more_rows_than_columns_construct(rng, name, rows, made):
     y = np.repeat([0, 1, 2], rows).astype(np.int32)
     X[:, 0] += 3 * y
     X[:, 1] -= 3 * y
-    weight = np.ones(60)
-    problem = Problem(learn_table(X), y, weight, 3, Fractional(), Limits(), 0)
-    split = presets.make(name).learner.fit(Node(problem, np.arange(60), weight), rng)
+    node = root_of(X, y, missing="fractional")
+    split = presets.make(name).learner.fit(node, rng)
     assert len(split.constructed) == made
     assert all(f.test.kind == TREES[name] for f in split.constructed)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.growing.test_divisions import node_of
+from tests.samples import root_of
 from tests.tables import random_sample
 
-from omnitree.data.table import learn_table
 from omnitree.growing.divisions import Divisions
-from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import Linear
 from omnitree.learners.fisher_trial import NARROW, train_parts
 from omnitree.parts.direction import Fisher
@@ -40,8 +39,7 @@ def make_node(seed, kind):
         weight = rng.random(n) + 0.01
     # Only some of the rows of the table, so that a row's place and its line differ.
     rows = np.sort(rng.choice(n, size=rng.integers(5, n + 1), replace=False))
-    problem = Problem(learn_table(X), y, weight, k + 4, Mean(), Limits(), 0)
-    return Node(problem, rows, weight[rows]), rng
+    return replace(root_of(X, y, weight, k + 4), rows=rows, weight=weight[rows]), rng
 
 
 def divisions_of(node, rng):
@@ -59,14 +57,14 @@ def assert_like_fits(node, divisions, learner, expansion):
     for d in range(len(divisions)):
         part, at = divisions.part(d), divisions.training(d)
         split = None
-        if np.count_nonzero(part.counts) > 1:
+        if np.count_nonzero(part.statistics) > 1:
             split = learner.fit(part, np.random.default_rng(0))
         above = columns @ weights[d] > cuts[d]
-        table = np.zeros((2, node.problem.n_classes))
+        table = np.zeros((2, node.target.n_classes))
         np.add.at(table, (above[at].astype(int), node.y[at]), part.weight)
         if split is None:
             assert not table.any(axis=1).all()
-        elif (split.route(node.problem.table, node.rows) != above).any():
+        elif (split.route(node.sample.table, node.rows) != above).any():
             # Only where another grouping is worth the same, or a row lies on the cut.
             value = merit(table) if table.any(axis=1).all() else 0.0
             assert value == pytest.approx(split.merit, abs=1e-9)

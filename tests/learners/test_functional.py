@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from omnitree._core.univariate.estimate import add_errors
+from tests.samples import sample_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.table import learn_table
 from omnitree.learners import Functional
 from omnitree.parts.leaves import LogisticLeaves
-from omnitree.pruning import Evidence, FunctionalPruning, Rows
+from omnitree.pruning import Evidence, FunctionalPruning
 from omnitree.tree.splits import LinearSplit
 from omnitree.tree.tree import LEAF
 
@@ -61,7 +62,7 @@ def test_pruning_takes_the_best_of_three(seed):
     tree = clf.fit(sample.frame, sample.y).tree_
     table = learn_table(sample.frame)
     y = np.searchsorted(clf.classes_, sample.y).astype(np.int32)
-    rows = Rows(table, y, np.ones(len(y)))
+    rows = sample_of(table, y)
     path = tree.decision_path(table).toarray() > 0
     choice = {}
 
@@ -86,7 +87,7 @@ def test_pruning_takes_the_best_of_three(seed):
         return min(plain, model, below)
 
     best(0)
-    evidence = Evidence(rows, None, lambda part: tree)
+    evidence = Evidence(rows)
     cut = FunctionalPruning().cut(tree, evidence)
     assert set(np.flatnonzero(cut)) == set(choice)
     pruned = FunctionalPruning().prune(tree, evidence)

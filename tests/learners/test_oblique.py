@@ -7,13 +7,11 @@ import pandas as pd
 import pytest
 from tests import naive_oblique
 from tests.naive import gini
+from tests.samples import root_of
 from tests.tables import random_sample, random_weight
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.table import learn_table
-from omnitree.growing.missing import MISSING
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import OC1, CartLC, Univariate
 from omnitree.learners.cart_lc import eliminate, robust_units, search
 from omnitree.learners.oblique import Slope
@@ -23,19 +21,7 @@ LEARNERS = [OC1(), CartLC(), CartLC(beta=0), CartLC(merit="gain_ratio")]
 
 
 def node_of(X, y, weight=None, missing="mean"):
-    table = learn_table(X)
-    classes, codes = np.unique(y, return_inverse=True)
-    weight = np.ones(len(codes)) if weight is None else np.asarray(weight, float)
-    problem = Problem(
-        table,
-        codes.astype(np.int32),
-        weight,
-        len(classes),
-        MISSING.resolve(missing),
-        Limits(),
-        0,
-    )
-    return Node(problem, np.arange(len(codes)), weight)
+    return root_of(X, np.unique(y, return_inverse=True)[1], weight, missing=missing)
 
 
 def fit(learner, X, y, weight=None, **options):
@@ -45,7 +31,7 @@ def fit(learner, X, y, weight=None, **options):
 
 def sides(learner, X, y, weight=None):
     split, node = fit(learner, X, y, weight)
-    return split.route(node.problem.table, node.rows)
+    return split.route(node.sample.table, node.rows)
 
 
 # -- both ----------------------------------------------------------------------------
@@ -61,7 +47,7 @@ def test_separable_rows_are_separated(learner, rng):
         y = (X @ normal > 0).astype(int)
         split, node = fit(learner, X, y)
         assert split.kind == "linear"
-        branch = split.route(node.problem.table, node.rows)
+        branch = split.route(node.sample.table, node.rows)
         assert (branch == y).all() or (branch == 1 - y).all()
 
 
@@ -109,7 +95,7 @@ def test_nodes_with_little_in_them(learner):
     assert split.kind == "subset"
     X = [[1.0, 1.0], [2.0, 3.0], [np.nan, 5.0], [np.nan, 6.0]]
     split, node = fit(learner, X, [0, 0, 1, 1])
-    assert split.route(node.problem.table, node.rows).tolist() == [0, 0, 1, 1]
+    assert split.route(node.sample.table, node.rows).tolist() == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
@@ -120,11 +106,11 @@ def test_any_table(learner, rng):
         split, node = fit(learner, sample.frame, sample.y, sample.weight)
         if split is None:
             continue
-        branch = split.route(node.problem.table, node.rows)
+        branch = split.route(node.sample.table, node.rows)
         branch = np.where(branch < 0, split.missing, branch)
         assert len(set(branch)) == 2
         if isinstance(learner, OC1):
-            table = np.zeros((2, node.problem.n_classes))
+            table = np.zeros((2, node.target.n_classes))
             np.add.at(table, (branch, node.y), node.weight)
             assert split.merit == pytest.approx(naive_oblique.twoing(table))
 
@@ -161,7 +147,7 @@ def test_oc1_needs_more_rows_than_twice_the_columns():
     assert fit(OC1(), X, y)[0].kind == "axis"
     split, node = fit(OC1(), X, y, [1, 1, 1, 2])
     assert split.kind == "linear"
-    assert split.route(node.problem.table, node.rows).tolist() in (
+    assert split.route(node.sample.table, node.rows).tolist() in (
         [0, 0, 1, 1],
         [1, 1, 0, 0],
     )
@@ -187,7 +173,7 @@ def test_oc1_symbol_moves_only_its_rows():
     y = (X.a == "x").astype(int) + (X.b == "p").astype(int) + (X.b == "q") > 1
     split, node = fit(OC1(), X, y)
     assert split.kind == "linear"
-    assert (split.route(node.problem.table, node.rows) == y).all()
+    assert (split.route(node.sample.table, node.rows) == y).all()
 
 
 def test_oc1_axis_test_is_kept_where_no_plane_is_better():
@@ -288,7 +274,7 @@ def test_cart_uses_complete_rows_only(rng):
     y[:50] = 1 - y[:50]  # rows that would mislead
     split, node = fit(CartLC(), X, y, missing="surrogate")
     assert split.kind == "linear"
-    branch = split.route(node.problem.table, node.rows)
+    branch = split.route(node.sample.table, node.rows)
     assert (branch[50:] == y[50:]).all() or (branch[50:] == 1 - y[50:]).all()
     assert split.merit == pytest.approx(0.75 * gini(np.diag(np.bincount(y[50:]))))
     assert split.fill == pytest.approx(

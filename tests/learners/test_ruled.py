@@ -6,13 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.samples import sample_of
 
 from omnitree import OmniTreeClassifier, TreeClassifier, TreeRegressor
 from omnitree.data.table import learn_table
 from omnitree.estimators.persistence import load, save
 from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
+from omnitree.growing.node import Node, Rules
 from omnitree.learners import Multivariate, Omnivariate, Univariate
 from omnitree.learners.regression import RegressionUnivariate
 from omnitree.parts.merit import Gini
@@ -354,17 +354,9 @@ def test_features_are_searched_without_copies_of_the_whole_node(d, rng):
     table = learn_table(X)
     table = replace(table, values=table.values.view(CountedCells))
     learner = Univariate(monotone={0: 1})
-    problem = Problem(
-        table,
-        y,
-        np.ones(n),
-        2,
-        Mean(),
-        Limits(),
-        seed=0,
-        constraints=learner.constraints(table.schema),
-    )
+    rules = Rules(Mean(), constraints=learner.constraints(table.schema))
+    node = Node.root(sample_of(table, y), rules)
     CountedCells.copied = 0
-    split = learner.fit(Node(problem, np.arange(n), np.ones(n)), rng)
+    split = learner.fit(node, rng)
     assert split.feature == 0
     assert 0 < CountedCells.copied <= 2 * n * d

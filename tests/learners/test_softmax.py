@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
+from tests.samples import root_of
 
 from omnitree import TreeClassifier
 from omnitree.data.table import learn_table
-from omnitree.growing.missing import MISSING
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
 from omnitree.learners import Softmax
 from omnitree.learners.trial import calibrated
 from omnitree.resampling.held_out import HeldOut
@@ -18,12 +18,7 @@ from omnitree.tree.leaf_models import LeafModels
 
 
 def root(X, y, seed=0):
-    table = learn_table(X)
-    y = np.asarray(y, dtype=np.int32)
-    weight = np.ones(len(y))
-    k = int(y.max()) + 1
-    problem = Problem(table, y, weight, k, MISSING.resolve("mean"), Limits(), seed)
-    return Node(problem, np.arange(len(y)), weight)
+    return root_of(X, y, seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +80,9 @@ def test_the_scale_has_the_least_log_loss():
 
 def test_a_class_that_is_absent_here_keeps_a_small_probability():
     X, y = load_iris(return_X_y=True)
-    table = learn_table(X)
-    y = y.astype(np.int32)
-    weight = np.ones(len(y))
-    problem = Problem(table, y, weight, 3, MISSING.resolve("mean"), Limits(), 0)
-    here = np.flatnonzero(y != 1)
-    trial = Softmax().trial(Node(problem, here, weight[here]))
+    table, here = learn_table(X), np.flatnonzero(y != 1)
+    node = root_of(table, y)
+    trial = Softmax().trial(replace(node, rows=here, weight=np.ones(len(here))))
     models = LeafModels.of([trial.replacement().model])
     proba = np.empty((len(y), 3))
     models.answer(table, np.arange(len(y)), np.zeros(len(y)), proba)

@@ -201,7 +201,7 @@ def test_order_of_rows(name, rng):
     make = ESTIMATORS[name]
     one = make(random_state=0).fit(sample.frame, sample.y)
     two = make(random_state=0).fit(sample.frame.iloc[order], sample.y[order])
-    univariate = isinstance(one._resolved_parts()[0], Univariate)
+    univariate = isinstance(one._resolved_parts().learner, Univariate)
     if univariate and not one.tree_.has_weights:
         naive.assert_same_nodes(nodes_of(one), nodes_of(two))
     else:  # sums of measurements, unlike counts, round by the order of the rows

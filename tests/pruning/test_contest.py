@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.samples import sample_of
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.learners import Softmax
@@ -214,11 +215,7 @@ def test_counts_after_grafting_are_those_of_the_rows():
 def test_graft_of_nothing_is_the_tree():
     X, y = slanted()
     tree = TreeClassifier(pruning=CostComplexity(), random_state=0).fit(X, y).tree_
-    from omnitree.data.table import learn_table
-    from omnitree.pruning import Rows
-
-    rows = Rows(learn_table(X), y.astype(np.int32), np.ones(len(y)))
-    again = graft(tree, {0: tree.split(0)}, rows)
+    again = graft(tree, {0: tree.split(0)}, sample_of(X, y))
     assert again.to_dict() == tree.replace(deviation=None).to_dict()
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from omnitree._core.univariate.estimate import add_errors
+from tests.samples import sample_of
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree.data.table import Table
+from omnitree.growing.sample import Sample
 from omnitree.pruning import (
     CostComplexity,
     ErrorBased,
     Evidence,
     Pessimistic,
     ReducedError,
-    Rows,
 )
 from omnitree.pruning.base import errors_as_leaves
 from omnitree.tree.tree import LEAF
@@ -25,12 +26,12 @@ def case(seed: int, models: float = 1.0):
     tree = random_tree(rng, ("axis", "multiway", "linear"), 6, models=models)
     values = random_rows(rng, 60, gaps=0.1 if seed % 2 else 0.0)
     y, weight = rng.integers(0, 3, 60).astype(np.int32), rng.integers(1, 3, 60) * 1.0
-    rows = Rows(Table(values, SCHEMA), y, weight)
+    rows = sample_of(Table(values, SCHEMA), y, weight, 3)
     tree = tree.recount(rows.table, y, weight)
-    return tree, rows, Evidence(rows, rows, lambda part: tree)
+    return tree, rows, Evidence(rows, rows)
 
 
-def naive_errors(tree, rows: Rows) -> np.ndarray:
+def naive_errors(tree, rows: Sample) -> np.ndarray:
     """Errors of each node were it cut to a leaf, by predicting with that tree."""
     path = tree.decision_path(rows.table).toarray()
     errors = np.zeros(tree.n_nodes)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from tests.samples import sample_of
 
 from omnitree.data.table import learn_table
-from omnitree.resampling.folds import fold_numbers, halve, parts_of, row_hash
+from omnitree.resampling.folds import halve, parts_of, row_hash
 
 
 def fold(X, y, weight=None, n_folds=10, seed=0, groups=None):
-    weight = np.ones(len(y)) if weight is None else weight
-    y = y.astype(np.int32) if y.dtype.kind == "i" else y
-    return fold_numbers(learn_table(X), y, weight, n_folds, seed, groups)
+    return sample_of(X, y, weight, groups=groups).folds(n_folds, seed)
 
 
 def table(rng, n, k=3):

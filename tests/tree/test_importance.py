@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.inspection import permutation_importance
+from tests.samples import sample_of
 from tests.tables import random_sample
 
 from omnitree import OmniTreeRegressor, TreeClassifier, TreeRegressor, presets
@@ -182,10 +183,7 @@ def test_saved_and_pruned_trees(name):
     codes = np.searchsorted(clf.classes_, sample.y)
     again = with_importance(
         smaller.replace(importance=None, model_importance=None),
-        clf._encode(sample.frame),
-        codes,
-        np.ones(200),
-        None,
+        sample_of(clf._encode(sample.frame), codes),
     )
     np.testing.assert_allclose(
         smaller.feature_importances, again.feature_importances, atol=1e-12

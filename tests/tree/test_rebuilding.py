@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.samples import sample_of
 from tests.tables import random_sample, random_weight
 from tests.trees import SCHEMA, random_model, random_rows, random_test, random_tree
 
 from omnitree import TreeClassifier
 from omnitree.data.table import Table
 from omnitree.growing.missing import MISSING
-from omnitree.pruning import Rows
+from omnitree.growing.sample import Sample
 from omnitree.tree.rebuilding import branch_rows
 from omnitree.tree.routing import LEAF
 from omnitree.tree.splits import KINDS
@@ -23,10 +24,10 @@ def sample_of(rng, n=60, k=3, gaps=0.3):
     """Rows for the random trees, many with missing values."""
     values = random_rows(rng, n, gaps=gaps)
     y = rng.integers(k, size=n).astype(np.int32)
-    return Rows(Table(values, SCHEMA), y, random_weight(rng, n))
+    return sample_of(Table(values, SCHEMA), y, random_weight(rng, n), k)
 
 
-def naive_counts(tree: Tree, rows: Rows) -> np.ndarray:
+def naive_counts(tree: Tree, rows: Sample) -> np.ndarray:
     """Class counts by sending one row at a time down every branch it takes."""
     value = np.zeros(tree.value.shape)
     parts = {0: dict(enumerate(rows.weight.tolist()))}
@@ -79,7 +80,7 @@ def test_counts_are_those_of_one_row_at_a_time(seed):
 def test_a_tree_keeps_the_counts_it_was_grown_with(learner, missing, rng):
     for symbols in (0.0, 0.5):
         sample = random_sample(rng, n=80, d=4, gaps=0.2, symbols=symbols)
-        rows = Rows(sample.table, sample.y, sample.weight)
+        rows = sample_of(sample.table, sample.y, sample.weight)
         clf = TreeClassifier(learner, missing=missing, random_state=0)
         tree = clf.fit(sample.frame, sample.y, sample_weight=sample.weight).tree_
         if missing == "filled" and learner == "linear":

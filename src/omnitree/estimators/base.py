@@ -1,40 +1,45 @@
 """What the classifiers and the regressors share: checks, growing, routing, showing.
 
-`BaseTree` knows nothing of classes or targets beyond `Rows.y`: an estimator turns its `y`
-into rows, calls `_grow_and_prune`, and says what a node answers (`_node_outputs`).
+`BaseTree.fit` is the way of every fit: check, encode, grow, prune. An estimator names its
+parts (`_parts`), turns its `y` into a target (`_target`), and says what a node answers
+(`_node_outputs`).
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from omnitree.data.encoding.sources import Source, open_source
-from omnitree.data.table import Table, encode
+from omnitree.data.encoding.sources import open_source
+from omnitree.data.schema import Schema
+from omnitree.data.table import Table, encode, learn_table
 from omnitree.estimators.documents import to_json
 from omnitree.estimators.gains import with_importance
-from omnitree.estimators.row_inputs import scaled, warn_of_copies
+from omnitree.estimators.parts import Parts
+from omnitree.estimators.row_inputs import (
+    check_groups,
+    check_weights,
+    scaled,
+    warn_of_copies,
+)
 from omnitree.estimators.show import Showing
-from omnitree.growing.column_source import Standardised
-from omnitree.growing.criterion import Criterion
-from omnitree.growing.grower import grow
-from omnitree.growing.missing import MISSING
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.part import Part, number, unknown
-from omnitree.growing.stopping import STOPPING, Limits
+from omnitree.growing.growth import Growth
+from omnitree.growing.node import Rules
+from omnitree.growing.part import number
+from omnitree.growing.sample import Sample
+from omnitree.growing.stopping import Limits
+from omnitree.growing.target import Target
 from omnitree.learners import LEARNERS
-from omnitree.parts.leaves import LEAVES
-from omnitree.parts.leaves.base import Training
-from omnitree.pruning import PRUNINGS, Evidence, Pruning, Rows
+from omnitree.pruning import Evidence
 from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,8 +55,8 @@ class BaseTree(Showing, BaseEstimator):
     _task = "classification"
     _learners = LEARNERS
 
-    def _parts(self) -> tuple[Any, Any, Any, Any]:
-        """Learner, stopping rule, pruning and missing-value policy, as given."""
+    def _parts(self) -> Parts:
+        """The parts as given."""
         raise AssertionError(f"{type(self).__name__} names no parts")
 
     def __sklearn_tags__(self):
@@ -64,9 +69,48 @@ class BaseTree(Showing, BaseEstimator):
 
     # -- fitting --------------------------------------------------------------------
 
-    def _training_source(self, X: Any, y: Any) -> Source:
-        """The columns of the training table, after the checks that need no target."""
-        self._check_limits()
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        prune_set: tuple[Any, ArrayLike] | None = None,
+        groups: ArrayLike | None = None,
+    ):
+        """Grow and prune a tree.
+
+        Parameters
+        ----------
+        X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
+            Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
+            missing values. A sparse matrix is made dense, which takes rows x columns x 8
+            bytes.
+        y : array of shape (n_rows,)
+            Class labels, or the numbers to predict.
+        sample_weight : array of shape (n_rows,), optional
+            What each row counts; rows of weight zero are left out. Where rows are held out
+            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
+            in both default estimators), the row stays the unit of evidence, on one side
+            with its whole weight, and only the proportions of the weights matter: they are
+            scaled to average one. All other methods, as C4.5's and those that test
+            significance or charge parameters on counts, take a row of weight two for two
+            rows; there, weights that average less than one are scaled to average one,
+            since rules as `min_rows` count rows.
+        prune_set : tuple (X, y), optional
+            Rows for pruning, in the place of those that it would hold out of the training
+            rows.
+        groups : array of shape (n_rows,), optional
+            Rows that belong together, as those of one patient or copies of one row: where
+            rows are held out inside, all rows of a group are on one side. Methods that
+            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
+            for it with ``set_fit_request(groups=True)``.
+
+        Returns
+        -------
+        self
+        """
+        parts = self._resolved_parts()
+        self._check_options()
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -76,107 +120,102 @@ class BaseTree(Showing, BaseEstimator):
             raise ValueError(
                 "Found array with n_samples=1: a tree needs two rows or more"
             )
-        return source
+        n_rows = source.shape[0]
+        target = self._target(y, n_rows)
+        weight = self._weigh(target, check_weights(n_rows, sample_weight))
+        grouped = check_groups(n_rows, groups)
+        table = learn_table(source, target.y, weight, grouped)
+        given = Sample(table, target, weight, grouped)
+        held_out = None
+        if prune_set is not None:
+            held_out = self._other_rows(prune_set, table.schema, target)
+        sample = self._scaled(parts, given, held_out)
+        tree = self._grow_and_prune(parts, sample, held_out)
+        self._set_fitted(self._finished(tree, given), target.classes)
+        return self
+
+    def _target(self, y: Any, n_rows: int, known: Target | None = None) -> Any:
+        """What `y` says of some rows; `known` is the target of the training rows."""
+        raise AssertionError(f"{type(self).__name__} has no target")
+
+    def _weigh(self, target: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights of the training rows, with all that the estimator says of them."""
+        return weight
+
+    def _finished(self, tree: Tree, given: Sample) -> Tree:
+        """The tree as users see it, fitted to rows with the weights they gave."""
+        return tree
+
+    def _other_rows(self, pair: Any, schema: Schema, target: Target) -> Sample:
+        """Rows that were not grown on, by the schema and the target of those that were."""
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError("prune_set must be a pair (X, y)")
+        table = encode(pair[0], schema, who=type(self).__name__)
+        own = self._target(pair[1], table.n_rows, target)
+        return Sample(table, own, np.ones(table.n_rows))
+
+    def _scaled(self, parts: Parts, sample: Sample, held_out: Sample | None) -> Sample:
+        """Rows with a weight, in the scale that the parts count in."""
+        pruning = parts.pruning
+        if held_out is not None and pruning is not None and pruning.takes_rows:
+            parts = replace(parts, pruning=None)  # it holds no rows out
+        if parts.resamples and sample.groups is None:
+            warn_of_copies(sample.table, sample.y)
+        weight = scaled(sample.weight, always=parts.resamples)
+        sample, keep = replace(sample, weight=weight), weight > 0
+        return sample if keep.all() else sample.take(keep)
 
     def _grow_and_prune(
-        self, parts: Any, rows: Rows, classes: tuple, held_out: Rows | None, costs: Any
+        self, parts: Parts, sample: Sample, held_out: Sample | None
     ) -> Tree:
         """The tree of some rows, all of positive weight."""
-        pruning = parts[2]
-        tree, evidence = self._grow(parts, rows, classes, held_out, costs, self._seed())
-        if pruning is not None:
-            tree = pruning.prune(tree, evidence).replace(costs=tree.costs)
-        return self._measured(tree, evidence.train, evidence.problem)
-
-    def _measured(self, tree: Tree, rows: Rows, problem: Problem | None = None) -> Tree:
-        """The tree with what only its training rows can tell: deviations, importances."""
-        tree = with_deviations(tree, rows, problem)
-        return with_importance(tree, rows.table, rows.y, rows.weight, self._criterion())
+        tree, evidence = self._grow(parts, sample, held_out, self._seed())
+        if parts.pruning is not None:
+            tree = parts.pruning.prune(tree, evidence).replace(costs=tree.costs)
+        return measured(tree, evidence.train)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _grow(
-        self,
-        parts: Any,
-        rows: Rows,
-        classes: tuple,
-        held_out: Rows | None,
-        costs: Any,
-        seed: int,
+        self, parts: Parts, sample: Sample, held_out: Sample | None, seed: int
     ) -> tuple[Tree, Evidence]:
         """The tree of some rows as grown, and what its pruning may look at."""
-        learner, stopping, pruning, policy, leaves = parts
-        limits = Limits.of(
-            stopping,
-            float(rows.weight.sum()),
-            self.max_depth,
-            self.max_leaves,
-            self.max_seconds,
-        )
-        class_costs = self._class_costs(classes)
-        altered = self._altered(class_costs)
-        constraints = self._constraints(parts, rows.table, len(classes))
-        criterion = self._criterion()
-        n_classes = len(classes) if criterion is None else 2
-
-        def training(part: Rows) -> Training:
-            return Training(
-                part.table,
-                part.y,
-                part.weight,
-                n_classes,
-                seed,
-                limits.expired,
-                criterion,
-                part.groups,
-            )
-
-        def problem_of(part: Rows) -> Problem:
-            return Problem(
-                part.table,
-                part.y,
-                part.weight,
-                n_classes,
-                policy,
-                limits,
-                seed,
-                costs,
-                criterion,
-                leaves,
-                constraints,
-                class_costs,
-                part.groups,
-            )
-
-        def grow_on(part: Rows, problem: Problem, verbose: int = 0) -> Tree:
-            if altered is not None:
-                weight = part.weight * altered[part.y]
-                weight *= part.weight.sum() / weight.sum()
-                problem = problem_of(replace(part, weight=weight))
-            root = Node(problem, np.arange(len(part.y)), problem.weight)
-            tree = grow(root, classes, learner, verbose)
-            if altered is not None:
-                tree = tree.recount(part.table, part.y, part.weight)
-            if class_costs is not None:
-                tree = tree.replace(costs=class_costs)
-            return leaves.fit(tree, training(part))
-
-        def regrow(part: Rows) -> Tree:
-            return grow_on(part, problem_of(part))
-
-        train = rows
+        growth = self._growth(parts, sample, seed)
+        pruning = parts.pruning
         if held_out is None and pruning is not None and pruning.needs_share:
-            train, held_out = hold_out(rows, pruning.needs_share, seed)
-        leaves = leaves.settled(training(train))
-        problem = problem_of(train)
-        tree = grow_on(train, problem, self.verbose)
-        evidence = Evidence(
-            train, held_out, regrow, seed, self.n_jobs, criterion, problem
-        )
-        return tree, evidence
+            sample, held_out = hold_out(sample, pruning.needs_share, seed)
+        growth = growth.settled(sample)
+        tree = growth.grow(sample, self.verbose)
+        return tree, Evidence(sample, held_out, growth, seed, self.n_jobs)
 
-    def _set_tree(self, tree: Tree) -> None:
+    def _growth(self, parts: Parts, sample: Sample, seed: int) -> Growth:
+        """How trees are grown on these rows and on parts of them."""
+        total, schema = float(sample.weight.sum()), sample.table.schema
+        n_classes = sample.target.n_classes
+        smoothing = getattr(self, "smoothing", None)
+        rules = Rules(
+            parts.missing,
+            Limits.of(
+                parts.stopping,
+                total,
+                self.max_depth,
+                self.max_leaves,
+                self.max_seconds,
+            ),
+            seed,
+            parts.leaves,
+            parts.feature_costs(self.feature_costs, schema, self._learners),
+            parts.constraints(schema, n_classes, smoothing),
+        )
+        parts.check_pruning(parts.pruning, self.feature_costs is not None)
+        return Growth(parts.learner, rules, self._priors(sample.target.costs))
+
+    def _priors(self, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """What each class weighs while tests are found; None: as much as its rows."""
+        return None
+
+    def _set_fitted(self, tree: Tree, classes: NDArray[Any]) -> None:
         self.tree_ = tree
         self.n_features_in_ = tree.schema.n_inputs
         if tree.schema.named:
@@ -184,44 +223,11 @@ class BaseTree(Showing, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _class_costs(self, classes: tuple) -> NDArray[np.float64] | None:
-        """What wrong classes cost; None: all alike."""
-        return None
+    def _resolved_parts(self) -> Parts:
+        """The parts as objects."""
+        return self._parts().resolved(self._task, self._learners)
 
-    def _altered(self, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        """What each class weighs while tests are found; None: as much as its rows."""
-        if not getattr(self, "altered_priors", False):
-            return None
-        if costs is None:
-            raise ValueError("altered_priors needs a cost_matrix")
-        weight = costs.sum(axis=1)
-        if not (weight > 0).all():
-            raise ValueError("altered_priors needs a class whose errors cost something")
-        return weight
-
-    def _criterion(self) -> Criterion | None:
-        """Of a numeric target; None: there are classes."""
-        return None
-
-    def _resolved_parts(self) -> tuple[Any, Any, Pruning | None, Any, Any]:
-        """Learner, stopping rule, pruning, missing-value policy and leaves, as objects."""
-        learner, stopping, pruning, policy = self._parts()
-        leaves = LEAVES.resolve(self.leaves)
-        if leaves.task != self._task:
-            able = [name for name, cls in LEAVES.items() if cls.task == self._task]
-            raise ValueError(
-                f"{type(leaves).__name__} are for {leaves.task}; for {self._task} there "
-                f"are: {', '.join(able)}"
-            )
-        return (
-            self._learners.resolve(learner),
-            STOPPING.resolve(stopping),
-            None if pruning is None else PRUNINGS.resolve(pruning),
-            MISSING.resolve(policy),
-            leaves,
-        )
-
-    def _check_limits(self) -> None:
+    def _check_options(self) -> None:
         for name, least in (("max_depth", 0), ("max_leaves", 1), ("max_seconds", 0)):
             value = getattr(self, name)
             if value is None:
@@ -229,88 +235,6 @@ class BaseTree(Showing, BaseEstimator):
             number(name, value, least)
             if name != "max_seconds" and not isinstance(value, numbers.Integral):
                 raise ValueError(f"{name} must be a whole number, not {value!r}")
-
-    def _constraints(self, parts: Any, table: Table, n_classes: int) -> Any:
-        """The rules of the learner, if everything else lets them hold."""
-        learner, _, pruning, _, leaves = parts
-        rules = learner.constraints(table.schema)
-        if rules is None:
-            return None
-        self._check_pruning(learner, pruning)
-        if rules.monotone:
-            if n_classes > 2:
-                raise ValueError(
-                    f"monotone needs two classes or a numeric target, y has {n_classes} "
-                    "classes"
-                )
-            if not leaves.plain or getattr(self, "smoothing", None) is not None:
-                raise ValueError(
-                    "models in leaves and smoothing would break monotone answers: take "
-                    "plain leaves and smoothing=None"
-                )
-        return rules
-
-    def _check_pruning(self, learner: Any, pruning: Pruning | None) -> None:
-        """Refuse a pruning that would undo what was asked of the tests."""
-        if pruning is None:
-            return
-        rules = [
-            name
-            for name in ("monotone", "interactions")
-            if getattr(learner, name, None) is not None
-        ]
-        if rules and not pruning.only_cuts:
-            raise ValueError(
-                f"{type(pruning).__name__} does more than cut subtrees off (new tests, "
-                f"raised subtrees or other counts), which may break {rules[0]}; take "
-                "'cost_complexity' or 'reduced_error', or raising=False, or rivals=()"
-            )
-        if self.feature_costs is not None and pruning.adds_features:
-            raise ValueError(
-                f"{type(pruning).__name__} puts tests over all features in place of "
-                "subtrees and does not look at feature_costs; give it rivals=()"
-            )
-
-    def _rows(self, parts: Any, rows: Rows, prune_set: Any) -> Rows:
-        """Rows with a weight, in the scale that the parts count in."""
-        pruning = parts[2]
-        if prune_set is not None and pruning is not None and pruning.needs_share:
-            parts = (*parts[:2], None, *parts[3:])  # it holds no rows out
-        resamples = hold_rows_out(parts)
-        if resamples and rows.groups is None:
-            warn_of_copies(rows.table, rows.y)
-        rows = replace(rows, weight=scaled(rows.weight, always=resamples))
-        keep = rows.weight > 0
-        return rows if keep.all() else rows.take(keep)
-
-    def _costs(self, parts: Any, table: Table) -> NDArray[np.float64] | None:
-        """What each of the user's columns costs, in their order."""
-        given = self.feature_costs
-        if given is None:
-            return None
-        learner, _, pruning, *_ = parts
-        if not learner.uses_costs:
-            able = [name for name, cls in self._learners.items() if cls.uses_costs]
-            raise ValueError(
-                f"{type(learner).__name__} does not look at feature_costs; these learners "
-                f"do: {', '.join(able) or 'none'}"
-            )
-        self._check_pruning(learner, pruning)
-        names = list(table.schema.inputs)
-        if isinstance(given, dict):
-            for name in given:
-                if name not in names:
-                    raise ValueError(unknown("feature in feature_costs", name, names))
-            given = [given.get(name, 0.0) for name in names]
-        costs = np.asarray(given, dtype=np.float64)
-        if costs.shape != (len(names),):
-            raise ValueError(
-                f"feature_costs has shape {costs.shape}; one cost a feature is needed, "
-                f"({len(names)},)"
-            )
-        if not (np.isfinite(costs).all() and (costs >= 0).all()):
-            raise ValueError("feature_costs must hold numbers of at least 0")
-        return costs
 
     # -- prediction -----------------------------------------------------------------
 
@@ -425,16 +349,11 @@ class BaseTree(Showing, BaseEstimator):
         return export(self.tree_.to_dict(), format, outputs, **options)
 
 
-def with_deviations(tree: Tree, rows: Rows, problem: Problem | None = None) -> Tree:
-    """The tree with the deviations of its columns, where words about weights need them.
-
-    `problem` is that of the same rows, if it is at hand.
-    """
+def measured(tree: Tree, sample: Sample) -> Tree:
+    """The tree with what only its training rows can tell: deviations, importances."""
     if not tree.has_weights:
         return tree
-    known = None if problem is None else problem.standardised
-    known = known or Standardised.of(rows.table, rows.weight)
-    return tree.replace(deviation=known.std)
+    return with_importance(tree.replace(deviation=sample.standardised.std), sample)
 
 
 def one_row(row: Any) -> Any:
@@ -448,12 +367,7 @@ def one_row(row: Any) -> Any:
     return row
 
 
-def hold_rows_out(parts: Iterable[Part | None]) -> bool:
-    """Whether some of an estimator's parts hold rows out."""
-    return any(part is not None and part.resamples for part in parts)
-
-
-def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+def hold_out(rows: Sample, share: float, seed: int) -> tuple[Sample, Sample]:
     """Training rows, and a stratified share of them kept apart."""
     if not 0 < share < 1:
         raise ValueError(f"the held-out share must lie in (0, 1), not {share}")

@@ -13,22 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from omnitree.data.table import Table, encode, learn_table
-from omnitree.estimators.base import BaseTree
+from omnitree.estimators.base import BaseTree, measured
 from omnitree.estimators.class_inputs import (
     check_costs,
     check_labels,
     classes_and_codes,
     with_ties,
 )
-from omnitree.estimators.row_inputs import check_groups, check_weights
+from omnitree.estimators.parts import Parts
 from omnitree.estimators.scores import class_scores, has_scores
+from omnitree.growing.sample import Sample
+from omnitree.growing.target import ClassTarget, Target
 from omnitree.learners import Univariate
-from omnitree.pruning import PRUNINGS, Contest, CostComplexity, Evidence, Pruning, Rows
+from omnitree.pruning import PRUNINGS, Contest, Evidence, Pruning
 from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -48,83 +49,63 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     leaves: Any = "majority"
     cost_matrix: Any = None
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        prune_set: tuple[Any, ArrayLike] | None = None,
-        groups: ArrayLike | None = None,
-    ):
-        """Grow and prune a tree.
+    def _target(self, y: Any, n_rows: int, known: Target | None = None) -> ClassTarget:
+        labels = check_labels(y, n_rows)
+        if known is None:
+            classes, codes = classes_and_codes(labels)
+            costs = check_costs(self.cost_matrix, tuple(classes.tolist()))
+        else:
+            classes, costs = known.classes, known.costs
+            new = np.setdiff1d(labels, classes)
+            if len(new):
+                raise ValueError(
+                    "the prune set has a class the training rows lack: "
+                    f"{new.tolist()[0]!r}"
+                )
+            codes = np.searchsorted(classes, labels)
+        return ClassTarget(codes.astype(np.int32), classes, costs)
 
-        Parameters
-        ----------
-        X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
-            Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
-            missing values. A sparse matrix is made dense, which takes rows x columns x 8
-            bytes.
-        y : array of shape (n_rows,)
-            Class labels.
-        sample_weight : array of shape (n_rows,), optional
-            What each row counts; rows of weight zero are left out. Where rows are held out
-            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
-            in both default estimators), the row stays the unit of evidence, on one side
-            with its whole weight, and only the proportions of the weights matter: they are
-            scaled to average one. All other methods, as C4.5's and those that test
-            significance or charge parameters on counts, take a row of weight two for two
-            rows; there, weights that average less than one are scaled to average one,
-            since rules as `min_rows` count rows.
-        prune_set : tuple (X, y), optional
-            Rows for pruning; without it a pruning that needs some holds out a share of
-            the training rows.
-        groups : array of shape (n_rows,), optional
-            Rows that belong together, as those of one patient or copies of one row: where
-            rows are held out inside, all rows of a group are on one side. Methods that
-            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
-            for it with ``set_fit_request(groups=True)``.
-
-        Returns
-        -------
-        self
-        """
-        parts = self._resolved_parts()
-        self._check_smoothing()
-        source = self._training_source(X, y)
-        labels = check_labels(y, source.shape[0])
-        classes, codes = classes_and_codes(labels)
-        weight = check_weights(len(labels), sample_weight)
-        weight = self._class_weights(labels, weight)
-        grouped = check_groups(len(labels), groups)
-        kept = codes[weight > 0]
-        if kept.min() == kept.max():
+    def _weigh(self, target: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights of rows times those of their classes."""
+        classes, codes = target.classes, target.codes
+        if self.class_weight is not None:
+            by_class = compute_class_weight(
+                self.class_weight, classes=classes, y=classes[codes]
+            )
+            if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
+                raise ValueError("class_weight must hold numbers of at least 0")
+            weight = weight * by_class[codes]
+            if not (weight > 0).any():
+                raise ValueError("class_weight leaves no row with a weight above 0")
+        present = codes[weight > 0]
+        if present.min() == present.max():
             raise ValueError(
-                f"y has one class ({classes.tolist()[kept[0]]!r}); a classifier "
+                f"y has one class ({classes.tolist()[present[0]]!r}); a classifier "
                 "needs rows of two classes or more"
             )
-        codes = codes.astype(np.int32)
-        table = learn_table(source, codes, weight, grouped)
-        costs = self._costs(parts, table)
-        rows = Rows(table, codes, weight, grouped)
-        rows = self._rows(parts, rows, prune_set)
-        held_out = None
-        if prune_set is not None:
-            held_out = self._encode_rows(prune_set, table, classes)
-        labels_of = tuple(classes.tolist())
-        tree = self._grow_and_prune(parts, rows, labels_of, held_out, costs)
-        if (weight % 1).any():
-            tree = tree.replace(value=with_ties(tree.value))
-        self._set_fitted(tree, classes)
-        return self
+        return weight
 
-    def _class_costs(self, classes: tuple) -> NDArray[np.float64] | None:
-        return check_costs(self.cost_matrix, classes)
+    def _finished(self, tree: Tree, given: Sample) -> Tree:
+        if not (given.weight % 1).any():
+            return tree
+        return tree.replace(value=with_ties(tree.value))
+
+    def _priors(self, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        if not getattr(self, "altered_priors", False):
+            return None
+        if costs is None:
+            raise ValueError("altered_priors needs a cost_matrix")
+        weight = costs.sum(axis=1)
+        if not (weight > 0).all():
+            raise ValueError("altered_priors needs a class whose errors cost something")
+        return weight
 
     def _set_fitted(self, tree: Tree, classes: NDArray[Any]) -> None:
-        self._set_tree(tree)
+        super()._set_fitted(tree, classes)
         self.classes_ = classes
 
-    def _check_smoothing(self) -> None:
+    def _check_options(self) -> None:
+        super()._check_options()
         smooth = self.smoothing
         if not (
             smooth is None
@@ -135,32 +116,6 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
                 "smoothing must be None, 'laplace' or the m of an m-estimate, not "
                 f"{smooth!r}"
             )
-
-    def _class_weights(self, labels: NDArray, weight: NDArray) -> NDArray:
-        """The weights of rows times those of their classes."""
-        if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, labels)
-            if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
-                raise ValueError("class_weight must hold numbers of at least 0")
-            weight = weight * by_class
-            if not (weight > 0).any():
-                raise ValueError("class_weight leaves no row with a weight above 0")
-        return weight
-
-    def _encode_rows(self, pair: tuple[Any, ArrayLike], table: Table, classes) -> Rows:
-        """Rows from outside by the schema and the classes of the training rows."""
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ValueError("prune_set must be a pair (X, y)")
-        X, y = pair
-        other = encode(X, table.schema, who=type(self).__name__)
-        labels = check_labels(y, other.n_rows)
-        new = np.setdiff1d(labels, classes)
-        if len(new):
-            raise ValueError(
-                f"the prune set has a class the training rows lack: {new.tolist()[0]!r}"
-            )
-        codes = np.searchsorted(classes, labels).astype(np.int32)
-        return Rows(other, codes, np.ones(len(codes)))
 
     def prune(self, pruning: str | Pruning, X: Any, y: ArrayLike):
         """Prune the fitted tree further, on rows it was not grown on.
@@ -179,18 +134,15 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """
         check_is_fitted(self)
         method = PRUNINGS.resolve(pruning)
-        self._check_pruning(self._resolved_parts()[0], method)
-        if isinstance(method, CostComplexity) and method.folds and method.alpha is None:
-            raise ValueError(
-                "cost-complexity pruning by cross-validation grows new trees and belongs "
-                "into fit; for a fitted tree use CostComplexity(folds=0) or give alpha"
-            )
-        table = Table(np.empty((0, self.tree_.schema.n_features)), self.tree_.schema)
-        rows = self._encode_rows((X, y), table, self.classes_)
-        evidence = Evidence(rows, rows, lambda part: self.tree_)
-        pruned = method.prune(self.tree_, evidence).replace(costs=self.tree_.costs)
+        parts = self._resolved_parts()
+        parts.check_pruning(method, self.feature_costs is not None)
+        codes = np.empty(0, dtype=np.int32)
+        known = ClassTarget(codes, self.classes_, self.tree_.costs)
+        rows = self._other_rows((X, y), self.tree_.schema, known)
+        pruned = method.prune(self.tree_, Evidence(rows, rows))
+        pruned = pruned.replace(costs=self.tree_.costs)
         if not method.only_cuts:
-            pruned = self._measured(pruned, rows)  # tests or counts are new
+            pruned = measured(pruned, rows)  # tests or counts are new
         self._set_fitted(pruned, self.classes_)
         return self
 
@@ -241,7 +193,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         """Class probabilities of every node."""
         if self.smoothing is None:
             return self.tree_.outputs
-        self._check_smoothing()
+        self._check_options()
         counts = self.tree_.filled_value
         if self.smoothing == "laplace":
             extra = np.ones(counts.shape[1])
@@ -435,7 +387,9 @@ class TreeClassifier(_BaseTreeClassifier):
         self.verbose = verbose
 
     def _parts(self):
-        return self.learner, self.stopping, self.pruning, self.missing
+        return Parts(
+            self.learner, self.stopping, self.pruning, self.missing, self.leaves
+        )
 
 
 class OmniTreeClassifier(_BaseTreeClassifier):
@@ -517,4 +471,4 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         contest = Contest(optimise=self.optimise, smooth=self.monotone is None)
         if not free:
             contest.set_params(rivals=())
-        return learner, "pure", contest, "surrogate"
+        return Parts(learner, "pure", contest, "surrogate")

@@ -96,7 +96,7 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
         known = estimator.criterion == "absolute_error"
         criterion = "absolute_error" if known else "squared_error"
         regressor = TreeRegressor(criterion=criterion, random_state=0)
-        regressor._set_tree(tree_from_nodes(schema, (), records))
+        regressor._set_fitted(tree_from_nodes(schema, (), records), np.empty(0))
         return regressor
     classes = np.asarray(estimator.classes_)
     ours = TreeClassifier(random_state=0)

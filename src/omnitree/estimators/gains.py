@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.data.table import Table
-from omnitree.growing.criterion import Criterion
+from omnitree.growing.sample import Sample
 from omnitree.tree.importance import Amounts, Moments, gini, shares, times
 from omnitree.tree.tree import LEAF, Tree
 
@@ -25,31 +24,15 @@ from omnitree.tree.tree import LEAF, Tree
 ENOUGH = 4096
 
 
-def with_importance(
-    tree: Tree,
-    table: Table,
-    y: NDArray[Any],
-    weight: NDArray[np.float64],
-    criterion: Criterion | None,
-) -> Tree:
-    """The tree with the importance of features in every node, if it has any weights.
-
-    Parameters
-    ----------
-    tree : Tree
-    table, y, weight
-        The training rows: codes of classes or targets, and weights.
-    criterion : Criterion or None
-        Of a numeric target.
-    """
-    if not tree.has_weights:
-        return tree
-    start, row, part = passing = tree.passing(table)
-    impurity = _impurity(tree, y, weight, passing, criterion)
+def with_importance(tree: Tree, sample: Sample) -> Tree:
+    """The tree, grown on a sample, with the importance of features in every node."""
+    start, row, part = passing = tree.passing(sample.table)
+    weight = sample.weight
+    impurity = _impurity(tree, sample, passing)
     drop = impurity.copy()
     np.subtract.at(drop, tree.parent[1:], impurity[1:])
-    gain = _model_gains(tree, table, y, weight, passing, impurity)
-    view = table.linear_view
+    gain = _model_gains(tree, sample, passing, impurity)
+    view = sample.table.linear_view
 
     def amounts(holder: dict[str, Any], at: int, total: float) -> Amounts:
         n = int(start[at + 1] - start[at])
@@ -80,17 +63,18 @@ def with_importance(
     return tree.replace(importance=tuple(tests), model_importance=tuple(models))
 
 
-def _impurity(tree, y, weight, passing, criterion) -> NDArray[np.float64]:
+def _impurity(tree: Tree, sample: Sample, passing) -> NDArray[np.float64]:
     """Of every node as a leaf without a model."""
-    if criterion is None:
+    if tree.constant is None:
         return np.array([gini(value) for value in tree.value])
     start, row, part = passing
     node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
-    losses = criterion.losses(y[row] - tree.constant[node]) * weight[row] * part
+    losses = sample.target.take(row).losses(tree.constant[node][:, None])
+    losses *= sample.weight[row] * part
     return np.bincount(node, losses, minlength=tree.n_nodes).astype(np.float64)
 
 
-def _model_gains(tree, table, y, weight, passing, impurity) -> NDArray[np.float64]:
+def _model_gains(tree: Tree, sample: Sample, passing, impurity) -> NDArray[np.float64]:
     """How much less each model errs than its node without it; 0 where there is none."""
     if tree.models is None:
         return np.zeros(tree.n_nodes)
@@ -101,8 +85,8 @@ def _model_gains(tree, table, y, weight, passing, impurity) -> NDArray[np.float6
     node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
     at = np.flatnonzero(has[node])
     rows, nodes = row[at], node[at]
-    error = tree.node_answers(table, rows, nodes, tree.class_shares)
-    error[np.arange(len(at)), y[rows]] -= 1.0
-    losses = (error**2).sum(axis=1) * weight[rows] * part[at]
+    error = tree.node_answers(sample.table, rows, nodes, tree.class_shares)
+    error[np.arange(len(at)), sample.y[rows]] -= 1.0
+    losses = (error**2).sum(axis=1) * sample.weight[rows] * part[at]
     brier = np.bincount(nodes, losses, minlength=tree.n_nodes)
     return np.where(has, impurity - brier, 0.0)

@@ -97,8 +97,5 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path}: {error}") from None
     if tree.task != estimator._task:
         raise ValueError(f"{path} is damaged: a {name} has no tree for {tree.task}")
-    if tree.task == "regression":
-        estimator._set_tree(tree)
-    else:
-        estimator._set_fitted(tree, np.array(tree.classes))
+    estimator._set_fitted(tree, np.array(tree.classes))
     return estimator

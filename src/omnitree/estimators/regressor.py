@@ -15,23 +15,22 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.data.table import encode, learn_table
-from omnitree.estimators.base import BaseTree
-from omnitree.estimators.row_inputs import check_groups, check_weights
-from omnitree.growing.criterion import CRITERIA, Criterion, SquaredError
-from omnitree.growing.learner import SplitLearner
+from omnitree.estimators.base import BaseTree, measured
+from omnitree.estimators.parts import Parts
+from omnitree.growing.criterion import CRITERIA, SquaredError
 from omnitree.growing.missing import Surrogate
+from omnitree.growing.node import Rules
 from omnitree.growing.part import number
 from omnitree.growing.stopping import Stopping
+from omnitree.growing.target import NumericTarget, Target
 from omnitree.learners.regression import (
     REGRESSION_LEARNERS,
     RegressionOmnivariate,
     RegressionUnivariate,
 )
-from omnitree.parts.leaves import ConstantLeaves, Leaves, RidgeLeaves
-from omnitree.parts.leaves.base import Training
+from omnitree.parts.leaves import ConstantLeaves, RidgeLeaves
 from omnitree.parts.leaves.ridge import recounted
-from omnitree.pruning import PRUNINGS, CostComplexity, Rows
+from omnitree.pruning import CostComplexity
 
 if TYPE_CHECKING:
     from omnitree.explain import Explanation
@@ -44,79 +43,11 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
     _task = "regression"
     _learners = REGRESSION_LEARNERS
 
-    def _criterion(self) -> Criterion:
-        return CRITERIA.resolve(self.criterion)
-
-    def _resolved_parts(self):
-        parts = super()._resolved_parts()
-        pruning = parts[2]
-        if pruning is not None and not pruning.regresses:
-            able = [name for name, cls in PRUNINGS.items() if cls.regresses]
-            raise ValueError(
-                f"{type(pruning).__name__} prunes trees for classes; these prune trees "
-                f"for numbers: {', '.join(able)}"
-            )
-        return parts
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        prune_set: tuple[Any, ArrayLike] | None = None,
-        groups: ArrayLike | None = None,
-    ):
-        """Grow and prune a tree.
-
-        Parameters
-        ----------
-        X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
-            Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
-            missing values. A sparse matrix is made dense, which takes rows x columns x 8
-            bytes.
-        y : array of shape (n_rows,)
-            The numbers to predict.
-        sample_weight : array of shape (n_rows,), optional
-            What each row counts; rows of weight zero are left out. Where rows are held out
-            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
-            in both default estimators), the row stays the unit of evidence, on one side
-            with its whole weight, and only the proportions of the weights matter: they are
-            scaled to average one. All other methods, as C4.5's and those that test
-            significance or charge parameters on counts, take a row of weight two for two
-            rows; there, weights that average less than one are scaled to average one,
-            since rules as `min_rows` count rows.
-        prune_set : tuple (X, y), optional
-            Rows for pruning; without it a pruning that needs some holds out a share of
-            the training rows.
-        groups : array of shape (n_rows,), optional
-            Rows that belong together, as those of one patient or copies of one row: where
-            rows are held out inside, all rows of a group are on one side. Methods that
-            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
-            for it with ``set_fit_request(groups=True)``.
-
-        Returns
-        -------
-        self
-        """
-        parts = self._resolved_parts()
-        self._criterion()
-        source = self._training_source(X, y)
-        target = check_target(y, source.shape[0])
-        weight = check_weights(len(target), sample_weight)
-        grouped = check_groups(len(target), groups)
-        table = learn_table(source, target, weight, grouped)
-        costs = self._costs(parts, table)
-        rows = Rows(table, target, weight, grouped)
-        rows = self._rows(parts, rows, prune_set)
-        held_out = None
-        if prune_set is not None:
-            if not isinstance(prune_set, tuple | list) or len(prune_set) != 2:
-                raise ValueError("prune_set must be a pair (X, y)")
-            other = encode(prune_set[0], table.schema, who=type(self).__name__)
-            values = check_target(prune_set[1], other.n_rows)
-            held_out = Rows(other, values, np.ones(other.n_rows))
-        self._set_tree(self._grow_and_prune(parts, rows, (), held_out, costs))
-        return self
+    def _target(
+        self, y: Any, n_rows: int, known: Target | None = None
+    ) -> NumericTarget:
+        criterion = CRITERIA.resolve(self.criterion)
+        return NumericTarget(check_target(y, n_rows), criterion)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """What each row's leaf answers: its constant, or its linear model.
@@ -153,7 +84,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        words = self._criterion().words
+        words = CRITERIA.resolve(self.criterion).words
         return describe(self.tree_.to_dict(), standardised, full=full, loss=words)
 
     def explain(
@@ -258,7 +189,9 @@ class TreeRegressor(BaseTreeRegressor):
         self.verbose = verbose
 
     def _parts(self):
-        return self.learner, self.stopping, self.pruning, self.missing
+        return Parts(
+            self.learner, self.stopping, self.pruning, self.missing, self.leaves
+        )
 
 
 class OmniTreeRegressor(BaseTreeRegressor):
@@ -321,66 +254,63 @@ class OmniTreeRegressor(BaseTreeRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _resolved_parts(self):
-        return None, None, CostComplexity(folds=5), None, None
+    def _kinds(self) -> dict[str, Parts]:
+        squared = type(CRITERIA.resolve(self.criterion)) is SquaredError
+        return REGRESSION_KINDS[squared]
 
-    def _grow_and_prune(self, parts, rows, classes, held_out, costs):
+    def _parts(self):
+        return next(iter(self._kinds().values()))
+
+    def _check_options(self) -> None:
+        super()._check_options()
         number("max_rows", self.max_rows, 10)
-        seed, criterion = self._seed(), self._criterion()
-        some = rows
-        if len(rows.y) > self.max_rows:
+
+    def _grow_and_prune(self, parts, sample, held_out):
+        seed, some = self._seed(), sample
+        if len(sample) > self.max_rows:
             # Rows are sampled one by one: of a large group some are enough.
-            alone = replace(rows, groups=None)
-            some = rows.take(alone.folds(len(rows.y) / self.max_rows, seed) == 0)
+            alone = replace(sample, groups=None)
+            some = sample.take(alone.folds(len(sample) / self.max_rows, seed) == 0)
         found = {}
-        kinds = REGRESSION_KINDS[type(criterion) is SquaredError]
-        for name, (learner, stopping, leaves) in kinds.items():
-            own = (learner, stopping, parts[2], Surrogate(), leaves)
-            tree, evidence = self._grow(own, some, (), held_out, None, seed)
-            cut, loss = parts[2].decide(tree, evidence)
-            found[name] = (loss, tree.collapse(cut), leaves)
-        self.losses_ = {
-            name: loss / float(some.weight.sum()) for name, (loss, *_) in found.items()
-        }
+        for name, own in self._kinds().items():
+            tree, evidence = self._grow(own, some, held_out, seed)
+            cut, loss = own.pruning.decide(tree, evidence)
+            found[name] = (loss, tree.collapse(cut), own.leaves)
+        tested = float((some if held_out is None else held_out).weight.sum())
+        self.losses_ = {name: loss / tested for name, (loss, *_) in found.items()}
         self.kind_ = min(found, key=lambda name: self.losses_[name])
         _, tree, leaves = found[self.kind_]
-        if some is not rows:
-            training = Training(
-                rows.table,
-                rows.y,
-                rows.weight,
-                2,
-                seed,
-                criterion=criterion,
-                groups=rows.groups,
-            )
-            tree = leaves.fit(recounted(tree, training), training)
-        return self._measured(tree, rows)
+        if some is not sample:
+            rules = Rules(Surrogate(), seed=seed)
+            tree = leaves.fit(recounted(tree, sample), sample, rules)
+        return measured(tree, sample)
 
 
-Kind = tuple[SplitLearner, Stopping, Leaves]
-CONSTANT: Kind = (
+PRUNING = CostComplexity(folds=5)
+CONSTANT = Parts(
     RegressionUnivariate(min_branch=5),
     Stopping(min_rows=10),
+    PRUNING,
+    Surrogate(),
     ConstantLeaves(),
 )
-REGRESSION_KINDS: dict[bool, dict[str, Kind]] = {
+REGRESSION_KINDS: dict[bool, dict[str, Parts]] = {
     # For the squared error.
     True: {
         "constant, univariate": CONSTANT,
-        "linear, omnivariate": (
+        "linear, omnivariate": Parts(
             RegressionOmnivariate(("univariate", "hinge"), min_branch=10),
             # A linear model needs no smaller parts, and many rows cost time.
             Stopping(min_rows=20, min_share=0.005),
+            PRUNING,
+            Surrogate(),
             RidgeLeaves(),
         ),
     },
     False: {
         "constant, univariate": CONSTANT,
-        "constant, omnivariate": (
-            RegressionOmnivariate(min_branch=5),
-            Stopping(min_rows=10),
-            ConstantLeaves(),
+        "constant, omnivariate": replace(
+            CONSTANT, learner=RegressionOmnivariate(min_branch=5)
         ),
     },
 }

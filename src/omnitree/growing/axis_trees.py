@@ -65,7 +65,7 @@ class AxisSearch:
 
     def max_depth(self, node: Node) -> int:
         """How deep to grow; whether a subtree is useless shows only when it is whole."""
-        limits = node.problem.limits
+        limits = node.rules.limits
         return limits.max_depth if self.collapse else limits.depth_needed
 
     def finished(self, tree: Tree) -> Tree:
@@ -73,19 +73,17 @@ class AxisSearch:
         return tree.collapse(useless(tree)) if self.collapse else tree
 
 
-def grow_presorted_classes(
-    search: AxisSearch, node: Node, classes: tuple, tick: Tick | None
-) -> Tree:
+def grow_presorted_classes(search: AxisSearch, node: Node, tick: Tick | None) -> Tree:
     """The tree of a table of complete numbers (all its rows, in order)."""
     code, factor = PRESORTED[search.merit.code]
-    table = node.problem.table
+    table = node.sample.table
     grown = presort.grow_numeric(
         table.values,
         node.y,
         _weight(node),
-        node.problem.n_classes,
+        node.target.n_classes,
         code,
-        node.problem.limits.min_rows,
+        node.rules.limits.min_rows,
         search.min_branch,
         search.max_depth(node),
         tick,
@@ -94,19 +92,17 @@ def grow_presorted_classes(
         value_thresholds=search.value_thresholds,
         sorted_as=table.sorted_as,
     )
-    return search.finished(_axis_tree(node, classes, grown, factor))
+    return search.finished(_axis_tree(node, grown, factor))
 
 
-def grow_presorted_numbers(
-    search: AxisSearch, node: Node, classes: tuple, tick: Tick | None
-) -> Tree:
+def grow_presorted_numbers(search: AxisSearch, node: Node, tick: Tick | None) -> Tree:
     """The same for a numeric target under the squared error."""
-    mean = np.average(node.target, weights=node.weight)
+    mean = np.average(node.y, weights=node.weight)
     grown = presort.grow_targets(
-        node.problem.table.values,
-        node.target - mean,
+        node.sample.table.values,
+        node.y - mean,
         _weight(node),
-        node.problem.limits.min_rows,
+        node.rules.limits.min_rows,
         search.min_branch,
         search.max_depth(node),
         tick,
@@ -114,40 +110,40 @@ def grow_presorted_numbers(
     stats = grown["value"]
     weight, sums, squares = stats[:, 0], stats[:, 1], stats[:, 2]
     grown["value"] = weight[:, None]
-    tree = _axis_tree(node, classes, grown, 1.0)
+    tree = _axis_tree(node, grown, 1.0)
     loss = np.maximum(squares - sums**2 / weight, 0.0)
     loss[stats[:, 3] == stats[:, 4]] = 0.0
     return tree.replace(constant=sums / weight + mean, loss=loss)
 
 
-def grow_general(
-    search: AxisSearch, node: Node, classes: tuple, tick: Tick | None
-) -> Tree:
+def grow_general(search: AxisSearch, node: Node, tick: Tick | None) -> Tree:
     """The tree of any table with classes (all its rows, in order)."""
-    problem, table, merit = node.problem, node.problem.table, search.merit
+    rules, table, merit = node.rules, node.sample.table, search.merit
     arrays = general.grow_general(
         table.values,
         node.y,
         node.weight,
         table.schema.n_categories,
-        problem.n_classes,
+        node.target.n_classes,
         {
             "merit": merit.code,
-            "missing": problem.missing.code,
+            "missing": rules.missing.code,
             "categories": CATEGORIES.index(search.categories),
             "random_attribute": search.random_feature,
             "release8": search.release8,
             "threshold_is_value": search.value_thresholds,
-            "min_rows": problem.limits.min_rows,
+            "min_rows": rules.limits.min_rows,
             "min_branch": search.min_branch,
             "max_depth": search.max_depth(node),
-            "max_surrogates": problem.missing.max_surrogates if table.has_gaps else 0,
-            "seed": problem.seed,
+            "max_surrogates": rules.missing.max_surrogates if table.has_gaps else 0,
+            "seed": rules.seed,
         },
         merit,
         tick,
     )
-    return search.finished(Tree(schema=table.schema, classes=classes, **arrays))
+    return search.finished(
+        Tree(schema=table.schema, classes=node.target.labels, **arrays)
+    )
 
 
 def _weight(node: Node) -> np.ndarray | None:
@@ -155,7 +151,7 @@ def _weight(node: Node) -> np.ndarray | None:
     return None if (node.weight == 1.0).all() else node.weight
 
 
-def _axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
+def _axis_tree(node: Node, grown: dict, factor: float) -> Tree:
     """A tree from the plain arrays of `_core/presort`."""
     feature = grown["feature"]
     inner = feature >= 0
@@ -163,8 +159,8 @@ def _axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
     index = np.zeros(2 * n, dtype=np.int32)
     index[::2] = feature[inner]
     tree = Tree(
-        schema=node.problem.table.schema,
-        classes=classes,
+        schema=node.sample.table.schema,
+        classes=node.target.labels,
         kind=np.where(inner, KINDS.index("axis"), LEAF),
         first_child=grown["first_child"],
         n_children=np.where(inner, 2, 0),
@@ -179,7 +175,7 @@ def _axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
         index=index,
         weight=grown["threshold"][inner],
     )
-    policy = node.problem.missing
+    policy = node.rules.missing
     if isinstance(policy, Fractional) or not n:
         return tree
     branch = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -188,7 +184,7 @@ def _axis_tree(node: Node, classes: tuple, grown: dict, factor: float) -> Tree:
         left = tree.first_child[inner]
         branch[inner] = weight[left + 1] > weight[left]
     else:
-        mean = tree.axis_means(node.problem.table, node.weight)
+        mean = tree.axis_means(node.sample.table, node.weight)
         branch[inner] = mean[inner] > grown["threshold"][inner]
     return tree.replace(missing=branch)
 

@@ -5,7 +5,7 @@ table (a change of units that Fisher's direction does not notice, but that dista
 means and principal components do). `Quadratic` adds their squares and products (Yildiz &
 Alpaydin's quadratic nodes); it makes them for the rows asked for, so no large table is kept.
 Both turn a direction back into a test, and several functions into a model, in the user's
-units. Made once a fit (`Problem`) and read by `LinearRows`.
+units. Made once for a `Sample` and read by `LinearRows`.
 """
 
 from __future__ import annotations

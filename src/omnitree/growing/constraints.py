@@ -5,7 +5,7 @@ second class, or the number. As in scikit-learn's trees, the answers of the two 
 a test on it must stand in that order, and halfway between them lies a bound that no node
 below may cross. So a node's answer always lies within its own bounds, and a tree that is
 cut back anywhere stays monotone. Interactions are limited by groups: the features on one
-path must lie in one group. Made by a learner, kept in `node.Problem`.
+path must lie in one group. Made by a learner, kept in `node.Rules`.
 """
 
 from __future__ import annotations

@@ -18,35 +18,36 @@ from omnitree.growing import axis_trees, fisher_trees
 from omnitree.growing.axis_trees import PRESORTED, AxisSearch, Tick
 from omnitree.growing.criterion import SquaredError
 from omnitree.growing.fisher_trees import FisherSearch
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node
 from omnitree.tree.tree import Tree
 
 Search = AxisSearch | FisherSearch
-Need = Callable[[Any, Problem], bool]
+Need = Callable[[Any, Node], bool]
 
 
-def class_target(search: Search, problem: Problem) -> bool:
+def class_target(search: Search, root: Node) -> bool:
     """Classes are predicted."""
-    return problem.criterion is None
+    return root.target.n_classes > 0
 
 
-def squared_error(search: Search, problem: Problem) -> bool:
+def squared_error(search: Search, root: Node) -> bool:
     """Numbers are predicted, and their squared error counts."""
-    return type(problem.criterion) is SquaredError
+    return type(root.target.criterion) is SquaredError
 
 
-def complete_numbers(search: Search, problem: Problem) -> bool:
+def complete_numbers(search: Search, root: Node) -> bool:
     """All features are numeric, and no value is missing."""
-    return not problem.table.has_gaps and not problem.table.schema.n_categories.any()
+    table = root.sample.table
+    return not table.has_gaps and not table.schema.n_categories.any()
 
 
-def complete_columns(search: Search, problem: Problem) -> bool:
+def complete_columns(search: Search, root: Node) -> bool:
     """There are encoded columns, and no value is missing."""
-    columns = problem.standardised
+    columns = root.sample.standardised
     return columns.n_columns > 0 and not columns.has_gaps
 
 
-def presorted_rules(search: AxisSearch, problem: Problem) -> bool:
+def presorted_rules(search: AxisSearch, root: Node) -> bool:
     """The best cut by Gini or information; C4.5's rules only with the latter, in bits."""
     code = search.merit.code
     in_bits = PRESORTED.get(code) == (1, 1.0)
@@ -66,20 +67,20 @@ class Grower:
     name : str
     search : class
         What it searches at every node.
-    needs : tuple of functions of a search and a problem
+    needs : tuple of functions of a search and a root
         All must hold.
-    grow : function of a search, the root, the classes and a tick
+    grow : function of a search, the root and a tick
     """
 
     name: str
     search: type
     needs: tuple[Need, ...]
-    grow: Callable[[Any, Node, tuple, Tick | None], Tree]
+    grow: Callable[[Any, Node, Tick | None], Tree]
 
-    def serves(self, search: Search | None, problem: Problem) -> bool:
+    def serves(self, search: Search | None, root: Node) -> bool:
         """Whether it grows the same tree as the learner would node by node."""
         return isinstance(search, self.search) and all(
-            need(search, problem) for need in self.needs
+            need(search, root) for need in self.needs
         )
 
 
@@ -106,6 +107,6 @@ GROWERS = (
 )
 
 
-def growers_for(search: Search | None, problem: Problem) -> list[Grower]:
+def growers_for(search: Search | None, root: Node) -> list[Grower]:
     """The growers that can serve, fastest first; empty: it has to be node by node."""
-    return [grower for grower in GROWERS if grower.serves(search, problem)]
+    return [grower for grower in GROWERS if grower.serves(search, root)]

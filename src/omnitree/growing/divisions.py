@@ -44,9 +44,9 @@ class Divisions:
     def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
         """Five times two halves: ten divisions, each half tested by the other."""
         halves, seed = None, np.uint64(rng.integers(2**62))
-        if node.problem.groups is None:
-            key = mix(node.problem.row_hash[node.rows] ^ seed)
-            halves = halve(key, node.y, 5)
+        if node.sample.groups is None:
+            key = mix(node.sample.row_hash(node.rules.seed)[node.rows] ^ seed)
+            halves = halve(key, node.target.strata(), 5)
         if halves is None:
             halves = np.array([_dealt(node, 2, rng) == 1 for _ in range(5)])
         return cls(node, np.stack([~halves, halves], axis=1).reshape(10, -1))
@@ -97,11 +97,11 @@ class Divisions:
         """The rows of a training part as linear tests see them, with known moments."""
         at, node = self.training(d), self.node
         rows = LinearRows.of(
-            node.problem.source(expansion),
+            node.sample.source(expansion),
             node.rows[at],
             node.y[at],
             node.weight[at],
-            node.problem.n_classes,
+            node.target.n_classes,
             lambda: moments,
         )
         return replace(rows, within=(node.view(expansion), at))
@@ -128,7 +128,7 @@ class Divisions:
 
     def errors(self, above: NDArray[np.bool_]) -> Floats:
         """Share of wrong rows in every test part, by the side (D, n) of each row."""
-        k, y = self.node.problem.n_classes, self.node.y
+        k, y = self.node.target.n_classes, self.node.y
         counts = np.zeros((len(self), 2, 3, k))
         tested, sides = (
             np.ascontiguousarray(part).view(np.uint8) for part in (self.tested, above)
@@ -147,7 +147,7 @@ class Divisions:
             Branch of the rows of either part; -1: cannot tell. A branch has the class that
             most of its training rows have.
         """
-        n_classes, y = self.node.problem.n_classes, self.node.y
+        n_classes, y = self.node.target.n_classes, self.node.y
         # One more branch, the last, for rows that go nowhere.
         n = int(max(trained.max(initial=0), tested.max(initial=0))) + 2
         counts = []
@@ -191,7 +191,8 @@ def _some(node: Node, at: NDArray[np.intp]) -> Node:
     """Some rows of a node, at the node's place."""
     inherited = tuple(feature.take(at) for feature in node.inherited)
     return Node(
-        node.problem,
+        node.sample,
+        node.rules,
         node.rows[at],
         node.weight[at],
         node.path,
@@ -206,10 +207,10 @@ def _dealt(
 ) -> NDArray[np.int64]:
     """Fold of each row; groups stay together, or not."""
     seed = int(rng.integers(2**31 - 1))
-    key = mix(node.problem.row_hash[node.rows] ^ np.uint64(seed))
-    groups = node.problem.groups_of(node.rows) if together else None
-    ties = node.weight, node.problem.y[node.rows]
-    return deal(key, node.y, n_folds, seed, ties, groups)
+    key = mix(node.sample.row_hash(node.rules.seed)[node.rows] ^ np.uint64(seed))
+    groups = node.sample.groups_of(node.rows) if together else None
+    ties = node.weight, node.y
+    return deal(key, node.target.strata(), n_folds, seed, ties, groups)
 
 
 def _add(

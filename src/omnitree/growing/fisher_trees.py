@@ -39,27 +39,26 @@ class FisherSearch:
     epsilon: float
 
 
-def grow_fisher(
-    search: FisherSearch, node: Node, classes: tuple, tick: Tick | None
-) -> Tree:
+def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:
     """The whole tree of a training table (all its rows, in order)."""
-    problem, source = node.problem, node.problem.standardised
+    sample, source = node.sample, node.sample.standardised
+    limits = node.rules.limits
     plain = bool((node.weight == 1.0).all())
     with one_thread():
         grown = kernel.grow(
             source.columns,
             source.mean,
             source.std,
-            problem.table.values,
-            *problem.table.schema.linear_columns(),
+            sample.table.values,
+            *sample.table.schema.linear_columns(),
             node.y,
             None if plain else node.weight,
-            problem.n_classes,
+            node.target.n_classes,
             search.pca,
             search.epsilon,
             search.merit,
-            problem.limits.min_rows,
-            problem.limits.depth_needed,
+            limits.min_rows,
+            limits.depth_needed,
             tick,
         )
     inner = grown["first_child"] >= 0
@@ -72,8 +71,8 @@ def grow_fisher(
         packed[name] = grown[name][ranges(pointer[:-1][order], sizes)]
         packed[f"{name}_ptr"] = starts(sizes)
     tree = Tree(
-        schema=problem.table.schema,
-        classes=classes,
+        schema=sample.table.schema,
+        classes=node.target.labels,
         kind=np.where(inner, KINDS.index("linear"), LEAF),
         first_child=grown["first_child"],
         n_children=np.where(inner, 2, 0),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -29,48 +28,44 @@ from omnitree.tree.splits import Split
 from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
 
 
-def grow(
-    root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int = 0
-) -> Tree:
-    """Grow a tree below `root`, within the limits of its problem."""
-    if root.problem.missing.fills:
-        return _grow_filled(root, classes, learner, verbose)
-    limits = root.problem.limits
+def grow(root: Node, learner: SplitLearner, verbose: int = 0) -> Tree:
+    """Grow a tree below `root`, by its rules."""
+    if root.rules.missing.fills:
+        return _grow_filled(root, learner, verbose)
+    limits = root.rules.limits
     with Progress("growing", verbose) as progress:
 
         def tick(fraction: float) -> bool:
             progress.update(fraction)
             return limits.expired()
 
-        search = learner.search(root.problem)
-        growers = growers_for(search, root.problem)
+        search = learner.search(root)
+        growers = growers_for(search, root)
         if search is None or not growers:
-            return grow_by_node(root, classes, learner, tick)
+            return grow_by_node(root, learner, tick)
         watched = verbose or limits.deadline is not None
-        return grow_whole(growers[0], search, root, classes, tick if watched else None)
+        return grow_whole(growers[0], search, root, tick if watched else None)
 
 
 def grow_whole(
-    grower: Grower, search: Search, root: Node, classes: tuple, tick: Tick | None = None
+    grower: Grower, search: Search, root: Node, tick: Tick | None = None
 ) -> Tree:
     """Grow a tree in one call of compiled code."""
-    tree = grower.grow(search, root, classes, tick)
-    max_leaves = root.problem.limits.max_leaves
+    tree = grower.grow(search, root, tick)
+    max_leaves = root.rules.limits.max_leaves
     if max_leaves is None:
         return tree
     return tree.collapse(beyond_best_leaves(tree, max_leaves))
 
 
-def _grow_filled(
-    root: Node, classes: tuple[Any, ...], learner: SplitLearner, verbose: int
-) -> Tree:
+def _grow_filled(root: Node, learner: SplitLearner, verbose: int) -> Tree:
     """Grow on rows whose gaps are filled; gaps then go where what fills them goes."""
-    problem = root.problem
-    fill = fill_values(problem.table, problem.weight)
-    values, schema = problem.table.values, problem.table.schema
+    sample = root.sample
+    fill = fill_values(sample.table, sample.weight)
+    values, schema = sample.table.values, sample.table.schema
     filled = Table(np.where(np.isnan(values), fill, values), schema)
-    part = replace(problem, table=filled, missing=Mean())
-    tree = grow(replace(root, problem=part), classes, learner, verbose)
+    sample, rules = replace(sample, table=filled), replace(root.rules, missing=Mean())
+    tree = grow(replace(root, sample=sample, rules=rules), learner, verbose)
     row, branch = Table(fill[None], schema), tree.missing.copy()
     for node in np.flatnonzero(tree.kind != LEAF).tolist():
         (to,) = tree.split(node).route(row, np.zeros(1, dtype=np.int64))
@@ -78,9 +73,9 @@ def _grow_filled(
     return tree.replace(missing=branch)
 
 
-def grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Tick) -> Tree:
+def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
     """Grow a tree with the tests that `learner.fit` finds, node by node."""
-    limits = root.problem.limits
+    limits = root.rules.limits
     records = [root.record(-1)]
     queue: list[tuple[float, int, Node, Split]] = []
     finished = 0.0
@@ -92,7 +87,7 @@ def grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Tick) 
         if not node.stays_leaf() and not tick(finished / root.total):
             # One stream a node, so that the order of growth does not matter. The depth is
             # in the key since a seed does not change by a 0 at its end.
-            rng = np.random.default_rng([root.problem.seed, node.depth, *node.path])
+            rng = np.random.default_rng([root.rules.seed, node.depth, *node.path])
             split = learner.fit(node, rng)
             node.forget()
         if split is None:
@@ -120,7 +115,7 @@ def grow_by_node(root: Node, classes: tuple, learner: SplitLearner, tick: Tick) 
         records.extend(child.record(at) for child in children)
         for b, child in enumerate(children):
             consider(child, first + b)
-    return tree_from_nodes(root.problem.table.schema, classes, records)
+    return tree_from_nodes(root.sample.table.schema, root.target.labels, records)
 
 
 def beyond_best_leaves(tree: Tree, max_leaves: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from omnitree.data.schema import Schema
 from omnitree.growing.constraints import Constraints
 from omnitree.growing.dispatch import Search
 from omnitree.growing.divisions import Divisions
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
 
@@ -47,8 +47,8 @@ class SplitLearner(Part):
         """Rules that its tests keep, for a table of this schema."""
         return None
 
-    def search(self, problem: Problem) -> Search | None:
-        """What `fit` looks for, if compiled code knows it; see `dispatch.py`."""
+    def search(self, root: Node) -> Search | None:
+        """What `fit` looks for below a root, if compiled code knows it (`dispatch.py`)."""
         return None
 
     def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
@@ -57,13 +57,15 @@ class SplitLearner(Part):
         The branches of a test have the classes of their training rows; a part where no
         test is found is a leaf. Learners that can train for all divisions together do.
         """
-        table, rows = divisions.node.problem.table, divisions.node.rows
+        table, rows = divisions.node.sample.table, divisions.node.rows
         errors = np.empty(len(divisions))
         for d, own in enumerate(rng.spawn(len(divisions))):
             train, test = divisions.training(d), divisions.testing(d)
             part = divisions.part(d)
             # Limits are the node's affair: its parts are smaller than it is.
-            split = self.fit(part, own) if np.count_nonzero(part.counts) > 1 else None
+            split = (
+                self.fit(part, own) if np.count_nonzero(part.statistics) > 1 else None
+            )
             branches = [np.full(len(at), -1) for at in (train, test)]
             if split is not None:
                 branches = [split.route(table, rows[at]) for at in (train, test)]

@@ -6,94 +6,72 @@ its own. Learners read a node and return a split; the grower makes the children.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.data.table import Table
-from omnitree.growing.column_source import Quadratic, Source, Standardised
 from omnitree.growing.constraints import Constraints
-from omnitree.growing.criterion import Criterion
 from omnitree.growing.linear_rows import LinearRows, Moments, rest_of
 from omnitree.growing.missing import MissingPolicy
 from omnitree.growing.part import number
+from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
-from omnitree.resampling.folds import row_hash
+from omnitree.growing.target import Target
 from omnitree.tree.rebuilding import branch_rows
 from omnitree.tree.records import NodeRecord
-from omnitree.tree.splits import Constructed, Split
+from omnitree.tree.splits import Split
 
 EXPANSIONS = ("linear", "quadratic")
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What all nodes of one growth share."""
+class Rules:
+    """What holds in all nodes of one growth.
 
-    table: Table
-    y: NDArray  # classes as int32, or a numeric target as float64
-    weight: NDArray[np.float64]
-    n_classes: int  # with a numeric target: 2, above a node's mean or not
+    Attributes
+    ----------
+    missing : MissingPolicy
+    limits : Limits
+    seed : int
+    leaves : Leaves or None
+        What the leaves will hold.
+    feature_costs : float array or None
+        What each of the user's columns costs.
+    constraints : Constraints or None
+        What tests must keep.
+    """
+
     missing: MissingPolicy
-    limits: Limits
-    seed: int
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0
+    leaves: Any = None
     feature_costs: NDArray[np.float64] | None = None
-    criterion: Criterion | None = None  # of a numeric target
-    leaves: Any = None  # what the leaves will hold (a part of `leaves/`)
     constraints: Constraints | None = None
-    class_costs: NDArray[np.float64] | None = None  # true classes x answers
-    groups: NDArray[np.int64] | None = None  # rows that are held out together
-
-    @cached_property
-    def standardised(self) -> Standardised:
-        """The encoded columns of the table, in units of their own deviations."""
-        return Standardised.of(self.table, self.weight)
-
-    @cached_property
-    def row_hash(self) -> NDArray[np.uint64]:
-        """What the cells of each row hold, as a number; see `folds.py`."""
-        return row_hash(self.table, self.seed)
-
-    def groups_of(self, rows: NDArray) -> NDArray[np.int64] | None:
-        """Groups of some rows, where there are any."""
-        return None if self.groups is None else self.groups[rows]
-
-    @cached_property
-    def _sources(self) -> dict[str, Source]:
-        return {}
-
-    @cached_property
-    def shared(self) -> dict[Any, Any]:
-        """What a learner keeps for the other nodes of this growth."""
-        return {}
-
-    def source(self, expansion: str) -> Source:
-        """Columns for linear tests, made when a learner first asks."""
-        if expansion not in self._sources:
-            if expansion == "linear":
-                self._sources[expansion] = self.standardised
-            else:
-                self._sources[expansion] = Quadratic.of(self.standardised, self.table)
-        return self._sources[expansion]
 
 
 @dataclass(frozen=True)
 class Node:
     """Some rows of the training table."""
 
-    problem: Problem
+    sample: Sample
+    rules: Rules
     rows: NDArray[np.int64]
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
-    inherited: tuple[Constructed, ...] = ()  # features that nodes above constructed
+    inherited: tuple[Any, ...] = ()  # what nodes above made for those below
     tested: frozenset[int] = frozenset()  # features tested above
     bounds: tuple[float, float] = (-np.inf, np.inf)  # of answers; see `constraints.py`
     # Of the largest child: the moments of its parent, and the other children, so that its
     # own moments can be had by subtraction.
     remainder: tuple[dict[str, Moments], tuple[Node, ...]] = ({}, ())
+
+    @classmethod
+    def root(cls, sample: Sample, rules: Rules) -> Node:
+        """All rows of a sample."""
+        return cls(sample, rules, np.arange(len(sample)), sample.weight)
 
     @property
     def depth(self) -> int:
@@ -101,43 +79,42 @@ class Node:
         return len(self.path)
 
     @cached_property
-    def y(self) -> NDArray[np.int32]:
-        """Class of each row; of a numeric target, whether it is above the mean."""
-        if self.problem.criterion is None:
-            return self.problem.y[self.rows]
-        mean = np.average(self.target, weights=self.weight)
-        return (self.target > mean).astype(np.int32)
+    def target(self) -> Target:
+        """What is predicted for the rows of the node."""
+        return self.sample.target.take(self.rows)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Code of the class of each row, or its number."""
+        return self.target.y
 
     @cached_property
-    def target(self) -> NDArray[np.float64]:
-        """Numeric target of each row of the node."""
-        return self.problem.y[self.rows]
+    def statistics(self) -> NDArray[np.float64]:
+        """Of the target: class counts, or weight, sum and sum of squares."""
+        return self.target.statistics(self.weight)
 
-    def record(self, parent: int) -> NodeRecord:
-        """The node as it goes into the tree, without its test."""
-        criterion = self.problem.criterion
-        if criterion is None:
-            return NodeRecord(parent, self.counts)
-        if not len(self.rows):
-            return NodeRecord(parent, np.zeros(1), constant=0.0, loss=0.0)
-        constant = criterion.constant(self.target, self.weight)
-        loss = float(self.weight @ criterion.losses(self.target - constant))
-        return NodeRecord(parent, np.array([self.total]), constant=constant, loss=loss)
-
-    @cached_property
-    def counts(self) -> NDArray[np.float64]:
-        """Weighted class counts."""
-        n = self.problem.n_classes
-        counts = np.bincount(self.y, weights=self.weight, minlength=n)
-        return counts.astype(np.float64)
+    @property
+    def total(self) -> float:
+        """Weight of the node."""
+        return self.target.total(self.statistics)
 
     @cached_property
     def answer(self) -> float:
         """What the node would say as a leaf: the share of the second class, or a number."""
-        criterion = self.problem.criterion
-        if criterion is not None:
-            return float(criterion.constant(self.target, self.weight))
-        return float(self.counts[1] / self.counts.sum())
+        return self.target.answer(self.weight)
+
+    def record(self, parent: int) -> NodeRecord:
+        """The node as it goes into the tree, without its test."""
+        return self.target.record(parent, self.weight, self.statistics)
+
+    def stays_leaf(self) -> bool:
+        """Whether a rule forbids to split this node."""
+        limits = self.rules.limits
+        return bool(
+            self.target.is_pure
+            or self.total < limits.min_rows - 1e-9
+            or (0 <= limits.max_depth <= self.depth)
+        )
 
     def keeps_bounds(self, split: Split) -> bool:
         """Whether a test keeps the order that it must, and the bounds from above."""
@@ -148,10 +125,10 @@ class Node:
 
     def price(self, features: set[int], cost_weight: Any) -> float:
         """What the merit of a test is divided by; columns tested above are paid for."""
-        costs = self.problem.feature_costs
+        costs = self.rules.feature_costs
         if costs is None or not costs.any():
             return 1.0
-        column = self.problem.table.schema.position.tolist()
+        column = self.sample.table.schema.position.tolist()
         unpaid = {column[j] for j in features} - {column[j] for j in self.tested}
         share = costs[sorted(unpaid)].sum() / costs.sum()
         return float((1.0 + share) ** number("cost_weight", cost_weight))
@@ -164,7 +141,7 @@ class Node:
     def view(self, expansion: str) -> LinearRows:
         """The rows as linear tests see them, with class statistics; made once."""
         if expansion not in self.views:
-            source = self.problem.source(expansion)
+            source, numeric = self.sample.source(expansion), not self.target.n_classes
 
             def difference() -> Moments | None:
                 parent, siblings = self.remainder
@@ -172,17 +149,17 @@ class Node:
                 return rest_of(parent[expansion], others)
 
             # Groups by a numeric target are the node's own: no sums are inherited.
-            usable = (
-                expansion in self.remainder[0]
-                and not source.has_gaps
-                and self.problem.criterion is None
-            )
+            usable = expansion in self.remainder[0] and not source.has_gaps
+            usable = usable and not numeric
+            y = self.y
+            if numeric:
+                y = (y > np.average(y, weights=self.weight)).astype(np.int32)
             self.views[expansion] = LinearRows.of(
                 source,
                 self.rows,
-                self.y,
+                y,
                 self.weight,
-                self.problem.n_classes,
+                self.target.n_classes or 2,
                 difference if usable else None,
             )
         return self.views[expansion]
@@ -234,36 +211,17 @@ class Node:
         for view in self.views.values():
             view.forget()
 
-    @property
-    def total(self) -> float:
-        """Weight of the node."""
-        if self.problem.criterion is None:
-            return float(self.counts.sum())
-        return float(self.weight.sum())
-
-    def stays_leaf(self) -> bool:
-        """Whether a rule forbids to split this node."""
-        limits = self.problem.limits
-        if self.problem.criterion is None:
-            pure = self.counts.max() == self.total
-        else:
-            pure = self.target.min() == self.target.max()
-        return bool(
-            pure
-            or self.total < limits.min_rows - 1e-9
-            or (0 <= limits.max_depth <= self.depth)
-        )
-
 
 def make_children(node: Node, split: Split) -> list[Node]:
     """The children of a node under a test, fractional rows included."""
-    table, schema = node.problem.table, node.problem.table.schema
+    table, schema = node.sample.table, node.sample.table.schema
     of_branch, divided = branch_rows(split, table, node.rows, node.weight)
     tested = node.tested | split.features(schema)
     handed_on = (*node.inherited, *split.constructed)
     children = [
         Node(
-            node.problem,
+            node.sample,
+            node.rules,
             node.rows[part.at],
             part.weight,
             (*node.path, b),

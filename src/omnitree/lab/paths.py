@@ -19,8 +19,10 @@ from omnitree._core.univariate.paths import grow_paths
 from omnitree.data.table import Table, learn_table
 from omnitree.estimators.classifier import TreeClassifier
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.node import Node, Problem, make_children
+from omnitree.growing.node import Node, Rules, make_children
+from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
+from omnitree.growing.target import ClassTarget
 from omnitree.learners import Univariate
 from omnitree.parts.merit import MERITS, Gain
 from omnitree.pruning import PRUNINGS, Significance
@@ -66,7 +68,8 @@ def leave_one_out(
     estimator: TreeClassifier, X: pd.DataFrame, y: np.ndarray, seed: int
 ) -> list[Path]:
     """The path of every row through the tree of all others, pruned."""
-    learner, stopping, pruning, policy, _ = estimator._resolved_parts()
+    parts = estimator._resolved_parts()
+    learner, pruning = parts.learner, parts.pruning
     if not (pruning is None or isinstance(pruning, Significance)):
         name = next(n for n, part in PRUNINGS.items() if type(pruning) is part)
         raise ValueError(
@@ -79,31 +82,30 @@ def leave_one_out(
             "protocol loo-path takes learners with collapse=False"
         )
     table = learn_table(X)
-    _, codes = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(y, return_inverse=True)
     n = len(y)
     limits = Limits.of(
-        stopping,
+        parts.stopping,
         float(n - 1),
         estimator.max_depth,
         estimator.max_leaves,
         estimator.max_seconds,
     )
-    problem = Problem(
-        table, codes.astype(np.int32), np.ones(n), codes.max() + 1, policy, limits, seed
-    )
-    found = compiled(problem, learner) if is_plain(problem, learner) else None
-    if found is None:
+    sample = Sample(table, ClassTarget(codes.astype(np.int32), classes), np.ones(n))
+    if is_plain(table, limits, learner):
+        found = compiled(sample, learner, seed)
+    else:
+        rules = Rules(parts.missing, limits, seed)
         rows, weight = np.arange(n), np.ones(n - 1)
         found = [
-            grow(Node(problem, np.delete(rows, i), weight), learner, i)
+            grow(Node(sample, rules, np.delete(rows, i), weight), learner, i)
             for i in range(n)
         ]
     return found if pruning is None else [path.pruned(pruning.level) for path in found]
 
 
-def is_plain(problem: Problem, learner: SplitLearner) -> bool:
+def is_plain(table: Table, limits: Limits, learner: SplitLearner) -> bool:
     """Whether the compiled search finds the same tests."""
-    table, limits = problem.table, problem.limits
     return (
         type(learner) is Univariate
         and type(MERITS.resolve(learner.merit)) is Gain
@@ -119,22 +121,22 @@ def is_plain(problem: Problem, learner: SplitLearner) -> bool:
     )
 
 
-def compiled(problem: Problem, learner: Univariate) -> list[Path]:
+def compiled(sample: Sample, learner: Univariate, seed: int) -> list[Path]:
     """All paths at once; with random choice the draws differ from those of `grow`.
 
     They are one sequence that goes on from row to row, so that data sets with the same seed
     share it, though not the places where a path begins.
     """
-    n, k = len(problem.y), problem.n_classes
-    seed = int(np.random.SeedSequence(problem.seed).generate_state(1, np.uint64)[0])
-    x = np.asfortranarray(problem.table.values)
-    steps = grow_paths(x, problem.y, k, seed, learner.choice == "random")
-    whole = np.bincount(problem.y, minlength=k).astype(float)
+    n, k, y = len(sample), sample.target.n_classes, sample.y
+    state = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+    x = np.asfortranarray(sample.table.values)
+    steps = grow_paths(x, y, k, state, learner.choice == "random")
+    whole = np.bincount(y, minlength=k).astype(float)
     out = []
     for i in range(n):
         at = slice(steps["start"][i], steps["start"][i + 1])
         counts = tuple(steps["counts"][at])
-        end = whole - np.eye(k)[problem.y[i]]
+        end = whole - np.eye(k)[y[i]]
         if counts:
             end = counts[-1][steps["branch"][at.stop - 1]]
         out.append(Path(tuple(steps["feature"][at].tolist()), counts, end))
@@ -143,12 +145,12 @@ def compiled(problem: Problem, learner: Univariate) -> list[Path]:
 
 def grow(root: Node, learner: SplitLearner, row: int) -> Path:
     """The row's path below a node, asked of the learner node by node."""
-    problem = root.problem
-    one = Table(problem.table.values[[row]], problem.table.schema)
+    table, seed = root.sample.table, root.rules.seed
+    one = Table(table.values[[row]], table.schema)
     node, features, counts = root, [], []
     while not node.stays_leaf():
         # The depth is in the key because NumPy takes [5, 3] and [5, 3, 0] as one seed.
-        rng = np.random.default_rng([problem.seed, row, node.depth, *node.path])
+        rng = np.random.default_rng([seed, row, node.depth, *node.path])
         split = learner.fit(node, rng)
         if split is None:
             break
@@ -164,6 +166,6 @@ def grow(root: Node, learner: SplitLearner, row: int) -> Path:
         if children[branch].total == 0:
             break
         features.append(split.feature if isinstance(split, AxisSplit) else -1)
-        counts.append(np.stack([child.counts for child in children]))
+        counts.append(np.stack([child.statistics for child in children]))
         node = children[branch]
-    return Path(tuple(features), tuple(counts), node.counts)
+    return Path(tuple(features), tuple(counts), node.statistics)

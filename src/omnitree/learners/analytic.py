@@ -178,7 +178,7 @@ class Analytic(SplitLearner):
         merit = MERITS.resolve(self.merit)
         if self.categories not in CATEGORIES:
             raise ValueError(unknown("categories", self.categories, CATEGORIES))
-        rows, schema = node.linear, node.problem.table.schema
+        rows, schema = node.linear, node.sample.table.schema
         usable = varying(rows)
         best, best_merit = None, -np.inf
         if self.categories == "multiway":
@@ -227,11 +227,11 @@ def column_split(
 def best_multiway(node: Node, merit: Merit) -> Split | None:
     """Best test with a branch for each category; missing values count as the most
     frequent one."""
-    table, best = node.problem.table, None
+    table, best = node.sample.table, None
     for j in np.flatnonzero(table.schema.n_categories):
         cells = table.values[node.rows, j]
         known = ~np.isnan(cells)
-        m, k = int(table.schema.n_categories[j]), node.problem.n_classes
+        m, k = int(table.schema.n_categories[j]), node.target.n_classes
         code = np.where(known, cells, 0).astype(np.int64)
         frequent = np.bincount(code[known], node.weight[known], m).argmax()
         code[~known] = frequent

@@ -100,7 +100,7 @@ class Boosted(TrialLearner):
             scores, steps = self._validate(start, x, f.y, rows.weight, f.fold)
             model, _ = start.boosted(x, f.y, rows.weight, steps)
         name = f"sparse {self.expansion}"
-        costs, groups = node.problem.class_costs, node.problem.groups_of(rows.rows)
+        costs, groups = node.target.costs, node.sample.groups_of(rows.rows)
         return BoostedTrial(name, rows, self.expansion, scores, costs, groups, model)
 
     def _validate(

@@ -100,7 +100,7 @@ class Complete:
     @classmethod
     def of(cls, node: Node, merit: Merit) -> Complete | None:
         """None where fewer than two features vary, or only one class is complete."""
-        view = node.problem.table.linear_view
+        view = node.sample.table.linear_view
         columns = np.flatnonzero(view.symbol < 0)
         x = view.columns[np.ix_(node.rows, columns)].T
         rows = np.flatnonzero(~np.isnan(x).any(axis=0))

@@ -17,7 +17,8 @@ import numpy as np
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node, Rules
+from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
 from omnitree.learners.analytic import varying
 from omnitree.learners.univariate import Univariate
@@ -53,7 +54,8 @@ class Constructive(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, with the features constructed for the nodes below."""
         constructed = self._construct(node)
-        split = best_cut(self, node, (*node.inherited, *constructed), rng)
+        above = [made for made in node.inherited if isinstance(made, Constructed)]
+        split = best_cut(self, node, (*above, *constructed), rng)
         return split and replace(split, constructed=constructed)
 
     def _construct(self, node: Node) -> tuple[Constructed, ...]:
@@ -86,7 +88,7 @@ def best_cut(
     split = search.fit(_extended(node, features), rng)
     if split is None:
         return None
-    own = node.problem.table.n_features
+    own = node.sample.table.n_features
     if isinstance(split, AxisSplit) and split.feature >= own:
         split = features[split.feature - own].cut(split.threshold, split.merit)
     kept = tuple(s for s in split.surrogates if s.feature < own)  # type: ignore[attr-defined]
@@ -95,20 +97,12 @@ def best_cut(
 
 def _extended(node: Node, features: tuple[Constructed, ...]) -> Node:
     """A root with the node's rows and more features, to be split once."""
-    problem, table = node.problem, node.problem.table
+    table, rules = node.sample.table, node.rules
     plain = [(f.kind, f.categories) for f in table.schema.features]
     kinds = plain + [("numeric", None)] * len(features)
     schema = Schema(
         tuple(Feature(f"x{j}", *kind) for j, kind in enumerate(kinds)), named=False
     )
     values = [table.values[node.rows], *(f.values[:, None] for f in features)]
-    part = Problem(
-        Table(np.hstack(values), schema),
-        node.y,
-        node.weight,
-        problem.n_classes,
-        problem.missing,
-        Limits(max_depth=1),
-        problem.seed,
-    )
-    return Node(part, np.arange(len(node.rows)), node.weight)
+    part = Sample(Table(np.hstack(values), schema), node.target, node.weight)
+    return Node.root(part, Rules(rules.missing, Limits(max_depth=1), rules.seed))

@@ -7,6 +7,8 @@ them all. For two classes a cut of the sum is a cut of the probability. Used by 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from omnitree.growing.learner import SplitLearner
@@ -17,6 +19,18 @@ from omnitree.learners.constructive import best_cut
 from omnitree.parts.discriminants.base import DIGITS
 from omnitree.parts.leaves.boosting import Boosted, Columns
 from omnitree.tree.splits import Constructed, LinearSplit, Split
+
+
+@dataclass(frozen=True)
+class NodeModel:
+    """The model of a node, which the nodes below go on with."""
+
+    columns: Columns
+    model: Boosted
+
+    def take(self, here: np.ndarray) -> NodeModel:
+        """The same for some of the rows."""
+        return self
 
 
 class Functional(SplitLearner):
@@ -50,27 +64,27 @@ class Functional(SplitLearner):
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, original or constructed here."""
-        return best_cut(self, node, self._construct(node), rng)
+        model, features = self._construct(node)
+        split = best_cut(self, node, features, rng)
+        return split and replace(split, constructed=(model,))
 
-    def _construct(self, node: Node) -> tuple[Constructed, ...]:
-        """The sums of the node's model as features; of two classes the first."""
-        problem, steps = node.problem, int(number("steps", self.steps, 1))
-        known = problem.shared
-        if "columns" not in known:
-            known["columns"] = Columns.of(problem.table, problem.weight)
-            known["models"] = {}
-        columns, models = known["columns"], known["models"]
-        x, n_classes = columns.x[node.rows], problem.n_classes
-        model = models.get(node.path[:-1] if node.path else None)
-        if model is None:
-            model = Boosted.start(n_classes, x.shape[1])
+    def _construct(self, node: Node) -> tuple[NodeModel, tuple[Constructed, ...]]:
+        """The node's model and its sums as features; of two classes the first."""
+        steps, n_classes = int(number("steps", self.steps, 1)), node.target.n_classes
+        above = [made for made in node.inherited if isinstance(made, NodeModel)]
+        if above:
+            columns, model = above[-1].columns, above[-1].model
+        else:
+            columns = Columns.of(node.sample.table, node.sample.weight)
+            model = Boosted.start(n_classes, columns.x.shape[1])
+        x = columns.x[node.rows]
         with one_thread():
             if node.total >= number("min_rows", self.min_rows) - 1e-9:
                 model, sums = model.boosted(x, node.y, node.weight, steps)
             else:
                 sums = model.sums(x)
-        models[node.path] = model
         packed = columns.leaf_models([model])[0]
+        assert packed is not None
         made = []
         for k in range(1 if n_classes == 2 else n_classes):
             values = np.ascontiguousarray(sums[:, k])
@@ -82,4 +96,4 @@ class Functional(SplitLearner):
             weights, cut = packed.weights[k], -packed.bias[k]
             test = LinearSplit(packed.columns, weights, packed.fill, cut)
             made.append(Constructed(test, values))
-        return tuple(made)
+        return NodeModel(columns, model), tuple(made)

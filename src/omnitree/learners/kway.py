@@ -96,7 +96,7 @@ class KWay(SplitLearner):
         if best is None:
             return None
         errors = best.counts.sum() - best.counts.max(axis=1).sum()
-        if self.improve and errors >= node.total - node.counts.max() - 1e-9:
+        if self.improve and errors >= node.total - node.statistics.max() - 1e-9:
             return None
         return best.functions.machine(rows, float(merit(best.counts)))
 

@@ -14,7 +14,7 @@ from omnitree.growing.divisions import ROOM, Divisions
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.linear_rows import Floats, LinearRows
-from omnitree.growing.node import EXPANSIONS, Node, Problem
+from omnitree.growing.node import EXPANSIONS, Node
 from omnitree.growing.part import number, unknown
 from omnitree.learners.fisher_trial import train_parts
 from omnitree.parts.direction import DIRECTIONS, Fisher
@@ -125,7 +125,7 @@ class Linear(SplitLearner):
             return type(direction).__name__.lower()
         return self.expansion
 
-    def search(self, problem: Problem) -> FisherSearch | None:
+    def search(self, root: Node) -> FisherSearch | None:
         """What it looks for, if its columns are the encoded ones as they are."""
         return self._fisher_search() if self.expansion == "linear" else None
 

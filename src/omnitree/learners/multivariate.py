@@ -108,7 +108,7 @@ class Multivariate(SplitLearner):
     def _univariate(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The best test on one feature, judged as the linear one is."""
         learner = Univariate(merit=self.merit, categories="one_rest")
-        if node.problem.feature_costs is None:
+        if node.rules.feature_costs is None:
             split = learner.fit(node, rng)
             return None if split is None else self._judged(split, node)
         splits = learner.fit_each(node, rng)
@@ -118,19 +118,19 @@ class Multivariate(SplitLearner):
 
     def _judged(self, split: Split, node: Node) -> Split:
         """A test with its merit over the rows that it can place, and its price."""
-        branch = split.route(node.problem.table, node.rows)
+        branch = split.route(node.sample.table, node.rows)
         branch = np.where(branch < 0, split.missing, branch)
-        known, K = branch >= 0, node.problem.n_classes
+        known, K = branch >= 0, node.target.n_classes
         cell = branch[known] * K + node.y[known]
         table = np.bincount(cell, node.weight[known], minlength=split.n_children * K)
         worth = float(MERITS.resolve(self.merit)(table.reshape(-1, K)))
-        features = split.features(node.problem.table.schema)
+        features = split.features(node.sample.table.schema)
         return replace(split, merit=worth / node.price(features, self.cost_weight))
 
     def _price(self, node: Node, cases: Cases) -> Price | None:
-        if node.problem.feature_costs is None:
+        if node.rules.feature_costs is None:
             return None
-        feature = node.problem.table.linear_view.feature[cases.columns]
+        feature = node.sample.table.linear_view.feature[cases.columns]
 
         def price(columns: Columns) -> float:
             return node.price(set(feature[columns].tolist()), self.cost_weight)

@@ -99,7 +99,7 @@ class OC1(SplitLearner):
         if w is None:
             threshold = (origin[first] - bias) * cases.std[first] + cases.mean[first]
             return column_split(
-                node.problem.table.schema,
+                node.sample.table.schema,
                 int(cases.columns[first]),
                 float(threshold),
                 float(cases.mean[first]),
@@ -126,7 +126,7 @@ class OC1(SplitLearner):
             w, merit, pure = slope.climb(w, [0.0], seed=seed, **options)
             if is_better(merit, best_merit):
                 best, best_merit = w, merit
-            if pure or node.problem.limits.expired():
+            if pure or node.rules.limits.expired():
                 break
             w = rng.uniform(-1, 1, p + 1)
             w[p] -= w[:p] @ mean  # through the middle of the rows, or nearly
@@ -139,7 +139,7 @@ TOLERANCE = 1e-4
 
 def _origin(cases: Cases, node: Node) -> Floats:
     """Where the climb's columns are 0, in standardised units."""
-    symbol = node.problem.table.schema.linear_columns()[1][cases.columns]
+    symbol = node.sample.table.schema.linear_columns()[1][cases.columns]
     absent = cases.z.min(axis=0, initial=0.0)
     return np.where(symbol >= 0, absent, 0.0)
 

@@ -93,7 +93,7 @@ class Omnivariate(SplitLearner):
             split = learner.fit(node, own)
             if split is not None:
                 proposal = self._proposal(name, learner, node, split)
-                if np.count_nonzero(proposal.counts.sum(axis=1)) > 1:
+                if proposal.divides:
                     found.append(proposal)
         if not found:
             return None
@@ -109,7 +109,7 @@ class Omnivariate(SplitLearner):
 
     def _worth(self, chosen: Proposal) -> float:
         """What the tree says the chosen test is worth."""
-        return float(MERITS.resolve(self.merit)(chosen.counts))
+        return float(MERITS.resolve(self.merit)(chosen.statistics))
 
     def _named(self) -> dict[str, SplitLearner]:
         """The candidates by name; those of one name are numbered."""

@@ -61,7 +61,7 @@ def best_ruled(
     propose: Callable[[int, int], Split | None],
     cost_weight: Any = 1.0,
 ) -> Split | None:
-    """The test most worth its price that keeps the rules of the node's problem.
+    """The test most worth its price that keeps the constraints of the growth.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def best_ruled(
         Gives the best test on a feature whose answers go in a direction.
     cost_weight : float
     """
-    schema, rules = node.problem.table.schema, node.problem.constraints
+    schema, rules = node.sample.table.schema, node.rules.constraints
     if rules is None and learner.constraints(schema) is not None:
         raise ValueError(
             "monotone and interactions must hold in the whole tree: give them to the "

@@ -210,19 +210,19 @@ class Folds:
     @classmethod
     def of(cls, node: Node, rows: LinearRows, folds: int) -> Folds | None:
         """Folds of a node, whatever the order of rows; None where there are not two."""
-        problem = node.problem
+        seed = node.rules.seed
         y = np.searchsorted(rows.present, rows.y).astype(np.int32)
         fold = deal(
-            problem.row_hash[rows.rows],
+            node.sample.row_hash(seed)[rows.rows],
             y,
             folds,
-            problem.seed,
+            seed,
             (rows.weight,),
-            problem.groups_of(rows.rows),
+            node.sample.groups_of(rows.rows),
         )
         if (fold == fold[0]).all():
             return None
-        costs = problem.class_costs
+        costs = node.target.costs
         return cls(y, fold, None if costs is None else costs[rows.present])
 
 
@@ -250,8 +250,8 @@ class TrialLearner(SplitLearner):
 
     def suits(self, node: Node) -> bool:
         """Whether the node has two classes, and a number of columns that is allowed."""
-        p = node.problem.source(self.expansion).n_columns
-        k = int((node.counts > 0).sum())
+        p = node.sample.source(self.expansion).n_columns
+        k = int((node.statistics > 0).sum())
         columns, cells = (
             np.inf if most is None else most
             for most in (self.max_columns, self.max_cells)

@@ -20,8 +20,9 @@ from omnitree.growing.axis_trees import CATEGORIES, AxisSearch
 from omnitree.growing.constraints import Constraints
 from omnitree.growing.dispatch import growers_for
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import number, unknown
+from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
 from omnitree.parts.merit import MERITS
@@ -112,10 +113,10 @@ class Univariate(SplitLearner):
         """What `monotone` and `interactions` say."""
         return Constraints.of(self.monotone, self.interactions, schema)
 
-    def search(self, problem: Problem) -> AxisSearch | None:
+    def search(self, root: Node) -> AxisSearch | None:
         """What it looks for; None where something about features has to be kept in mind."""
         free = self.monotone is None and self.interactions is None
-        return self._search() if free and problem.feature_costs is None else None
+        return self._search() if free and root.rules.feature_costs is None else None
 
     def _search(self) -> AxisSearch:
         _among("categories", self.categories, CATEGORIES)
@@ -133,21 +134,21 @@ class Univariate(SplitLearner):
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
-        if self.search(node.problem) is None:
+        if self.search(node) is None:
             return self._fit_ruled(node, rng)
-        table = node.problem.table
+        table = node.sample.table
         return self._stump(node, Table(table.values[node.rows], table.schema), rng)
 
     def fit_each(self, node: Node, rng: np.random.Generator) -> list[Split | None]:
         """Best test on each feature by itself."""
-        every = range(node.problem.table.schema.n_features)
+        every = range(node.sample.table.schema.n_features)
         return [self._alone(node, j, rng) for j in every]
 
     def _alone(
         self, node: Node, feature: int, rng: np.random.Generator, merit: Any = None
     ) -> Split | None:
         """Best test on one feature."""
-        values, schema = node.problem.table.values, node.problem.table.schema
+        values, schema = node.sample.table.values, node.sample.table.schema
         own = Schema((schema.features[feature],), schema.named)
         alone = Table(values[node.rows, feature][:, None], own)
         split = self._stump(node, alone, rng, merit)
@@ -179,20 +180,13 @@ class Univariate(SplitLearner):
         self, node: Node, table: Table, rng: np.random.Generator, merit: Any = None
     ) -> Split | None:
         """Best test of a node on some of its table, by the learner's or another merit."""
-        part = Problem(
-            table=table,
-            y=node.y,
-            weight=node.weight,
-            n_classes=node.problem.n_classes,
-            missing=node.problem.missing,
-            limits=Limits(max_depth=1),
-            seed=int(rng.integers(2**63)),
-        )
-        root = Node(part, np.arange(len(node.rows)), node.weight)
+        seed = int(rng.integers(2**63))
+        rules = Rules(node.rules.missing, Limits(max_depth=1), seed)
+        root = Node.root(Sample(table, node.target, node.weight), rules)
         search = replace(self._search(), collapse=False)
         if merit is not None:
             search = replace(search, merit=merit)
-        stump = growers_for(search, part)[0].grow(search, root, (), None)
+        stump = growers_for(search, root)[0].grow(search, root, None)
         return None if stump.n_nodes == 1 else stump.split(0)
 
 

@@ -16,7 +16,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from omnitree.estimators.base import hold_rows_out
 from omnitree.estimators.classifier import TreeClassifier
 from omnitree.growing.part import unknown
 from omnitree.presets.brodley_utgoff import bu95, uni_gain_ratio, uni_gini
@@ -128,7 +127,7 @@ def make(name: str, **changes: Any) -> TreeClassifier:
 def describe(name: str) -> str:
     """What a preset is: its paper, its dimensions, how it differs from the paper."""
     what = inspect.getdoc(_find(name)) or ""
-    holds_out = hold_rows_out(_find(name)()._resolved_parts())
+    holds_out = _find(name)()._resolved_parts().resamples
     return f"{what}\n\n{PROPORTIONS if holds_out else REPEATS}"
 
 

@@ -1,7 +1,7 @@
 """Pruning methods, by name. A new one is a file here and a line below."""
 
 from omnitree.growing.part import Registry
-from omnitree.pruning.base import Evidence, Pruning, Rows
+from omnitree.pruning.base import Evidence, Pruning
 from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.criterion import Criterion
@@ -45,7 +45,6 @@ __all__ = [
     "Pessimistic",
     "Pruning",
     "ReducedError",
-    "Rows",
     "Significance",
     "UnassignedTies",
 ]

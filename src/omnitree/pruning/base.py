@@ -2,58 +2,20 @@
 
 `cut` returns one entry per node, as `Tree.collapse` reads it; no method changes a tree
 itself. Evidence is rows with labels: those the tree was grown on, those kept apart for
-pruning, and a way to grow such a tree on other rows (for cross-validation).
+pruning, and how the tree was grown, to grow others (for cross-validation).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from omnitree._core.predict import subtrees
-from omnitree.data.table import Table
-from omnitree.growing.criterion import Criterion
-from omnitree.growing.node import Problem
+from omnitree.growing.growth import Growth
 from omnitree.growing.part import Part
-from omnitree.resampling.folds import fold_numbers
-from omnitree.resampling.held_out import by_group
+from omnitree.growing.sample import Sample
 from omnitree.tree.tree import LEAF, Tree
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Encoded rows with classes (int32) or a numeric target (float64), and weights.
-
-    Rows of one of the `groups` are held out together.
-    """
-
-    table: Table
-    y: NDArray
-    weight: NDArray[np.float64]
-    groups: NDArray[np.int64] | None = None
-
-    def take(self, rows: NDArray) -> Rows:
-        """Some of the rows, in order."""
-        table = Table(self.table.values[rows], self.table.schema)
-        groups = None if self.groups is None else self.groups[rows]
-        return Rows(table, self.y[rows], self.weight[rows], groups)
-
-    @property
-    def units(self) -> NDArray[np.float64]:
-        """Weights of the units of evidence: the rows or, where there are any, groups."""
-        return by_group(self.weight, self.groups)
-
-    def part(self, rows: NDArray[np.intp]) -> Rows:
-        """As `take`, where other parts will be taken, too: they share what is sorted."""
-        taken = self.take(rows)
-        return replace(taken, table=replace(taken.table, part_of=(self.table, rows)))
-
-    def folds(self, n_folds: float, seed: int) -> NDArray[np.int64]:
-        """Fold of each row; see `folds.py`."""
-        return fold_numbers(self.table, self.y, self.weight, n_folds, seed, self.groups)
 
 
 @dataclass(frozen=True)
@@ -62,32 +24,26 @@ class Evidence:
 
     Attributes
     ----------
-    train : Rows
+    train : Sample
         The rows the tree was grown on.
-    held_out : Rows or None
+    held_out : Sample or None
         Rows kept apart for pruning.
-    regrow : callable
-        Grows a tree of the same kind on other rows.
+    growth : Growth or None
+        How the tree was grown, for methods that grow others or add tests.
     seed : int
     n_jobs : int or None
-    criterion : Criterion or None
-        Of a numeric target.
-    problem : Problem or None
-        What the nodes of the tree shared while it grew, for methods that add tests.
     """
 
-    train: Rows
-    held_out: Rows | None
-    regrow: Callable[[Rows], Tree]
+    train: Sample
+    held_out: Sample | None = None
+    growth: Growth | None = None
     seed: int = 0
     n_jobs: int | None = None
-    criterion: Criterion | None = None
-    problem: Problem | None = None
 
     @property
     def expired(self) -> bool:
         """Whether the time for the whole fit is over."""
-        return self.problem is not None and self.problem.limits.expired()
+        return self.growth is not None and self.growth.rules.limits.expired()
 
     def repeat(self, number: int) -> Evidence:
         """The same evidence with other folds; 0: as it is."""
@@ -118,6 +74,11 @@ class Pruning(Part):
         return 0.0
 
     @property
+    def takes_rows(self) -> bool:
+        """Whether rows that the tree was not grown on can tell it where to cut."""
+        return self.needs_share > 0
+
+    @property
     def resamples(self) -> bool:
         return self.needs_share > 0
 
@@ -130,7 +91,7 @@ class Pruning(Part):
         return tree.collapse(self.cut(tree, evidence))
 
 
-def held_out_rows(evidence: Evidence, method: str) -> Rows:
+def held_out_rows(evidence: Evidence, method: str) -> Sample:
     """The rows kept apart; an error if there are none."""
     if evidence.held_out is None:
         raise ValueError(
@@ -148,34 +109,35 @@ def negligible(weight: np.ndarray) -> float:
     return 5e-7 * float(weight.sum())
 
 
-def errors_as_leaves(
-    tree: Tree, rows: Rows, criterion: Criterion | None = None
-) -> np.ndarray:
-    """Errors on `rows` of every node, were it a leaf with what it has from training.
+def errors_as_leaves(tree: Tree, sample: Sample) -> np.ndarray:
+    """Errors on a sample of every node, were it a leaf with what it has from training.
 
-    With a criterion: the loss.
+    Costs, or the loss, where the target has them.
     """
-    if tree.models is not None or criterion is not None:
-        start, row, part = tree.passing(rows.table)
-        node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
-        answer = tree.node_answers(rows.table, row, node, tree.outputs)
-        if criterion is None:
-            wrong = mistakes(tree, rows.y[row], tree.decide(answer))
-        else:
-            wrong = criterion.losses(rows.y[row] - answer[:, 0])
-        errors = part * rows.weight[row] * wrong
-        return np.bincount(node, errors, minlength=tree.n_nodes)
-    there = tree.recount(rows.table, rows.y, rows.weight).value
-    return as_leaves(tree, there)
+    target = sample.target
+    if tree.models is None and target.n_classes:
+        there = tree.recount(sample.table, sample.y, sample.weight).value
+        return as_leaves(tree, there)
+    start, row, part = tree.passing(sample.table)
+    node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
+    outputs = tree.node_answers(sample.table, row, node, tree.outputs)
+    errors = part * sample.weight[row] * target.take(row).losses(outputs)
+    return np.bincount(node, errors, minlength=tree.n_nodes)
 
 
-def training_errors(tree: Tree, evidence: Evidence) -> np.ndarray:
-    """Errors, or loss, of every node as a leaf on the rows it was grown on."""
+def training_errors(tree: Tree, train: Sample) -> np.ndarray:
+    """Errors, or loss, of every node as a leaf on the sample it was grown on."""
     if tree.loss is not None:
         return tree.loss
     if tree.models is not None:
-        return errors_as_leaves(tree, evidence.train)
+        return errors_as_leaves(tree, train)
     return as_leaves(tree, tree.value)
+
+
+def plain_errors(tree: Tree, train: Sample) -> np.ndarray:
+    """Training errors of every node as a leaf, whatever wrong classes cost."""
+    train = replace(train, target=train.target.without_costs())
+    return training_errors(tree.replace(costs=None), train)
 
 
 def as_leaves(tree: Tree, counts: np.ndarray) -> np.ndarray:
@@ -184,13 +146,6 @@ def as_leaves(tree: Tree, counts: np.ndarray) -> np.ndarray:
     if tree.costs is None:
         return counts.sum(axis=1) - counts[every, tree.labels]
     return (counts @ tree.costs)[every, tree.labels]
-
-
-def mistakes(tree: Tree, y: np.ndarray, answer: np.ndarray) -> np.ndarray:
-    """What each answer costs: 0 if right, else 1 or what the tree's costs say."""
-    if tree.costs is None:
-        return (answer != y).astype(np.float64)
-    return tree.costs[y, answer]
 
 
 def bottom_up(tree: Tree):

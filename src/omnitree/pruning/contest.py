@@ -18,15 +18,15 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import number, unknown
+from omnitree.growing.sample import Sample
 from omnitree.learners import LEARNERS, Boosted, Softmax
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.parts.discriminants.wilks import wilks_p_value
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
-    Rows,
     children,
     subtree_sums,
 )
@@ -133,7 +133,7 @@ class Contest(Pruning):
         """The tree after the contest."""
         loss = self._loss(tree)
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
-        if evidence.problem is None:
+        if evidence.growth is None:
             raise ValueError(
                 "Contest fits new tests, so it only works inside fit; pass it as pruning="
             )
@@ -141,7 +141,8 @@ class Contest(Pruning):
             raise ValueError(
                 "Contest fits its own models to leaves; use it with leaves='majority'"
             )
-        many = len(evidence.train.y) > 10 * number("max_rows", self.max_rows, 1)
+        rules = evidence.growth.rules
+        many = len(evidence.train) > 10 * number("max_rows", self.max_rows, 1)
         grown = Grown.of(tree, evidence, self.folds, 1 if many else None)
         if self.optimise == "error":
             grown = grown.without_costs()
@@ -149,11 +150,13 @@ class Contest(Pruning):
         found, held_out = self._replace(sized, grown.evidence, rivals, loss)
         if grown.folds and sized.tree.n_leaves + len(found) > 1:
             leaf = grown.leaf(self.smooth)
-            if not self._proven(held_out, leaf.held_out, evidence.problem):
+            if not self._proven(held_out, leaf.held_out, evidence.train, rules):
                 return leaf.tree
         return graft(sized.tree, found, evidence.train) if found else sized.tree
 
-    def _proven(self, tree: HeldOut, leaf: HeldOut, problem: Problem) -> bool:
+    def _proven(
+        self, tree: HeldOut, leaf: HeldOut, sample: Sample, rules: Rules
+    ) -> bool:
         """Whether a tree is better than a single leaf beyond doubt.
 
         Of a rare class few rows speak, whatever their weight: the fewer they are, the more
@@ -161,7 +164,7 @@ class Contest(Pruning):
         for one degree of freedom (`benchmarks/noise.py`). A tree that is not worse in
         either loss is believed where a test of significance says that classes differ.
         """
-        y, groups = problem.y, problem.groups
+        y, groups = sample.y, sample.groups
         if groups is not None:
             y = y[np.unique(groups, return_index=True)[1]]
         others = len(y) - np.bincount(y).max()
@@ -177,7 +180,7 @@ class Contest(Pruning):
         if groups is not None or errors < 0 or log_loss <= 0:
             return False
         rows = np.arange(len(y))
-        columns = Node(problem, rows, np.ones(len(y))).linear.columns
+        columns = Node(sample, rules, rows, np.ones(len(y))).linear.columns
         return wilks_p_value(columns, y) < stats.norm.sf(self.min_gain)
 
     def _loss(self, tree: Tree) -> str:
@@ -231,14 +234,15 @@ class Contest(Pruning):
 
         A node that keeps its test has that test, with the candidates to remember.
         """
-        tree, held_out, problem = sized.tree, sized.held_out, evidence.problem
-        assert problem is not None
+        tree, held_out, sample = sized.tree, sized.held_out, evidence.train
+        assert evidence.growth is not None
+        rules = evidence.growth.rules
         found: dict[int, Replacement | Split] = {}
         if not rivals:
             return found, held_out
         start, passing, _ = tree.passing(evidence.train.table)
         leaves = subtree_sums(tree, np.ones(tree.n_nodes))
-        limits, n_leaves = problem.limits, tree.n_leaves
+        limits, n_leaves = rules.limits, tree.n_leaves
         queue = [0]
         for at in queue:
             here = passing[start[at] : start[at + 1]]
@@ -250,7 +254,11 @@ class Contest(Pruning):
                 continue
             is_leaf = tree.kind[at] == LEAF
             size = _subtree(tree, at).n_parameters
-            trials, best = self._compete(problem, tested, rivals, held_out, loss, size)
+            here = tested
+            if len(here) > self.max_rows:
+                here = _some(sample, here, self.max_rows, rules.seed)
+            node = Node(sample, rules, here, sample.weight[here])
+            trials, best = self._compete(node, rivals, held_out, loss, size)
             winner = None if best is None else trials[best].replacement()
             more = 0 if winner is None else winner.n_leaves - int(leaves[at])
             if limits.max_leaves is not None and n_leaves + more > limits.max_leaves:
@@ -280,8 +288,7 @@ class Contest(Pruning):
 
     def _compete(
         self,
-        problem: Problem,
-        here: np.ndarray,
+        node: Node,
         rivals: Sequence[TrialLearner],
         held_out: HeldOut,
         loss: str,
@@ -291,10 +298,7 @@ class Contest(Pruning):
 
         `size` are the parameters of the subtree.
         """
-        if len(here) > self.max_rows:
-            here = _sample(problem, here, self.max_rows)
-        node = Node(problem, here, problem.weight[here])
-        least = held_out.take(here)
+        least = held_out.take(node.rows)
         trials: list[Trial] = []
         best = None
         for rival in rivals:
@@ -306,7 +310,7 @@ class Contest(Pruning):
             own_size = trial.n_parameters
             if new.complete and self._better(new, least, loss, own_size, size):
                 best, least, size = len(trials) - 1, new, own_size
-        if best is None or self.sparse is None or problem.limits.expired():
+        if best is None or self.sparse is None or node.rules.limits.expired():
             return trials, best
         sparse = trials[best].sparser(number("sparse", self.sparse, 0))
         if sparse is not None:
@@ -366,13 +370,13 @@ def _subtree(tree: Tree, at: int) -> Tree:
     return tree.collapse(to)
 
 
-def _sample(problem: Problem, rows: np.ndarray, n: int) -> np.ndarray:
+def _some(sample: Sample, rows: np.ndarray, n: int, seed: int) -> np.ndarray:
     """About n of the rows, in the order of the table, each class by its share."""
-    part = Rows(problem.table, problem.y, problem.weight).take(rows)
-    return rows[part.folds(len(rows) / n, problem.seed) == 0]
+    part = replace(sample, groups=None).take(rows)
+    return rows[part.folds(len(rows) / n, seed) == 0]
 
 
-def graft(tree: Tree, found: dict[int, Replacement | Split], rows: Rows) -> Tree:
+def graft(tree: Tree, found: dict[int, Replacement | Split], rows: Sample) -> Tree:
     """The tree with other tests at some nodes.
 
     A node with a `Split`, its own test with candidates to remember, keeps what lies below

@@ -11,18 +11,17 @@ them; so the cross-validation may be repeated with other folds until the choice 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from omnitree._core.predict import subtrees
 from omnitree.growing.part import number
+from omnitree.growing.sample import Sample
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
-    Rows,
     errors_as_leaves,
     held_out_rows,
     negligible,
@@ -42,7 +41,8 @@ class CostComplexity(Pruning):
     Parameters
     ----------
     folds : int, default=10
-        Folds of the cross-validation that chooses the size; 0 uses held-out rows.
+        Folds of the cross-validation that chooses the size where no prune set is given;
+        0 uses held-out rows.
     share : float, default=0.0
         With ``folds=0``: share of the training rows held out, when no prune set is given.
     se : float, default=0.0
@@ -82,6 +82,10 @@ class CostComplexity(Pruning):
         return self.share if self.folds == 0 and self.alpha is None else 0.0
 
     @property
+    def takes_rows(self) -> bool:
+        return self.alpha is None
+
+    @property
     def resamples(self) -> bool:
         return bool(self.alpha is None and (self.folds or self.share))
 
@@ -93,19 +97,19 @@ class CostComplexity(Pruning):
 
         Without evidence, that is with a given alpha, the errors are NaN.
         """
-        links = weakest_links(tree, training_errors(tree, evidence))
+        links = weakest_links(tree, training_errors(tree, evidence.train))
         total = tree.value[0].sum()
         if self.alpha is not None:
             return links <= self.alpha * total * (1 + 1e-12), np.nan
         alphas, prices = steps(tree, links)
-        counted = evidence.criterion is None and tree.costs is None
-        if self.folds:
+        counted = evidence.train.target.n_classes > 0 and tree.costs is None
+        if self.folds and evidence.held_out is None:
             units = evidence.train.units
             runs = [v.errors for v in self.cross_validate(prices, evidence, counted)]
         else:
             rows = held_out_rows(evidence, "cost-complexity")
             units = rows.units
-            runs = [errors_at(tree, links, alphas, rows, evidence.criterion)[None]]
+            runs = [errors_at(tree, links, alphas, rows)[None]]
         chosen = self.choose(runs, units, counted)
         wrong = float(np.mean([run[:, chosen].sum() for run in runs]))
         return links <= alphas[chosen], wrong
@@ -144,7 +148,7 @@ class CostComplexity(Pruning):
     ) -> list[CrossValidation]:
         """Cross-validations, each with other folds, until the choice stays."""
         most = int(number("repeats", self.repeats, 1))
-        most = max(1, min(most, REPEATED_ROWS // max(len(evidence.train.y), 1)))
+        most = max(1, min(most, REPEATED_ROWS // max(len(evidence.train), 1)))
         if len(prices) == 1:
             most = 1  # a leaf: nothing to choose
         found: list[CrossValidation] = []
@@ -154,8 +158,7 @@ class CostComplexity(Pruning):
                 break
             trees = fold_trees(evidence.repeat(len(found)), self.folds)
             errors = [
-                errors_at(t.tree, t.links, prices * t.total, t.test, evidence.criterion)
-                for t in trees
+                errors_at(t.tree, t.links, prices * t.total, t.test) for t in trees
             ]
             found.append(CrossValidation(trees, np.reshape(errors, (-1, len(prices)))))
             runs = [v.errors for v in found]
@@ -200,7 +203,7 @@ class FoldTree:
     tree: Tree
     links: np.ndarray
     total: float  # weight of the rows it was grown on
-    test: Rows
+    test: Sample
     rows: np.ndarray  # where the test rows are among all rows
 
     def cut(self, price: float) -> Tree:
@@ -220,18 +223,17 @@ def fold_trees(
     evidence: Evidence, folds: int, most: int | None = None
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
-    rows = evidence.train
+    rows, growth = evidence.train, evidence.growth
+    assert growth is not None
     fold = rows.folds(folds, evidence.seed)
 
     def one(k: int) -> FoldTree | None:
         held = fold == k
         train, test = rows.part(np.flatnonzero(~held)), rows.take(held)
-        if not len(train.y) or not len(test.y):  # fewer rows, or groups, than folds
+        if not len(train) or not len(test):  # fewer rows, or groups, than folds
             return None
-        tree = evidence.regrow(train)
-        links = weakest_links(
-            tree, training_errors(tree, replace(evidence, train=train))
-        )
+        tree = growth.grow(train)
+        links = weakest_links(tree, training_errors(tree, train))
         total = float(train.weight.sum())
         return FoldTree(tree, links, total, test, np.flatnonzero(held))
 
@@ -271,14 +273,10 @@ def leaf_sizes(tree: Tree) -> np.ndarray:
 
 
 def errors_at(
-    tree: Tree,
-    links: np.ndarray,
-    alphas: np.ndarray,
-    rows: Rows,
-    criterion: Any = None,
+    tree: Tree, links: np.ndarray, alphas: np.ndarray, rows: Sample
 ) -> np.ndarray:
     """Errors on `rows` of the tree pruned at each of the ascending `alphas`."""
-    return sums_at(tree, links, alphas, errors_as_leaves(tree, rows, criterion))
+    return sums_at(tree, links, alphas, errors_as_leaves(tree, rows))
 
 
 def sums_at(

@@ -6,15 +6,14 @@ import numpy as np
 
 from omnitree._core.univariate import estimate
 from omnitree.growing.missing import Fractional
-from omnitree.growing.node import Node, Problem, make_children
-from omnitree.growing.stopping import Limits
+from omnitree.growing.node import Node, Rules, make_children
+from omnitree.growing.sample import Sample
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
-    Rows,
     bottom_up,
     children,
-    training_errors,
+    plain_errors,
 )
 from omnitree.tree.tree import LEAF, Tree
 
@@ -59,10 +58,7 @@ class ErrorBased(Pruning):
 
     def _weigh_models(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Nodes whose models are estimated to err no more often than their subtrees."""
-        n, wrong = (
-            tree.value.sum(axis=1),
-            training_errors(tree.replace(costs=None), evidence),
-        )
+        n, wrong = tree.value.sum(axis=1), plain_errors(tree, evidence.train)
         as_leaf = [
             e + estimate.add_errors(w, e, self.confidence)
             for w, e in zip(n.tolist(), wrong.tolist(), strict=True)
@@ -82,7 +78,7 @@ class ErrorBased(Pruning):
         return _count(pruned, rows) if raised else pruned
 
 
-def _count(tree: Tree, rows: Rows) -> Tree:
+def _count(tree: Tree, rows: Sample) -> Tree:
     """The tree with the counts of `rows`, divided at a gap as these rows themselves are.
 
     `Tree.recount` divides them as the tree's own counts say, which are those from before
@@ -90,15 +86,11 @@ def _count(tree: Tree, rows: Rows) -> Tree:
     """
     if not rows.table.has_gaps:
         return tree.recount(rows.table, rows.y, rows.weight)
-    n_classes = len(tree.classes)
-    problem = Problem(
-        rows.table, rows.y, rows.weight, n_classes, Fractional(), Limits(), seed=0
-    )
-    waiting = {0: Node(problem, np.arange(len(rows.y)), rows.weight)}
+    waiting = {0: Node.root(rows, Rules(Fractional()))}
     value = np.zeros_like(tree.value)
     for at in range(tree.n_nodes):  # parents come before children
         node = waiting.pop(at)
-        value[at] = node.counts
+        value[at] = node.statistics
         if tree.kind[at] != LEAF:
             parts = make_children(node, tree.split(at))
             waiting.update(enumerate(parts, start=int(tree.first_child[at])))

@@ -35,7 +35,7 @@ class InformationPruning(Pruning):
         choice = CHOICES.resolve(self.choice)
         if not isinstance(choice, InformationCriterion):
             raise ValueError(f"information pruning needs AIC or BIC, not {choice!r}")
-        cost, criterion = tree.loss, evidence.criterion
+        cost, criterion = tree.loss, evidence.train.target.criterion
         if cost is None:
             if tree.models is not None:
                 raise ValueError(

@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from omnitree.growing.missing import Mean
-from omnitree.growing.node import Node, Problem
-from omnitree.growing.stopping import Limits
+from omnitree.growing.node import Node, Rules
+from omnitree.growing.sample import Sample
 from omnitree.learners.grouped import in_groups
 from omnitree.parts.coefficients import COEFFICIENTS, Cases, Machine
 from omnitree.parts.coefficients.instances import merged
 from omnitree.parts.feature_selection import dispersion, trials_of
 from omnitree.parts.merit import Misclassification
-from omnitree.pruning.base import Evidence, Rows, children, held_out_rows
+from omnitree.pruning.base import Evidence, children, held_out_rows
 from omnitree.pruning.reduced_error import ReducedError
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import LinearSplit, MachineSplit, Split
@@ -119,31 +119,27 @@ class MultivariatePruning(ReducedError):
 class _Passing:
     """Some rows, by the nodes of a tree that they pass."""
 
-    def __init__(self, tree: Tree, rows: Rows):
-        self.path = tree.decision_path(rows.table).tocsc()
-        self.problem = Problem(
-            rows.table,
-            rows.y,
-            rows.weight,
-            len(tree.classes),
-            Mean(),
-            Limits(),
-            seed=0,
-            class_costs=tree.costs,
-        )
+    def __init__(self, tree: Tree, sample: Sample):
+        self.path = tree.decision_path(sample.table).tocsc()
+        self.sample = sample
 
     def node(self, at: int) -> Node:
         """The rows that come to a node."""
         share = self.path[:, [at]].tocoo()
         order = np.argsort(share.row)
         rows = share.row[order].astype(np.int64)
-        return Node(self.problem, rows, self.problem.weight[rows] * share.data[order])
+        return Node(
+            self.sample,
+            Rules(Mean()),
+            rows,
+            self.sample.weight[rows] * share.data[order],
+        )
 
 
 def _table(split: Split, node: Node) -> np.ndarray:
     """Class counts of the rows of a node by branch."""
-    branch = split.route(node.problem.table, node.rows)
-    shape = (split.n_children, node.problem.n_classes)
+    branch = split.route(node.sample.table, node.rows)
+    shape = (split.n_children, node.target.n_classes)
     table = np.zeros(shape)
     np.add.at(table, (branch, node.y), node.weight)
     return table
@@ -153,8 +149,8 @@ def _errors(split: Split, train: Node, test: Node) -> float:
     """Errors, or their cost, on held-out rows of a test whose branches are leaves."""
     learned, seen = _table(split, train), _table(split, test)
     empty = learned.sum(axis=1, keepdims=True) <= 0
-    learned = np.where(empty, train.counts, learned)
-    costs = train.problem.class_costs
+    learned = np.where(empty, train.statistics, learned)
+    costs = train.target.costs
     every = np.arange(len(seen))
     if costs is None:
         return float(seen.sum() - seen[every, learned.argmax(axis=1)].sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree.growing.part import number
-from omnitree.pruning.base import Evidence, Pruning, subtree_sums, training_errors
+from omnitree.pruning.base import Evidence, Pruning, plain_errors, subtree_sums
 from omnitree.tree.tree import LEAF, Tree
 
 
@@ -28,7 +28,7 @@ class Pessimistic(Pruning):
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         n = tree.value.sum(axis=1)
-        as_leaf = training_errors(tree.replace(costs=None), evidence) + 0.5
+        as_leaf = plain_errors(tree, evidence.train) + 0.5
         as_tree = subtree_sums(tree, as_leaf)
         room = np.maximum(as_tree * (n - as_tree), 0.0)
         error = np.sqrt(np.divide(room, n, out=np.zeros_like(n), where=n > 0))

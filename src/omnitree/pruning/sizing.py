@@ -63,9 +63,6 @@ class Grown:
         """The same trees, judged as if all wrong answers cost the same."""
         if self.tree.costs is None:
             return self
-        problem = self.evidence.problem
-        if problem is not None:
-            problem = replace(problem, class_costs=None)
         tree, *of_folds = (
             t.replace(costs=None) for t in (self.tree, *(f.tree for f in self.folds))
         )
@@ -73,7 +70,9 @@ class Grown:
             replace(f, tree=t, links=weakest_links(t, as_leaves(t, t.value)))
             for f, t in zip(self.folds, of_folds, strict=True)
         ]
-        evidence = replace(self.evidence, problem=problem)
+        train = self.evidence.train
+        train = replace(train, target=train.target.without_costs())
+        evidence = replace(self.evidence, train=train)
         return Grown(tree, evidence, folds, self.counts)
 
     def by_errors(self, se: float, smooth: bool = True) -> Sized:
@@ -165,7 +164,7 @@ class Grown:
         *of_folds, last = shrinkages
         tree = self.tree.collapse(cut).replace(shrinkage=last)
         train, k = self.evidence.train, len(tree.classes)
-        proba, weight = np.full((len(train.y), k), 1 / k), np.zeros(len(train.y))
+        proba, weight = np.full((len(train), k), 1 / k), np.zeros(len(train))
         parts = zip(self.folds, links, prices[:-1], of_folds, strict=True)
         for f, own, price, m in parts:
             pruned = f.tree.collapse(own <= price * f.total * (1 + 1e-12))

@@ -34,6 +34,10 @@ class UnassignedTies(Pruning):
         return 0.0 if self.method is None else self.method.needs_share
 
     @property
+    def takes_rows(self) -> bool:
+        return self.method is not None and self.method.takes_rows
+
+    @property
     def resamples(self) -> bool:
         return self.method is not None and self.method.resamples
 

@@ -32,32 +32,6 @@ from omnitree.data.table import Table
 Ints = NDArray[np.int64]
 
 
-def fold_numbers(
-    table: Table,
-    y: NDArray,
-    weight: NDArray[np.float64],
-    n_folds: float,
-    seed: int,
-    groups: NDArray[np.int64] | None = None,
-) -> Ints:
-    """Fold of each row.
-
-    A fold has 1 / n_folds of the rows of every class; a numeric target (of floats) makes
-    one class. A fractional `n_folds` makes the last fold smaller: 1 / share as `n_folds`
-    puts that share into fold 0. Weights only decide between rows whose cells are equal.
-
-    Examples
-    --------
-    >>> from omnitree.data.table import learn_table
-    >>> table = learn_table([[1.0], [2.0], [2.0], [2.0], [3.0], [4.0]])
-    >>> fold = fold_numbers(table, np.zeros(6, dtype=np.int32), np.ones(6), 3, seed=0)
-    >>> np.bincount(fold).tolist(), sorted(fold[1:4].tolist())
-    ([2, 2, 2], [0, 1, 2])
-    """
-    strata = y if y.dtype.kind == "i" else np.zeros(len(y), dtype=np.int32)
-    return deal(row_hash(table, seed), strata, n_folds, seed, (weight, y), groups)
-
-
 def deal(
     key: NDArray[np.uint64],
     strata: NDArray[np.int32],
@@ -66,7 +40,20 @@ def deal(
     ties: Sequence[NDArray] = (),
     groups: NDArray[np.int64] | None = None,
 ) -> Ints:
-    """The same for rows whose hash is known; `ties` tell equal rows apart."""
+    """Fold of each row, by a hash of its cells.
+
+    A fold has 1 / n_folds of the rows of every stratum. A fractional `n_folds` makes the
+    last fold smaller: 1 / share as `n_folds` puts that share into fold 0. Of rows with
+    equal cells, `ties` (weights, targets) decide. Rows of one of the `groups` stay together.
+
+    Examples
+    --------
+    >>> from omnitree.data.table import learn_table
+    >>> key = row_hash(learn_table([[1.0], [2.0], [2.0], [2.0], [3.0], [4.0]]), seed=0)
+    >>> fold = deal(key, np.zeros(6, dtype=np.int32), 3, seed=0)
+    >>> np.bincount(fold).tolist(), sorted(fold[1:4].tolist())
+    ([2, 2, 2], [0, 1, 2])
+    """
     rng = np.random.default_rng(seed)
     if groups is not None:
         return _deal_groups(key, strata, n_folds, rng, ties, groups)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.growing.test_divisions import node_of
 from tests.naive_choice import criterion
+from tests.samples import root_of
 from tests.tables import random_sample
 
 from omnitree.growing.learner import SplitLearner
@@ -63,14 +64,7 @@ def test_parameters_are_dimensions(rng):
     """Two of a univariate test; components kept plus one of a linear one."""
     X = rng.normal(size=(80, 4))
     X = np.column_stack([X, X[:, 0] + 1e-9 * X[:, 1]])  # a column twice
-    from omnitree.data.table import learn_table
-    from omnitree.growing.missing import Mean
-    from omnitree.growing.node import Node, Problem
-    from omnitree.growing.stopping import Limits
-
-    y = (X[:, 0] + X[:, 1] > 0).astype(np.int32)
-    problem = Problem(learn_table(X), y, np.ones(80), 2, Mean(), Limits(), 0)
-    node = Node(problem, np.arange(80), np.ones(80))
+    node = root_of(X, (X[:, 0] + X[:, 1] > 0).astype(np.int32))
     assert Analytic().fit(node, rng).complexity == 2
     linear = Linear().fit(node, rng)
     assert (linear.n_params, linear.complexity) == (6, 5)

@@ -9,14 +9,15 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from tests import naive_logitboost as naive
+from tests.samples import sample_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, load, presets, save
 from omnitree.data.table import learn_table
-from omnitree.growing.missing import fill_values
+from omnitree.growing.missing import Mean, fill_values
+from omnitree.growing.node import Rules
 from omnitree.learners import LEARNERS
 from omnitree.parts.leaves import LEAVES, LogisticLeaves
-from omnitree.parts.leaves.base import Training
 from omnitree.parts.leaves.boosting import Boosted, Columns, steps_by_folds
 from omnitree.pruning import PRUNINGS
 
@@ -107,11 +108,10 @@ def test_without_a_step_the_class_shares_are_the_answer(make, mixed, rare, rng):
 
 def test_steps_are_chosen_once(rng):
     X, y = logistic_rows(rng)
-    table = learn_table(X)
-    training = Training(table, y.astype(np.int32), np.ones(len(y)), 2, seed=3)
-    settled = LogisticLeaves(max_steps=60).settled(training)
+    training = sample_of(X, y), Rules(Mean(), seed=3)
+    settled = LogisticLeaves(max_steps=60).settled(*training)
     assert 1 <= settled.steps <= 60
-    assert settled.settled(training) is settled
+    assert settled.settled(*training) is settled
     assert LogisticLeaves(max_steps=60).steps is None
 
 

@@ -161,7 +161,7 @@ def without_rounding(z: Floats) -> Floats:
 
 def _centred(rows: LinearRows, node: Node) -> tuple[Floats, Floats]:
     """Columns and target of a node around their means."""
-    t = node.target - np.average(node.target, weights=node.weight)
+    t = node.y - np.average(node.y, weights=node.weight)
     return rows.columns - rows.mean, t
 
 

@@ -74,7 +74,7 @@ class RegressionOmnivariate(Omnivariate):
     def _proposal(
         self, name: str, learner: SplitLearner, node: Node, split: Split
     ) -> Proposal:
-        criterion, total = node.problem.criterion, node.total
+        criterion, total = node.target.criterion, node.total
         assert criterion is not None
         loss = search_of(node, self.min_branch).loss
         left = max(loss - split.merit * total, 0.0)

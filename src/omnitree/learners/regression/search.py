@@ -51,14 +51,14 @@ class CutSearch:
         self.node, self.min_branch = node, min_branch
         at = slice(None) if known is None else known
         self.rows = node.rows[at]
-        self.target = np.ascontiguousarray(node.target[at])
+        self.target = np.ascontiguousarray(node.y[at])
         self.weight = np.ascontiguousarray(node.weight[at])
         self.total = float(self.weight.sum())
 
     @property
     def ridge(self) -> RidgeLeaves | None:
         """The linear models that the leaves will have, or None."""
-        leaves = self.node.problem.leaves
+        leaves = self.node.rules.leaves
         return leaves if isinstance(leaves, RidgeLeaves) else None
 
     @cached_property
@@ -67,14 +67,14 @@ class CutSearch:
         if self.ridge is not None:
             none = np.empty((0, len(self.rows)))
             return self._ridge_cuts(none.astype(np.int64), none)[1]
-        criterion = self.node.problem.criterion
+        criterion = self.node.target.criterion
         assert criterion is not None
         constant = criterion.constant(self.target, self.weight)
         return float(self.weight @ criterion.losses(self.target - constant))
 
     @cached_property
     def _scan(self):
-        criterion = self.node.problem.criterion
+        criterion = self.node.target.criterion
         assert criterion is not None
         return criterion.scan(self.target, self.weight, self.min_branch)
 
@@ -97,7 +97,7 @@ class CutSearch:
 
     def best_kept(self, z: Floats, direction: int) -> Cut | None:
         """The best cut whose sides keep a direction and the bounds of the node."""
-        if type(self.node.problem.criterion) is not SquaredError:
+        if type(self.node.target.criterion) is not SquaredError:
             raise ValueError("monotone needs criterion='squared_error'")
         order = np.argsort(z, kind="stable")
         z, weight = z[order], self.weight[order]
@@ -123,7 +123,7 @@ class CutSearch:
     @cached_property
     def columns(self) -> Floats:
         """Standardised columns of the rows around their means."""
-        source = self.node.problem.standardised
+        source = self.node.sample.standardised
         columns = source.take(self.rows, source.gap_means(self.rows, self.weight))
         columns = columns - self.weight @ columns / self.total
         varies = (columns != 0).any(axis=0)
@@ -167,13 +167,13 @@ def trial_losses(
 ) -> Floats:
     """Mean loss on the test part of every division, trained on the other part."""
     node = divisions.node
-    table, criterion = node.problem.table, node.problem.criterion
+    table, criterion = node.sample.table, node.target.criterion
     assert criterion is not None
     out = np.empty(len(divisions))
     for d, own in enumerate(rng.spawn(len(divisions))):
         test, part = divisions.testing(d), divisions.part(d)
         rows = node.rows[test]
-        answer = np.full(len(test), criterion.constant(part.target, part.weight))
+        answer = np.full(len(test), criterion.constant(part.y, part.weight))
         split = None if part.stays_leaf() else learner.fit(part, own)
         branches: tuple = (np.full(len(part.rows), -1), np.full(len(test), -1))
         if split is not None:
@@ -184,24 +184,23 @@ def trial_losses(
             if here.any() and there.any():
                 answer[there] = _answers(part, here, rows[there])
         held = node.weight[test]
-        loss = held @ criterion.losses(node.target[test] - answer)
+        loss = held @ criterion.losses(node.y[test] - answer)
         out[d] = loss / max(held.sum(), np.finfo(float).tiny)
     return out
 
 
 def _answers(node: Node, here: NDArray, rows: NDArray) -> Floats:
     """What a leaf made of some rows of a node answers for other rows."""
-    problem = node.problem
-    target, weight = node.target[here], node.weight[here]
-    if isinstance(problem.leaves, RidgeLeaves):
-        source = problem.standardised
+    sample, leaves = node.sample, node.rules.leaves
+    target, weight = node.y[here], node.weight[here]
+    if isinstance(leaves, RidgeLeaves):
+        source = sample.standardised
         rows_here = node.rows[here]
-        fold = folds_of_groups(problem, rows_here, weight)
-        found = problem.leaves.model(source, rows_here, target, weight, fold)
+        fold = folds_of_groups(sample, rows_here, weight, node.rules.seed)
+        found = leaves.model(source, rows_here, target, weight, fold)
         if found is not None:
             out = np.empty((len(rows), 1))
             at = np.zeros(len(rows), dtype=np.int32)
-            LeafModels.of([found[0]]).answer(problem.table, rows, at, out)  # type: ignore[union-attr]
+            LeafModels.of([found[0]]).answer(sample.table, rows, at, out)  # type: ignore[union-attr]
             return out[:, 0]
-    assert problem.criterion is not None
-    return np.full(len(rows), problem.criterion.constant(target, weight))
+    return np.full(len(rows), node.target.take(here).answer(weight))

@@ -21,7 +21,7 @@ from omnitree.growing.constraints import Constraints
 from omnitree.growing.divisions import Divisions
 from omnitree.growing.learner import Floats, SplitLearner
 from omnitree.growing.missing import Fractional, Mean, Surrogate
-from omnitree.growing.node import Node, Problem
+from omnitree.growing.node import Node
 from omnitree.growing.part import number
 from omnitree.learners.regression.search import (
     Cut,
@@ -114,17 +114,17 @@ class RegressionUnivariate(SplitLearner):
         """Mean loss on the test part of every division, trained on the other part."""
         return trial_losses(self, divisions, rng)
 
-    def search(self, problem: Problem) -> AxisSearch | None:
+    def search(self, root: Node) -> AxisSearch | None:
         """What it looks for, where leaves hold constants and no rule has to be kept."""
-        if self._ruled or type(problem.leaves) is not ConstantLeaves:
+        if self._ruled or type(root.rules.leaves) is not ConstantLeaves:
             return None
         return AxisSearch(min_branch=number("min_branch", self.min_branch))
 
     def _features(self, node: Node) -> list[Projection]:
         """The features that vary at a node, as projections of its rows."""
         found = []
-        for feature, m in enumerate(node.problem.table.schema.n_categories):
-            cells = node.problem.table.values[node.rows, feature]
+        for feature, m in enumerate(node.sample.table.schema.n_categories):
+            cells = node.sample.table.values[node.rows, feature]
             known = ~np.isnan(cells)
             if known.any():
                 made = _symbols if m else _numbers
@@ -167,7 +167,7 @@ class Projection:
 
 def _numbers(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
     z = cells
-    if not known.all() and isinstance(node.problem.missing, Mean):
+    if not known.all() and isinstance(node.rules.missing, Mean):
         mean = np.average(cells[known], weights=node.weight[known])
         z = np.where(known, cells, mean)
     return Projection(feature, cells, z)
@@ -175,17 +175,17 @@ def _numbers(node: Node, feature: int, cells: Floats, known: NDArray) -> Project
 
 def _symbols(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
     """The symbols in the order of their mean targets."""
-    m = int(node.problem.table.schema.n_categories[feature])
+    m = int(node.sample.table.schema.n_categories[feature])
     codes = np.where(known, cells, 0.0).astype(np.intp)
 
     def sums(values: Floats) -> Floats:
         return np.bincount(codes[known], values[known], m).astype(np.float64)
 
     size = sums(node.weight)
-    if isinstance(node.problem.missing, Mean):
+    if isinstance(node.rules.missing, Mean):
         codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
         size = sums(node.weight)
-    mean = sums(node.weight * node.target) / np.maximum(size, 1e-300)
+    mean = sums(node.weight * node.y) / np.maximum(size, 1e-300)
     place = np.empty(m)
     place[np.argsort(np.where(size > 0, mean, np.inf), kind="stable")] = np.arange(m)
     z = np.where(known, place[codes], np.nan)
@@ -201,7 +201,7 @@ class Found:
 
     def split(self, node: Node, total: float) -> Split:
         """The test, with the branch that rows with a gap take."""
-        policy, merit = node.problem.missing, max(self.cut.gain, 0.0) / total
+        policy, merit = node.rules.missing, max(self.cut.gain, 0.0) / total
         place, feature = self.of.place, self.of.feature
         known = ~np.isnan(self.of.cells)
         cells, weight = self.of.cells[known], node.weight[known]
@@ -228,7 +228,7 @@ class Found:
 
 def _with_surrogates(node: Node, split: Split) -> Split:
     """The test with those that stand in for it, where the policy has any."""
-    table, policy = node.problem.table, node.problem.missing
+    table, policy = node.sample.table, node.rules.missing
     if not isinstance(policy, Surrogate) or not table.has_gaps:
         return split
     found = general.surrogates(

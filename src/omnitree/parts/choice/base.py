@@ -61,18 +61,27 @@ class Proposal:
         """Log likelihood of classes or target in the branches."""
         if self.numeric_likelihood is not None:
             return self.numeric_likelihood
-        return float(log_likelihood(self.counts))
+        return float(log_likelihood(self.statistics))
 
     @cached_property
-    def counts(self) -> Floats:
-        """Class counts (branches, K) of the rows that the test can place."""
-        branch = self.split.route(self.node.problem.table, self.node.rows)
+    def statistics(self) -> Floats:
+        """Statistics of each branch, of the rows that the test can place."""
+        branch = self.split.route(self.node.sample.table, self.node.rows)
         branch = np.where(branch < 0, self.split.missing, branch)
-        known, K = branch >= 0, self.node.problem.n_classes
-        cells = branch[known] * K + self.node.y[known]
-        n = self.split.n_children
-        flat = np.bincount(cells, self.node.weight[known], minlength=n * K)
-        return flat.astype(np.float64).reshape(n, K)
+        known, n = np.flatnonzero(branch >= 0), self.split.n_children
+        target, weight = self.node.target.take(known), self.node.weight[known]
+        return target.statistics_by(branch[known], n, weight)
+
+    @property
+    def divides(self) -> bool:
+        """Whether two branches get rows."""
+        totals = [self.node.target.total(branch) for branch in self.statistics]
+        return sum(total > 0 for total in totals) > 1
+
+    @property
+    def total(self) -> float:
+        """Weight of the rows that the test can place."""
+        return self.node.target.total(self.statistics)
 
 
 @dataclass(frozen=True)

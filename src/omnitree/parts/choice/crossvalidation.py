@@ -206,8 +206,8 @@ class OneStandardError(_CrossValidated):
     def _winner(self, errors: Floats, node: Node) -> int:
         mean = errors.mean(axis=1)
         best = int(mean.argmin())
-        if node.problem.criterion is None:
-            groups = node.problem.groups_of(node.rows)
+        if node.target.criterion is None:
+            groups = node.sample.groups_of(node.rows)
             n = effective_rows(by_group(node.weight, groups))
             error = np.sqrt(mean[best] * (1 - mean[best]) / n)
         else:  # a loss has no known spread: that of the folds tells

@@ -42,7 +42,7 @@ class InformationCriterion(Choice):
                 self.value(
                     np.asarray(p.likelihood),
                     np.asarray(float(p.split.complexity)),
-                    p.counts.sum(),
+                    np.asarray(p.total),
                 )
             )
             for p in proposals

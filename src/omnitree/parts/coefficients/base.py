@@ -75,10 +75,10 @@ class Cases:
     @classmethod
     def of(cls, node: Node) -> Cases:
         """The rows of a node; columns that are constant there are left out."""
-        view = node.problem.table.linear_view
+        view = node.sample.table.linear_view
         mean, std, z = view.standardise(node.rows, node.weight, order="C")
         used = np.flatnonzero(std > 0)
-        classes = np.flatnonzero(node.counts > 0)
+        classes = np.flatnonzero(node.statistics > 0)
         return cls(
             np.ascontiguousarray(z[:, used]),
             np.searchsorted(classes, node.y).astype(np.int32),

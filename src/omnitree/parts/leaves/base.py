@@ -7,44 +7,10 @@ grows more trees: what is to be decided once and for all of them, `settled` deci
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
-
-from omnitree.data.table import Table
-from omnitree.growing.criterion import Criterion
+from omnitree.growing.node import Rules
 from omnitree.growing.part import Part
-from omnitree.resampling.folds import row_hash
+from omnitree.growing.sample import Sample
 from omnitree.tree.tree import Tree
-
-
-def _never() -> bool:
-    return False
-
-
-@dataclass(frozen=True)
-class Training:
-    """The rows that a tree was grown on.
-
-    `expired` says that time is up: nodes without a model then take their parent's.
-    """
-
-    table: Table
-    y: NDArray  # classes as int32, or a numeric target as float64
-    weight: NDArray[np.float64]
-    n_classes: int
-    seed: int = 0
-    expired: Callable[[], bool] = _never
-    criterion: Criterion | None = None  # of a numeric target
-    groups: NDArray[np.int64] | None = None  # rows that are held out together
-
-    @cached_property
-    def row_hash(self) -> NDArray[np.uint64]:
-        """What the cells of each row hold, as a number; see `folds.py`."""
-        return row_hash(self.table, self.seed)
 
 
 class Leaves(Part):
@@ -53,12 +19,15 @@ class Leaves(Part):
     task = "classification"
     plain = False  # whether all rows of a leaf get the same answer
 
-    def settled(self, training: Training) -> Leaves:
+    def settled(self, sample: Sample, rules: Rules) -> Leaves:
         """The same with all that is chosen once for a training set chosen."""
         return self
 
-    def fit(self, tree: Tree, training: Training) -> Tree:
-        """The tree with what its nodes answer as leaves."""
+    def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
+        """The tree, grown on a sample, with what its nodes answer as leaves.
+
+        When the time that the rules allow is up, nodes get no more models.
+        """
         raise AssertionError(f"{type(self).__name__} fits nothing")
 
 
@@ -67,5 +36,5 @@ class Majority(Leaves):
 
     plain = True
 
-    def fit(self, tree: Tree, training: Training) -> Tree:
+    def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
         return tree

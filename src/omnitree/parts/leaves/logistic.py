@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.node import Rules
 from omnitree.growing.part import number
+from omnitree.growing.sample import Sample
 from omnitree.growing.threads import one_thread
-from omnitree.parts.leaves.base import Leaves, Training
+from omnitree.parts.leaves.base import Leaves
 from omnitree.parts.leaves.boosting import Boosted, Columns, steps_by_folds
 from omnitree.resampling.folds import deal
 from omnitree.tree.tree import Tree
@@ -52,23 +54,23 @@ class LogisticLeaves(Leaves):
     def resamples(self) -> bool:
         return not self.steps
 
-    def settled(self, training: Training) -> LogisticLeaves:
+    def settled(self, sample: Sample, rules: Rules) -> LogisticLeaves:
         self._check()
         if self.steps is not None:
             return self
-        columns = Columns.of(training.table, training.weight)
-        start = Boosted.start(training.n_classes, columns.x.shape[1])
-        every = np.arange(training.table.n_rows)
+        columns = Columns.of(sample.table, sample.weight)
+        start = Boosted.start(sample.target.n_classes, columns.x.shape[1])
+        every = np.arange(sample.table.n_rows)
         with one_thread():
-            steps = self._choose(start, columns, training, every, training.weight)
+            steps = self._choose(start, columns, sample, rules, every, sample.weight)
         return LogisticLeaves(
             steps, self.folds, self.max_steps, self.patience, self.min_rows
         )
 
-    def fit(self, tree: Tree, training: Training) -> Tree:
-        columns = Columns.of(training.table, training.weight)
-        first, row, share = tree.passing(training.table)
-        start = Boosted.start(training.n_classes, columns.x.shape[1])
+    def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
+        columns = Columns.of(sample.table, sample.weight)
+        first, row, share = tree.passing(sample.table)
+        start = Boosted.start(sample.target.n_classes, columns.x.shape[1])
         found: list[Boosted] = []
         done = np.zeros(tree.n_nodes, dtype=bool)  # no error is left, here or above
         with one_thread():
@@ -77,11 +79,11 @@ class LogisticLeaves(Leaves):
                 model = found[above] if above >= 0 else start
                 done[node] = above >= 0 and done[above]
                 part = slice(first[node], first[node + 1])
-                rows, weight = row[part], share[part] * training.weight[row[part]]
+                rows, weight = row[part], share[part] * sample.weight[row[part]]
                 small = weight.sum() < self.min_rows - 1e-9
-                if not (done[node] or small or training.expired()):
+                if not (done[node] or small or rules.limits.expired()):
                     model, done[node] = self._refine(
-                        model, columns, training, rows, weight
+                        model, columns, sample, rules, rows, weight
                     )
                 found.append(model)
         # A model without any step says nothing; the class shares do.
@@ -92,13 +94,14 @@ class LogisticLeaves(Leaves):
         self,
         model: Boosted,
         columns: Columns,
-        training: Training,
+        sample: Sample,
+        rules: Rules,
         rows: NDArray[np.int64],
         weight: NDArray[np.float64],
     ) -> tuple[Boosted, bool]:
         """The model of a node from that of its parent; whether it makes no error."""
-        steps = self.steps or self._choose(model, columns, training, rows, weight)
-        y = training.y[rows]
+        steps = self.steps or self._choose(model, columns, sample, rules, rows, weight)
+        y = sample.y[rows]
         model, sums = model.boosted(columns.x[rows], y, weight, steps)
         return model, bool((sums.argmax(axis=1) == y).all())
 
@@ -106,19 +109,20 @@ class LogisticLeaves(Leaves):
         self,
         model: Boosted,
         columns: Columns,
-        training: Training,
+        sample: Sample,
+        rules: Rules,
         rows: NDArray[np.int64],
         weight: NDArray[np.float64],
     ) -> int:
         """Steps with fewest errors in cross-validation on some rows."""
-        y, groups = training.y[rows], training.groups
+        y = sample.y[rows]
         fold = deal(
-            training.row_hash[rows],
+            sample.row_hash(rules.seed)[rows],
             y,
             self.folds,
-            training.seed,
+            rules.seed,
             (weight,),
-            None if groups is None else groups[rows],
+            sample.groups_of(rows),
         )
         return steps_by_folds(
             model, columns.x[rows], y, weight, fold, self.max_steps, self.patience

@@ -16,9 +16,10 @@ from scipy import linalg
 
 from omnitree.growing.column_source import Standardised
 from omnitree.growing.criterion import SquaredError
-from omnitree.growing.node import Problem
+from omnitree.growing.node import Rules
 from omnitree.growing.part import number
-from omnitree.parts.leaves.base import Leaves, Training
+from omnitree.growing.sample import Sample
+from omnitree.parts.leaves.base import Leaves
 from omnitree.resampling.folds import deal, parts_of
 from omnitree.tree.leaf_models import LeafModel, LeafModels
 from omnitree.tree.tree import Tree
@@ -33,26 +34,22 @@ class ConstantLeaves(Leaves):
     task = "regression"
     plain = True
 
-    def fit(self, tree: Tree, training: Training) -> Tree:
+    def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
         return tree
 
 
-def recounted(tree: Tree, training: Training) -> Tree:
+def recounted(tree: Tree, sample: Sample) -> Tree:
     """The same tests with the weights, constants and losses of other rows, no models."""
-    criterion = training.criterion
-    assert criterion is not None
-    start, row, share = tree.passing(training.table)
+    start, row, share = tree.passing(sample.table)
     value = np.zeros((tree.n_nodes, 1))
     constant, loss = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     for node in range(tree.n_nodes):
         part = slice(start[node], start[node + 1])
-        rows = row[part]
-        if len(rows):
-            weight = share[part] * training.weight[rows]
-            target = training.y[rows]
-            value[node] = weight.sum()
-            constant[node] = criterion.constant(target, weight)
-            loss[node] = weight @ criterion.losses(target - constant[node])
+        weight = share[part] * sample.weight[row[part]]
+        target = sample.target.take(row[part])
+        record = target.record(-1, weight, target.statistics(weight))
+        value[node], constant[node] = record.value, record.constant
+        loss[node] = record.loss
     return tree.replace(value=value, constant=constant, loss=loss, models=None)
 
 
@@ -89,24 +86,24 @@ class RidgeLeaves(Leaves):
     def resamples(self) -> bool:
         return True
 
-    def fit(self, tree: Tree, training: Training) -> Tree:
-        if type(training.criterion) is not SquaredError:
+    def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
+        if type(sample.target.criterion) is not SquaredError:
             raise ValueError(
                 "ridge leaves make the squared error small; with another criterion use "
                 "leaves='constant'"
             )
-        source = Standardised.of(training.table, training.weight)
-        start, row, share = tree.passing(training.table)
+        source = sample.standardised
+        start, row, share = tree.passing(sample.table)
         models: list[LeafModel | None] = []
         loss = np.array(tree.loss)
         for node in range(tree.n_nodes):
             part = slice(start[node], start[node + 1])
             rows = row[part].astype(np.int64)
-            weight = share[part] * training.weight[rows]
+            weight = share[part] * sample.weight[rows]
             found = None
-            if not training.expired():
-                fold = folds_of_groups(training, rows, weight)
-                found = self.model(source, rows, training.y[rows], weight, fold)
+            if not rules.limits.expired():
+                fold = folds_of_groups(sample, rows, weight, rules.seed)
+                found = self.model(source, rows, sample.y[rows], weight, fold)
             models.append(found and found[0])
             if found:
                 loss[node] = found[1]
@@ -141,15 +138,14 @@ class RidgeLeaves(Leaves):
 
 
 def folds_of_groups(
-    given: Training | Problem, rows: NDArray, weight: Floats
+    sample: Sample, rows: NDArray, weight: Floats, seed: int
 ) -> NDArray[np.int64] | None:
     """Folds of some rows that keep groups together; None where there are no groups."""
-    if given.groups is None:
+    if sample.groups is None:
         return None
-    one = np.zeros(len(rows), dtype=np.int32)
-    ties = weight, given.y[rows]
-    key, groups = given.row_hash[rows], given.groups[rows]
-    return deal(key, one, FOLDS, given.seed, ties, groups)
+    target = sample.target.take(rows)
+    key, groups = sample.row_hash(seed)[rows], sample.groups[rows]
+    return deal(key, target.strata(), FOLDS, seed, (weight, target.y), groups)
 
 
 def fit_ridge(

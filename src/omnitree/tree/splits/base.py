@@ -106,8 +106,8 @@ class Split:
         the row among all branches by their training weight.
     surrogates : tuple of Split
         Tests tried in turn where this one cannot tell.
-    constructed : tuple of Constructed
-        Features made at this node, for the nodes below; known only while the tree grows.
+    constructed : tuple of Constructed or others with a method `take(rows)`
+        What was made at this node for the nodes below; known only while the tree grows.
     candidates : tuple of Considered
         The tests among which this one was chosen, in order of complexity.
     free : int
@@ -124,7 +124,7 @@ class Split:
     merit: float = field(default=0.0, kw_only=True, compare=False)
     missing: int = field(default=0, kw_only=True)
     surrogates: tuple[Split, ...] = field(default=(), kw_only=True)
-    constructed: tuple[Constructed, ...] = field(
+    constructed: tuple[Any, ...] = field(
         default=(), kw_only=True, compare=False, repr=False
     )
     candidates: tuple[Considered, ...] = field(

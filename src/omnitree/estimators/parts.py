@@ -1,0 +1,125 @@
+"""The parts that an estimator is composed of, and whether they go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.schema import Schema
+from omnitree.growing.constraints import Constraints
+from omnitree.growing.missing import MISSING
+from omnitree.growing.part import Registry, unknown
+from omnitree.growing.stopping import STOPPING
+from omnitree.parts.leaves import LEAVES
+from omnitree.pruning import PRUNINGS, Pruning
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts by name or as objects."""
+
+    learner: Any
+    stopping: Any = "pure"
+    pruning: Any = None
+    missing: Any = "mean"
+    leaves: Any = "majority"
+
+    def resolved(self, task: str, learners: Registry) -> Parts:
+        """All as objects that serve a task; errors name what would do."""
+        leaves = LEAVES.resolve(self.leaves)
+        if leaves.task != task:
+            able = [name for name, cls in LEAVES.items() if cls.task == task]
+            raise ValueError(
+                f"{type(leaves).__name__} are for {leaves.task}; for {task} there are: "
+                f"{', '.join(able)}"
+            )
+        pruning = None if self.pruning is None else PRUNINGS.resolve(self.pruning)
+        if task == "regression" and pruning is not None and not pruning.regresses:
+            able = [name for name, cls in PRUNINGS.items() if cls.regresses]
+            raise ValueError(
+                f"{type(pruning).__name__} prunes trees for classes; these prune trees "
+                f"for numbers: {', '.join(able)}"
+            )
+        return Parts(
+            learners.resolve(self.learner),
+            STOPPING.resolve(self.stopping),
+            pruning,
+            MISSING.resolve(self.missing),
+            leaves,
+        )
+
+    @property
+    def resamples(self) -> bool:
+        """Whether one of them holds rows out."""
+        every = (getattr(self, field.name) for field in fields(self))
+        return any(part is not None and part.resamples for part in every)
+
+    def check_pruning(self, pruning: Pruning | None, has_costs: bool) -> None:
+        """Refuse a pruning that would undo what was asked of the tests."""
+        if pruning is None:
+            return
+        rules = [
+            name
+            for name in ("monotone", "interactions")
+            if getattr(self.learner, name, None) is not None
+        ]
+        if rules and not pruning.only_cuts:
+            raise ValueError(
+                f"{type(pruning).__name__} does more than cut subtrees off (new tests, "
+                f"raised subtrees or other counts), which may break {rules[0]}; take "
+                "'cost_complexity' or 'reduced_error', or raising=False, or rivals=()"
+            )
+        if has_costs and pruning.adds_features:
+            raise ValueError(
+                f"{type(pruning).__name__} puts tests over all features in place of "
+                "subtrees and does not look at feature_costs; give it rivals=()"
+            )
+
+    def constraints(
+        self, schema: Schema, n_classes: int, smoothing: Any
+    ) -> Constraints | None:
+        """What the tests of the learner keep, if everything else lets it hold."""
+        found = self.learner.constraints(schema)
+        if found is not None and found.monotone:
+            if n_classes > 2:
+                raise ValueError(
+                    f"monotone needs two classes or a numeric target, y has {n_classes} "
+                    "classes"
+                )
+            if not self.leaves.plain or smoothing is not None:
+                raise ValueError(
+                    "models in leaves and smoothing would break monotone answers: take "
+                    "plain leaves and smoothing=None"
+                )
+        return found
+
+    def feature_costs(
+        self, given: Any, schema: Schema, learners: Registry
+    ) -> NDArray[np.float64] | None:
+        """What each of the user's columns costs, in their order."""
+        if given is None:
+            return None
+        if not self.learner.uses_costs:
+            able = [name for name, cls in learners.items() if cls.uses_costs]
+            raise ValueError(
+                f"{type(self.learner).__name__} does not look at feature_costs; these "
+                f"learners do: {', '.join(able) or 'none'}"
+            )
+        names = list(schema.inputs)
+        if isinstance(given, dict):
+            for name in given:
+                if name not in names:
+                    raise ValueError(unknown("feature in feature_costs", name, names))
+            given = [given.get(name, 0.0) for name in names]
+        costs = np.asarray(given, dtype=np.float64)
+        if costs.shape != (len(names),):
+            raise ValueError(
+                f"feature_costs has shape {costs.shape}; one cost a feature is needed, "
+                f"({len(names)},)"
+            )
+        if not (np.isfinite(costs).all() and (costs >= 0).all()):
+            raise ValueError("feature_costs must hold numbers of at least 0")
+        return costs

@@ -1,0 +1,100 @@
+"""Rows with what is predicted for them: what a tree is grown, pruned and tested on.
+
+A sample also keeps what is made of its rows once and read by many: their hashes, and the
+columns that tests over several of them see. Used by all that grows, refines, prunes or
+tests trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.table import Table
+from omnitree.growing.column_source import Quadratic, Source, Standardised
+from omnitree.growing.target import Target
+from omnitree.resampling.folds import deal, row_hash
+from omnitree.resampling.held_out import by_group
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Encoded rows with their target and weights.
+
+    Attributes
+    ----------
+    table : Table
+    target : Target
+    weight : float array (n,)
+    groups : int array (n,) or None
+        Rows of one group are held out together.
+    """
+
+    table: Table
+    target: Target
+    weight: NDArray[np.float64]
+    groups: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Codes of classes, or numbers."""
+        return self.target.y
+
+    def take(self, rows: NDArray) -> Sample:
+        """Some of the rows, in order."""
+        table = Table(self.table.values[rows], self.table.schema)
+        groups = self.groups_of(rows)
+        return Sample(table, self.target.take(rows), self.weight[rows], groups)
+
+    def part(self, rows: NDArray[np.intp]) -> Sample:
+        """As `take`, where other parts will be taken, too: they share what is sorted."""
+        taken = self.take(rows)
+        return replace(taken, table=replace(taken.table, part_of=(self.table, rows)))
+
+    def groups_of(self, rows: NDArray) -> NDArray[np.int64] | None:
+        """Groups of some rows, where there are any."""
+        return None if self.groups is None else self.groups[rows]
+
+    @property
+    def units(self) -> NDArray[np.float64]:
+        """Weights of the units of evidence: the rows or, where there are any, groups."""
+        return by_group(self.weight, self.groups)
+
+    def folds(self, n_folds: float, seed: int) -> NDArray[np.int64]:
+        """Fold of each row; see `deal`.
+
+        1 / share as `n_folds` puts that share of the rows into fold 0.
+        """
+        ties = self.weight, self.y
+        key, strata = row_hash(self.table, seed), self.target.strata()
+        return deal(key, strata, n_folds, seed, ties, self.groups)
+
+    def row_hash(self, seed: int) -> NDArray[np.uint64]:
+        """What the cells of each row hold, as a number; see `folds.py`."""
+        if seed not in self._hashes:
+            self._hashes[seed] = row_hash(self.table, seed)
+        return self._hashes[seed]
+
+    @cached_property
+    def _hashes(self) -> dict[int, NDArray[np.uint64]]:
+        return {}
+
+    @cached_property
+    def standardised(self) -> Standardised:
+        """The encoded columns of the table, in units of their own deviations."""
+        return Standardised.of(self.table, self.weight)
+
+    @cached_property
+    def _quadratic(self) -> Quadratic:
+        return Quadratic.of(self.standardised, self.table)
+
+    def source(self, expansion: str) -> Source:
+        """Columns for linear tests, made when a learner first asks."""
+        return self.standardised if expansion == "linear" else self._quadratic

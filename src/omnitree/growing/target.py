@@ -1,0 +1,220 @@
+"""What is predicted: the class of each row, or a number.
+
+A target belongs to some rows and knows what a node needs of them, whatever the task:
+statistics that add up over parts of the rows, what a leaf answers, what answers lose, and
+how folds are stratified. Nodes, prunings, leaves and held-out losses ask it, so they are
+written once for both tasks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.growing.criterion import Criterion
+from omnitree.tree.records import NodeRecord
+
+Floats = NDArray[np.float64]
+
+
+class Target(ABC):
+    """What is predicted for each of some rows.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    y : array (n,)
+        Codes of classes, or numbers.
+    classes : array
+        The classes in the order of their codes; none where numbers are predicted.
+    costs : float array (n_classes, n_classes) or None
+        What an answer (column) costs for a row of a class (line); None: all alike.
+    criterion : Criterion or None
+        What numbers lose by a wrong answer.
+    """
+
+    task: str
+    classes: NDArray[Any]
+    costs: Floats | None
+    criterion: Criterion | None
+
+    @property
+    @abstractmethod
+    def y(self) -> NDArray[Any]:
+        """Codes of classes as int32, or numbers as float64."""
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 where numbers are predicted."""
+        return len(self.classes)
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as a tree records them."""
+        return tuple(self.classes.tolist())
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether all rows have the same value."""
+        return len(self) == 0 or bool(self.y.min() == self.y.max())
+
+    @abstractmethod
+    def take(self, rows: NDArray) -> Target:
+        """The target of some of the rows."""
+
+    def without_costs(self) -> Target:
+        """The same, with all wrong answers alike."""
+        return self
+
+    @abstractmethod
+    def strata(self) -> NDArray[np.int32]:
+        """Codes of what folds are to have equal shares of."""
+
+    @abstractmethod
+    def statistics(self, weight: Floats) -> Floats:
+        """What nodes are judged by; that of parts adds up to that of the whole."""
+
+    @abstractmethod
+    def statistics_by(
+        self, branch: NDArray[np.intp], n_branches: int, weight: Floats
+    ) -> Floats:
+        """Statistics of the rows of each branch, (branches, statistics)."""
+
+    @abstractmethod
+    def total(self, statistics: Floats) -> float:
+        """Weight of the rows with these statistics, one or several (..., statistics)."""
+
+    @abstractmethod
+    def answer(self, weight: Floats) -> float:
+        """What a leaf answers: the share of the second class, or a number."""
+
+    @abstractmethod
+    def losses(self, outputs: Floats) -> Floats:
+        """What each row loses by an answer: class probabilities (n, K), or (n, 1)."""
+
+    @abstractmethod
+    def record(self, parent: int, weight: Floats, statistics: Floats) -> NodeRecord:
+        """A node of these rows as it goes into the tree, without its test."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget(Target):
+    """Classes, by their codes; the statistics are class counts.
+
+    Examples
+    --------
+    >>> target = ClassTarget(np.array([0, 1, 1], dtype=np.int32), np.array(["a", "b"]))
+    >>> target.statistics(np.array([1.0, 2.0, 0.5]))
+    array([1. , 2.5])
+    """
+
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+    costs: Floats | None = None
+    task = "classification"
+    criterion = None
+
+    @property
+    def y(self) -> NDArray[np.int32]:
+        return self.codes
+
+    def take(self, rows: NDArray) -> ClassTarget:
+        return ClassTarget(self.codes[rows], self.classes, self.costs)
+
+    def without_costs(self) -> ClassTarget:
+        return replace(self, costs=None)
+
+    def strata(self) -> NDArray[np.int32]:
+        return self.codes
+
+    def statistics(self, weight: Floats) -> Floats:
+        counts = np.bincount(self.codes, weights=weight, minlength=len(self.classes))
+        return counts.astype(np.float64)
+
+    def statistics_by(self, branch, n_branches, weight):
+        k = len(self.classes)
+        flat = np.bincount(branch * k + self.codes, weight, n_branches * k)
+        return flat.astype(np.float64).reshape(n_branches, k)
+
+    def total(self, statistics: Floats) -> float:
+        return float(statistics.sum())
+
+    def answer(self, weight: Floats) -> float:
+        counts = self.statistics(weight)
+        return float(counts[1] / counts.sum())
+
+    def losses(self, outputs: Floats) -> Floats:
+        if self.costs is None:
+            return (outputs.argmax(axis=1) != self.codes).astype(np.float64)
+        return self.costs[self.codes, (outputs @ self.costs).argmin(axis=1)]
+
+    def record(self, parent: int, weight: Floats, statistics: Floats) -> NodeRecord:
+        return NodeRecord(parent, statistics)
+
+
+@dataclass(frozen=True, eq=False)
+class NumericTarget(Target):
+    """Numbers; the statistics are weight, sum and sum of squares.
+
+    Examples
+    --------
+    >>> from omnitree.growing.criterion import SquaredError
+    >>> target = NumericTarget(np.array([1.0, 2.0, 4.0]), SquaredError())
+    >>> target.statistics(np.array([1.0, 2.0, 1.0])), target.answer(np.ones(3))
+    (array([ 4.,  9., 25.]), 2.3333333333333335)
+    """
+
+    values: Floats
+    criterion: Criterion
+    task = "regression"
+    classes = np.empty(0)
+    costs = None
+
+    @property
+    def y(self) -> Floats:
+        return self.values
+
+    def take(self, rows: NDArray) -> NumericTarget:
+        return NumericTarget(self.values[rows], self.criterion)
+
+    def strata(self) -> NDArray[np.int32]:
+        return np.zeros(len(self.values), dtype=np.int32)
+
+    def statistics(self, weight: Floats) -> Floats:
+        sums = weight * self.values
+        return np.array([weight.sum(), sums.sum(), sums @ self.values])
+
+    def statistics_by(self, branch, n_branches, weight):
+        sums = weight * self.values
+        terms = weight, sums, sums * self.values
+        columns = [np.bincount(branch, term, n_branches) for term in terms]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    def total(self, statistics: Floats) -> float:
+        return float(statistics[..., 0].sum())
+
+    def answer(self, weight: Floats) -> float:
+        return float(self.criterion.constant(self.values, weight))
+
+    def losses(self, outputs: Floats) -> Floats:
+        return self.criterion.losses(self.values - outputs[:, 0])
+
+    def loss(self, answer: float, weight: Floats) -> float:
+        """What all rows lose by one answer."""
+        return float(weight @ self.criterion.losses(self.values - answer))
+
+    def record(self, parent: int, weight: Floats, statistics: Floats) -> NodeRecord:
+        value = statistics[:1]
+        if not len(self):
+            return NodeRecord(parent, value, constant=0.0, loss=0.0)
+        constant = self.answer(weight)
+        return NodeRecord(
+            parent, value, constant=constant, loss=self.loss(constant, weight)
+        )
