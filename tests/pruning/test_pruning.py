@@ -151,10 +151,18 @@ def test_pessimistic_by_its_formula(allowed, rng):
         naive.assert_same_nodes(ours, naive.cut_nodes(nodes, frozenset(cut)))
 
 
-def test_cross_validated_pruning_belongs_into_fit():
-    clf = TreeClassifier().fit([[1], [2], [3]], [0, 0, 1])
-    with pytest.raises(ValueError, match="belongs into fit"):
-        clf.prune("cost_complexity", [[1]], [0])
+def test_cost_complexity_takes_given_rows_in_the_place_of_folds(rng):
+    sample = random_sample(rng, n=90, d=4, k=2, symbols=0.0, weight="one")
+    X, y = sample.values, sample.y
+    folds, share = CostComplexity(), CostComplexity(folds=0)
+    fitted = [
+        TreeClassifier(pruning=pruning, random_state=0)
+        .fit(X[:60], y[:60], prune_set=(X[60:], y[60:]))
+        .tree_
+        for pruning in (folds, share)
+    ]
+    later = TreeClassifier().fit(X[:60], y[:60]).prune(folds, X[60:], y[60:]).tree_
+    assert shape(fitted[0]) == shape(fitted[1]) == shape(later)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "reduced"])

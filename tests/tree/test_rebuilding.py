@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.samples import sample_of
+from tests.samples import sample_of as rows_of
 from tests.tables import random_sample, random_weight
 from tests.trees import SCHEMA, random_model, random_rows, random_test, random_tree
 
@@ -24,7 +24,7 @@ def sample_of(rng, n=60, k=3, gaps=0.3):
     """Rows for the random trees, many with missing values."""
     values = random_rows(rng, n, gaps=gaps)
     y = rng.integers(k, size=n).astype(np.int32)
-    return sample_of(Table(values, SCHEMA), y, random_weight(rng, n), k)
+    return rows_of(Table(values, SCHEMA), y, random_weight(rng, n), k)
 
 
 def naive_counts(tree: Tree, rows: Sample) -> np.ndarray:
@@ -80,7 +80,7 @@ def test_counts_are_those_of_one_row_at_a_time(seed):
 def test_a_tree_keeps_the_counts_it_was_grown_with(learner, missing, rng):
     for symbols in (0.0, 0.5):
         sample = random_sample(rng, n=80, d=4, gaps=0.2, symbols=symbols)
-        rows = sample_of(sample.table, sample.y, sample.weight)
+        rows = rows_of(sample.table, sample.y, sample.weight)
         clf = TreeClassifier(learner, missing=missing, random_state=0)
         tree = clf.fit(sample.frame, sample.y, sample_weight=sample.weight).tree_
         if missing == "filled" and learner == "linear":
