@@ -51,12 +51,12 @@ FIT = {
     "an infinity": (
         lambda: fit(np.where(X == 3, np.inf, X)),
         ValueError,
-        "'x0'.*infinity.*row 3",
+        "'x0'.*infinite.*row 3",
     ),
     "a negative infinity": (
         lambda: fit(np.where(X == 3, -np.inf, X)),
         ValueError,
-        "infinity",
+        "infinite",
     ),
     "one dimension": (lambda: fit(np.arange(8.0)), ValueError, "2D array"),
     "three dimensions": (lambda: fit(np.zeros((8, 1, 1))), ValueError, "dim"),
@@ -96,37 +96,41 @@ FIT = {
         ValueError,
         "1d array",
     ),
-    "y with None": (lambda: fit(y=[None, *"aabbcc", "a"]), ValueError, "gap in row 0"),
+    "y with None": (
+        lambda: fit(y=[None, *"aabbcc", "a"]),
+        ValueError,
+        "missing value in row 0",
+    ),
     "y with NaN": (lambda: fit(y=[*Y[:7], NAN]), ValueError, "y contains NaN"),
     "y with NaN among words": (
         lambda: fit(y=np.array([*"aaaabbb", NAN], dtype=object)),
         ValueError,
-        "gap in row 7",
+        "missing value in row 7",
     ),
     "y with pandas' NA": (
         lambda: fit(y=pd.Series([*"aaaabbb", pd.NA], dtype=object)),
         ValueError,
-        "gap in row 7",
+        "missing value in row 7",
     ),
     "y with pandas' NaT": (
         lambda: fit(y=np.array([*"aaaabbb", pd.NaT], dtype=object)),
         ValueError,
-        "gap in row 7",
+        "missing value in row 7",
     ),
     "y with a null in pandas": (
         lambda: fit(y=pd.Series([*"aaaabbb", None])),
         ValueError,
-        "gap in row 7",
+        "missing value in row 7",
     ),
     "y with a null among pandas' integers": (
         lambda: fit(y=pd.Series([*Y[:7], None], dtype="Int64")),
         ValueError,
-        "gap|NaN",
+        "missing|NaN",
     ),
     "y with a null in polars": (
         lambda: fit(y=pl.Series([*"aaaabbb", None])),
         ValueError,
-        "gap in row 7",
+        "missing value in row 7",
     ),
     "y infinite": (lambda: fit(y=[*Y[:7], np.inf]), ValueError, "infinity"),
     "y continuous": (lambda: fit(y=X[:, 0] + 0.1), ValueError, "Unknown label type"),
@@ -154,12 +158,12 @@ FIT = {
     "weights with NaN": (
         lambda: fit(sample_weight=[NAN] + [1] * 7),
         ValueError,
-        "gaps",
+        "missing",
     ),
     "weights infinite": (
         lambda: fit(sample_weight=[np.inf] + [1] * 7),
         ValueError,
-        "infin",
+        "finite",
     ),
     "weights are words": (
         lambda: fit(sample_weight=["a"] * 8),
@@ -389,7 +393,7 @@ def test_front_door_says_the_same():
     for X2, y2, message in (
         ([[1.0]], [0], "two rows"),
         (np.full((8, 2), NAN), Y, "All cells"),
-        (np.where(X == 3, np.inf, X), Y, "infinity"),
+        (np.where(X == 3, np.inf, X), Y, "infinite"),
         (X, None, "OmniTreeClassifier requires y"),
         (X, [0] * 8, "one class"),
     ):
@@ -416,7 +420,7 @@ def test_predict_says_what_is_wrong(method):
         run(np.zeros((4, 3)))
     with pytest.raises(ValueError, match="0 sample"):
         run(FRAME[:0])
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match="infinite"):
         run(FRAME.assign(a=np.inf))
     with pytest.raises(ValueError, match="2D array"):
         run(np.zeros(2))
@@ -434,7 +438,7 @@ def test_not_fitted(method):
         TreeClassifier().prune("pessimistic", X, Y)
 
 
-def test_unseen_symbols_and_other_types_are_gaps():
+def test_unseen_categories_and_other_types_are_missing():
     clf = TreeClassifier().fit(FRAME, Y)
     odd = pd.DataFrame({"a": [1.0, 6.0], "b": ["z", None]})
     assert clf.predict(odd).tolist() == [0, 1]
@@ -457,7 +461,7 @@ def test_prune_says_what_is_wrong(name):
         (X, Y + 1, "lack: 2"),
         (X, Y[:3], "inconsistent"),
         (np.zeros((8, 2)), Y, "expecting 1 features"),
-        (X, [None] * 8, "gap"),
+        (X, [None] * 8, "missing value"),
         (X, None, "y"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):

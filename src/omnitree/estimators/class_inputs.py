@@ -81,13 +81,13 @@ def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.in
 
 
 def check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Class labels as an array without gaps."""
+    """Class labels as an array without missing values."""
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
         bad = [i for i, v in enumerate(labels) if is_missing(v)]
         if bad:
             raise ValueError(
-                f"y has a gap in row {bad[0]}: drop the rows without a label first"
+                f"y has a missing value in row {bad[0]}: drop rows without a label first"
             )
         kinds = {str if isinstance(v, str) else type(v) for v in labels}
         if str in kinds and len(kinds) > 1:

@@ -1,8 +1,8 @@
 """The classifiers: validate, encode, grow, prune; then predict.
 
 `TreeClassifier` is composed of parts, given as names or objects, so that `GridSearchCV` can
-search inside them. `OmniTreeClassifier` is the front door, with nothing to choose. What they
-share with the regressors is in `base.py`.
+search inside them. `OmniTreeClassifier` is the default classifier and needs no settings.
+What they share with the regressors is in `base.py`.
 """
 
 from __future__ import annotations
@@ -123,10 +123,10 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         Parameters
         ----------
         pruning : str or Pruning
-            A method that reads the tree or held-out rows; error-based and significance
-            pruning and the like read the class counts that `X`, `y` give it.
+            A method that uses the tree or held-out rows. Methods based on class counts,
+            such as error-based and significance pruning, use the counts of `X` and `y`.
         X, y
-            The rows to prune on, by name or position as in `predict`.
+            The rows to prune on, in the same form as for `predict`.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class shares of each row's leaf, smoothed if `smoothing` says so.
 
-        A row that a gap divides gets the mean over its leaves.
+        A row divided by a missing value gets the weighted mean over its leaves.
         """
         table = self._encode(X)
         return self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
@@ -250,20 +250,21 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         return describe(self.tree_.to_dict(), standardised, shares, full, labels)
 
     def explain(self, row: Any, max_changes: int = 3) -> Explanation:
-        """Why one row gets its answer, and what would change it.
+        """Explain the prediction for one row, and what would change it.
 
         Parameters
         ----------
         row : dict, Series, sequence of cells, or table of one row
         max_changes : int, default=3
-            Most features that the counterfactual may change.
+            Maximum number of features that the counterfactual may change.
 
         Returns
         -------
         Explanation
-            The path, each test with what every feature adds to it and the margin to the
-            other side, what happened to gaps, and the smallest change found that gives
-            another class, checked by predicting it. Prints as text.
+            The path of the row, with the contribution of every feature to each test, the
+            distance to the other branch and the treatment of missing values; and the
+            smallest change found that gives another class, verified by `predict`. Prints as
+            text.
 
         Examples
         --------
@@ -293,52 +294,52 @@ class TreeClassifier(_BaseTreeClassifier):
     Parameters
     ----------
     learner : str or SplitLearner, default="univariate"
-        Finds the test of a node.
+        Finds the test of each node.
     stopping : str or Stopping, default="pure"
-        When a node stays a leaf.
+        Decides when a node becomes a leaf.
     pruning : str, Pruning or None, default=None
-        What is cut after growing.
+        Method of pruning the grown tree; None does not prune.
     missing : str or MissingPolicy, default="mean"
-        How rows with a gap go on: "mean", "filled", "fractional" or "surrogate".
+        What to do with missing values: "mean", "filled", "fractional" or "surrogate".
     leaves : str or Leaves, default="majority"
-        What a leaf answers: the class shares of its training rows, or a "logistic" model.
+        How leaves predict: by the class shares of their training rows ("majority") or by a
+        "logistic" model.
     smoothing : None, "laplace" or float, default=None
-        Of the class shares in leaves: none, Laplace's, or an m-estimate with this m.
-        Models in leaves are not smoothed.
+        Smoothing of the class shares in leaves: none, Laplace's, or an m-estimate with
+        this m. Models in leaves are not smoothed.
     class_weight : dict, "balanced" or None
-        Weights of the classes, times `sample_weight`.
+        Class weights, which multiply `sample_weight`.
     cost_matrix : array of shape (n_classes, n_classes), dict of dicts or None
-        What a wrong answer costs: ``cost_matrix[i, j]`` that of class j for a row of class
-        i, in the order of `classes_`, or ``{true: {answer: cost}}``; 0 on the diagonal.
-        The answer is then the class of least expected cost; probabilities stay what they
-        are. Pruning by cost-complexity and reduced errors and the contest of the front
-        door add up costs, the other methods count errors as ever.
+        Misclassification costs: ``cost_matrix[i, j]`` is the cost of predicting class j for
+        a row of class i, in the order of `classes_`; or ``{true: {predicted: cost}}``. The
+        diagonal is 0. The prediction is then the class with the lowest expected cost;
+        probabilities do not change. Cost-complexity pruning, reduced-error pruning and
+        `Contest` use the costs; the other methods count errors.
     altered_priors : bool, default=False
-        With a `cost_matrix`: find the tests with each class weighing as much as its
-        errors cost on average (Breiman et al. 1984, section 4.4). The counts in the tree,
-        and with them probabilities and pruning, are those of the rows as they are.
+        With a `cost_matrix`: weight each class by the average cost of its errors when
+        searching for tests (Breiman et al. 1984, section 4.4). The counts in the tree, and
+        therefore probabilities and pruning, are not affected.
     feature_costs : array of shape (n_features,), dict or None
-        What it costs to know a feature; a dict names features, the others are free.
-        Learners that look at it prefer cheap tests among equally good ones, and a feature
-        is paid once on a path.
+        Cost of measuring each feature; features that a dict does not name are free.
+        Learners that support it prefer cheap tests. A feature is paid for once per path.
     max_depth, max_leaves : int, optional
-        Limits of the tree; with `max_leaves` the best nodes are split first.
+        Limits on the size of the tree; with `max_leaves`, the best nodes are split first.
     max_seconds : float, optional
-        Growing stops after this time and keeps what it has.
+        Stop growing after this time and keep the tree grown so far.
     random_state : int, RandomState or None
-        Seed of everything random: held-out rows, folds, random attribute choice.
+        Seed for held-out rows, folds and random choices of features.
     n_jobs : int or None
-        Threads for prediction and for the folds of cross-validated pruning; the result
-        does not depend on it.
+        Number of threads for prediction and for the folds of cross-validated pruning. It
+        does not affect the result.
     verbose : int, default=0
-        1 shows a progress bar.
+        Set to 1 to show a progress bar.
 
     Attributes
     ----------
     tree_ : Tree
     classes_ : ndarray
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the training data had names
+    feature_names_in_ : ndarray of str, if the training data had names
 
     Examples
     --------
@@ -393,36 +394,36 @@ class TreeClassifier(_BaseTreeClassifier):
 
 
 class OmniTreeClassifier(_BaseTreeClassifier):
-    """The default classifier: a small, accurate tree with nothing to choose.
+    """The default classifier: a small, accurate tree without any settings.
 
-    A univariate tree as CART grows it (Gini, subsets of categories, surrogates for missing
-    values) is cut back by cross-validation. Then, from the root down, one test over all
-    features, linear or quadratic, with a branch for each class, takes the place of every
-    subtree that it beats on held-out rows (`omnitree.pruning.Contest`; the preset `omni` is
-    the same). It keeps only the weights that held-out rows miss, or ten a sum. Each such
-    node remembers the held-out losses of its candidates, and `describe` shows them. A tree
-    that is not clearly better than a single leaf becomes one.
+    A univariate tree is grown as in CART (Gini, subsets of categories, surrogates for
+    missing values) and pruned by cross-validation. Then, from the root down, each subtree
+    is replaced by a single linear or quadratic test with one branch per class, wherever
+    that has a lower held-out error (`Contest`; the preset `omni` is the same). Such a test
+    is made sparse: weights are removed as long as the held-out error does not rise, down to
+    ten per sum. Each such node keeps the held-out losses of its candidates, which `describe`
+    shows. A tree that is not clearly better than a single leaf becomes one.
 
-    Probabilities come from the model that placed the row: below a test over many features
-    they are the softmax of its scores, calibrated on held-out rows. Class shares of other
-    leaves are shrunken towards those of their parents, as far as held-out rows advise.
+    Below a test over many features, probabilities are the softmax of its scores, calibrated
+    on held-out rows. In other leaves they are class shares, shrunk towards those of the
+    parent by an amount chosen on held-out rows.
 
     Parameters
     ----------
     optimise : {"error", "cost", "log_loss"} or None, default=None
-        The held-out loss that decides how large the tree is and which tests it has: wrong
-        answers, what they cost, or how unlikely the true classes were. None: "cost" if
-        there is a `cost_matrix`, else "error". Where errors, or costs, do not differ by
-        more than a standard error, log loss decides.
+        The held-out loss that decides the size of the tree and its tests: the error rate,
+        the costs, or the log loss. None means "cost" if there is a `cost_matrix`, else
+        "error". If errors or costs differ by no more than a standard error, the log loss
+        decides.
     class_weight, cost_matrix
         As for `TreeClassifier`.
     feature_costs : array of shape (n_features,), dict or None
         As for `TreeClassifier`.
     monotone, interactions
-        As for `omnitree.learners.Univariate`. With any of these three the tree stays
-        univariate, since a test over all features pays for all and keeps no such rule, and
-        there are no surrogates for missing values. With `monotone`, leaves answer their
-        plain class shares.
+        As for `omnitree.learners.Univariate`. With any of these three, the tree stays
+        univariate, because a test over all features would pay for all of them and cannot
+        keep such a constraint, and there are no surrogates for missing values. With
+        `monotone`, leaves predict their plain class shares.
     max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
         As for `TreeClassifier`.
 

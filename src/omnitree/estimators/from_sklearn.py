@@ -34,7 +34,8 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
     Returns
     -------
     TreeClassifier or TreeRegressor
-        It predicts what `estimator` does, gaps included; probabilities up to rounding.
+        It predicts the same as `estimator`, also for missing values; probabilities are
+        equal up to rounding.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def _decrease(tree: Any, node: int) -> float:
 
 def _as_double(threshold: float) -> float:
     """The largest double that float32 rounds to a number of at most `threshold`."""
-    if math.isinf(threshold):  # all present cells on one side, gaps on the other
+    if math.isinf(threshold):  # present values on one side, missing ones on the other
         return math.copysign(sys.float_info.max, threshold)
     low = np.float32(threshold)
     if float(low) > threshold:

@@ -2,10 +2,10 @@
 
 The gain of a test is the decrease of the Gini impurity (of the loss, in a tree for numbers)
 from its node to the branches, as if they were leaves without models. The gain of a node's
-model is what it takes off that node's: the Gini impurity is the Brier score of class shares,
-so a model of classes is measured by its Brier score. Gains along a tree therefore add up to
-what the whole tree explains, with or without models. `tree.importance` divides each by
-feature. Used by the estimators at the end of a fit.
+model is what it takes off that node's: the Gini impurity is the Brier score of class
+shares, so a model of classes is measured by its Brier score. Gains along a tree therefore
+add up to what the whole tree explains, with or without models. `tree.importance` divides
+each by feature. Used by the estimators at the end of a fit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from omnitree.tree.importance import Amounts, Moments, gini, shares, times
 from omnitree.tree.tree import LEAF, Tree
 
 # Of more rows in a node, every second, third ... one says how much its columns vary: the
-# deviations are then known to about a part in a hundred, and the fit does not wait for them.
+# deviations are then known to about a part in a hundred, and the fit does not wait for
+# them.
 ENOUGH = 4096
 
 

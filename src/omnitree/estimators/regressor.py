@@ -1,7 +1,7 @@
-"""The regressors: trees for a numeric target, with the face of the classifiers.
+"""The regressors: trees for a numeric target, with the interface of the classifiers.
 
-`TreeRegressor` is composed of parts, `OmniTreeRegressor` is the front door. What they share
-with the classifiers is in `base.py`.
+`TreeRegressor` is composed of parts, `OmniTreeRegressor` is the default regressor. What
+they share with the classifiers is in `base.py`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """What each row's leaf answers: its constant, or its linear model.
 
-        A row that a gap divides gets the mean over its leaves.
+        A row divided by a missing value gets the weighted mean over its leaves.
         """
         table = self._encode(X)
         return self.tree_.predict_value(table, self.tree_.outputs, self.n_jobs)[:, 0]
@@ -90,13 +90,13 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
     def explain(
         self, row: Any, max_changes: int = 3, goal: str | None = None
     ) -> Explanation:
-        """Why one row gets its answer, and what would change it.
+        """Explain the prediction for one row, and what would change it.
 
         Parameters
         ----------
         row : dict, Series, sequence of cells, or table of one row
         max_changes : int, default=3
-            Most features that the counterfactual may change.
+            Maximum number of features that the counterfactual may change.
         goal : str, optional
             What the counterfactual is to reach: "above 12.5" or "below 12.5". Without it,
             another leaf's answer that differs by more than the spread of the row's leaf.
@@ -105,8 +105,8 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         -------
         Explanation
             The path, each test with what every feature adds to it and the margin to the
-            other side, what happened to gaps, and the smallest change found that reaches
-            the goal, checked by predicting it. Prints as text.
+            other branch, what happened to missing values, and the smallest change that
+            reaches the goal, checked by predicting it. Prints as text.
         """
         return self._explain(row, max_changes, goal=goal)
 
@@ -124,31 +124,31 @@ class TreeRegressor(BaseTreeRegressor):
     criterion : str or Criterion, default="squared_error"
         What tests, leaves and pruning make small: "squared_error" or "absolute_error".
     stopping : str or Stopping, default="pure"
-        When a node stays a leaf.
+        Decides when a node becomes a leaf.
     leaves : str or Leaves, default="constant"
-        What a leaf answers: a "constant", or a "ridge" model where that is better. Tests
-        are searched for the leaves that there will be.
+        How leaves predict: by a "constant", or by a "ridge" model where that is better.
+        The search for tests takes the kind of leaves into account.
     pruning : str, Pruning or None, default=None
-        What is cut after growing.
+        Method of pruning the grown tree; None does not prune.
     missing : str or MissingPolicy, default="mean"
-        How rows with a gap go on: "mean", "filled", "fractional" or "surrogate".
+        What to do with missing values: "mean", "filled", "fractional" or "surrogate".
     max_depth, max_leaves : int, optional
-        Limits of the tree; with `max_leaves` the best nodes are split first.
+        Limits on the size of the tree; with `max_leaves`, the best nodes are split first.
     max_seconds : float, optional
-        Growing stops after this time and keeps what it has.
+        Stop growing after this time and keep the tree grown so far.
     random_state : int, RandomState or None
-        Seed of everything random: held-out rows and folds.
+        Seed for held-out rows and folds.
     n_jobs : int or None
-        Threads for prediction and for the folds of cross-validated pruning; the result
-        does not depend on it.
+        Number of threads for prediction and for the folds of cross-validated pruning. It
+        does not affect the result.
     verbose : int, default=0
-        1 shows a progress bar.
+        Set to 1 to show a progress bar.
 
     Attributes
     ----------
     tree_ : Tree
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the training data had names
+    feature_names_in_ : ndarray of str, if the training data had names
 
     Examples
     --------
@@ -195,26 +195,26 @@ class TreeRegressor(BaseTreeRegressor):
 
 
 class OmniTreeRegressor(BaseTreeRegressor):
-    """The front door: a small tree for a numeric target, with nothing to choose.
+    """The default regressor: a small, accurate tree without any settings.
 
-    Two kinds of tree are grown: with constants in the leaves and tests on one feature, and
-    with linear models in the leaves and tests chosen at each node by BIC between univariate
-    ones and folds of two linear models (`REGRESSION_KINDS` of this module has them).
-    Cost-complexity pruning by five folds says how large each should be, and the same folds
-    say which of the two has the least loss: that one it is. A leaf has a linear model only
-    if leaving each row out in turn says that it is better than a constant. Under the
-    absolute error leaves hold constants, and the second kind has tests chosen among
-    univariate, sparse linear, linear and quadratic ones.
+    Two kinds of tree are grown: one with constant leaves and tests on one feature, and one
+    with linear models in the leaves, whose tests are chosen at each node by BIC between
+    univariate tests and tests that separate two linear models (see `REGRESSION_KINDS` in
+    this module). Both are pruned by cost-complexity with five folds, and the kind with the
+    lower loss on the same folds is kept. A leaf has a linear model only if its
+    leave-one-out error is lower than that of a constant. With the absolute error, leaves
+    are constant and the second kind chooses among univariate, sparse linear, linear and
+    quadratic tests.
 
     Parameters
     ----------
     criterion : str or Criterion, default="squared_error"
         "squared_error" or "absolute_error".
     max_rows : int, default=20000
-        Of more rows, a sample of so many finds and prunes the tests; the leaves are then
-        fitted to all rows.
+        If there are more rows, a sample of this size is used to find and prune the tests;
+        the leaves are then fitted on all rows.
     max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
-        As for `TreeRegressor`; `max_seconds` is for each tree that is grown.
+        As for `TreeRegressor`; `max_seconds` applies to each tree that is grown.
 
     Attributes
     ----------
@@ -317,7 +317,7 @@ REGRESSION_KINDS: dict[bool, dict[str, Parts]] = {
 
 
 def check_target(y: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """A numeric target as an array without gaps."""
+    """A numeric target as an array without missing values."""
     values = column_or_1d(y, warn=True)
     if values.dtype.kind not in "iufbO":
         raise ValueError(

@@ -34,7 +34,7 @@ def check_weights(n_rows: int, sample_weight: ArrayLike | None) -> NDArray[np.fl
             f"({n_rows},)"
         )
     if not np.isfinite(weight).all():
-        raise ValueError("sample_weight has gaps or infinities; give numbers")
+        raise ValueError("sample_weight must be finite numbers, none missing")
     if (weight < 0).any():
         raise ValueError("sample_weight is negative somewhere; weights start at 0")
     if not (weight > 0).any():

@@ -1,8 +1,8 @@
 """Looking at a fitted tree: pictures, the explorer, and the notebook's view of it.
 
-`Showing` is what the estimators inherit. It gathers what is to be shown, the public tree and
-the rows with their ways through it, and hands that to `omnitree.export`, which knows nothing
-of estimators.
+`Showing` is what the estimators inherit. It gathers what is to be shown, the public tree
+and the rows with their ways through it, and hands that to `omnitree.export`, which knows
+nothing of estimators.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Showing:
         ----------
         X : array, data frame or list of rows
             Gives the range of the picture. Features that are not drawn are held at their
-            median (numbers) or most frequent symbol.
+            median (numbers) or most frequent category.
         y : array, optional
             Classes of the rows, for their colours.
         features : pair of int or str, optional
