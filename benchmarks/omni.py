@@ -1,4 +1,4 @@
-"""The front door beside other single trees, fold by fold.
+"""OmniTreeClassifier beside other single trees, fold by fold.
 
 Numeric data sets of a folder (`--shared`, with `data/`), 5x2 folds
 (`StratifiedKFold(2, shuffle=True, random_state=0..4)` in file order), gaps filled with
@@ -19,7 +19,7 @@ imports omnitree only where a preset is asked for, and runs in any environment.
     python benchmarks/omni.py --store omni.csv rivals.csv older.csv \
         --report benchmarks/results/omni.md
 
-How the defaults of `omni` were found is told in `benchmarks/results/README.md`.
+How the defaults of `omni` were found is described in `benchmarks/results/README.md`.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ def report(args: argparse.Namespace) -> None:
     sets, methods = common(table)
     some, error = ranked(table, sets, methods)
     lines = [
-        "# The front door beside other single trees",
+        "# OmniTreeClassifier beside other single trees",
         "\nNumeric data sets, 5x2 folds, one thread. Made by `benchmarks/omni.py`, which "
         "says how. Error in percent; leaves, parameters and CPU seconds of a fit are means "
         "over the data sets. Slowest fit of `omni` against scikit-learn's CART with "

@@ -2,7 +2,7 @@
 A tree in five minutes
 ======================
 
-Fit the front door, read the tree, ask why one row gets its answer, and keep the model.
+Fit the default classifier, read the tree, explain a prediction, and save the model.
 """
 
 # %%
@@ -26,24 +26,24 @@ clf = OmniTreeClassifier(random_state=0).fit(X_train, y_train)
 print(f"{clf.score(X_test, y_test):.1%} of new rows right")
 
 # %%
-# The tree in words. Each node is as complex as its data needs, and where several kinds
-# of test were tried a line says why this one was taken.
+# The tree as text. Each node is as complex as its data require; where several kinds of
+# test were tried, a line says why this one was chosen.
 
 print(clf.describe())
 
 # %%
-# And as a picture.
+# And as a plot.
 
 clf.plot()
 
 # %%
-# Why does one flower get its species, and what would have to be different?
+# Why is this flower assigned to its species, and what would change the prediction?
 
 print(clf.explain(X_test.iloc[7]))
 
 # %%
-# A model is a JSON file, without pickle. ``to_html`` writes the explorer: one page for
-# the browser, without any network, to unfold the tree, follow rows and try values.
+# Models are saved as JSON, without pickle. ``to_html`` writes the explorer: a page for the
+# browser that works offline, to unfold the tree, follow rows and try values.
 
 with TemporaryDirectory() as folder:
     save(clf, f"{folder}/model.json")

@@ -28,8 +28,8 @@ y = np.where(
 
 # %%
 # `uni`, `lin` and `qua` are the trees of Yıldız and Alpaydın with one kind of node. The
-# front door takes univariate cuts and puts a line or a curve where held-out rows say
-# that it does better than what stood there.
+# default classifier starts with univariate cuts and replaces them by a line or a curve
+# where that lowers the held-out error.
 
 trees = {name: presets.make(name, random_state=0) for name in ("uni", "lin", "qua")}
 trees["omni"] = OmniTreeClassifier(random_state=0)
@@ -40,8 +40,7 @@ for (name, tree), ax in zip(trees.items(), axes.flat, strict=True):
     ax.set_title(f"{name}: {', '.join(kinds)}", fontsize=10)
 
 # %%
-# How many numbers does each tree have to remember, and how often is it wrong on new
-# rows?
+# How many parameters does each tree have, and what is its error on new rows?
 
 for name, tree in trees.items():
     error = 1 - cross_val_score(tree, X, y, cv=5).mean()

@@ -21,35 +21,35 @@ clf = presets.make("ldt", random_state=0).fit(X, y)
 print(clf.describe())
 
 # %%
-# The weights belong to features in different units, so their sizes say little. With
-# ``standardised=True`` each is the weight of the feature in units of its standard
-# deviation: now the largest one counts most. Long sums show their largest terms;
-# ``full=True`` shows all.
+# The features have different units, so the sizes of their weights say little. With
+# ``standardised=True`` each weight is that of the feature in units of its standard
+# deviation, and the largest weight has the largest effect. Long sums show their largest
+# terms; ``full=True`` shows all.
 
 print(clf.describe(standardised=True))
 
 # %%
-# What the test sees of the training rows: where the classes lie along the sum, and the
-# cut.
+# The training rows as the test sees them: the distribution of each class along the sum,
+# and the cut.
 
 clf.plot_node(0, X, y)
 
 # %%
-# For one tumour, what each feature adds to the sum and how far it is from the other
-# side. The last line is the smallest change of a few features that gives another
-# answer, checked by predicting it.
+# For one tumour: the contribution of each feature to the sum, and the distance to the
+# other branch. The last line is the smallest change to a few features that gives another
+# prediction.
 
 print(clf.explain(X.iloc[20]))
 
 # %%
-# A sum of thirty terms that hang together is hard to defend. ``max_features_per_test``
-# asks for tests that can be read.
+# A sum of thirty correlated terms is hard to interpret. ``max_features_per_test`` limits
+# the number of features per test.
 
 short = presets.make("ldt", max_features_per_test=3, random_state=0).fit(X, y)
 print(short.describe())
 
 # %%
-# What does that cost? Both, on rows they have not seen:
+# How much accuracy does that cost? Both trees on new rows:
 
 for name, tree in (("all features", clf), ("three", short)):
     print(f"{name:12} {1 - cross_val_score(tree, X, y, cv=10).mean():.1%} wrong")

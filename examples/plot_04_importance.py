@@ -7,7 +7,7 @@ it is tested: near the root it decides for many rows, further down it refines.
 """
 
 # %%
-# Wines from three growers, told apart by C4.5, which tests one feature at a time ...
+# Wines from three growers, classified by C4.5, which tests one feature at a time ...
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
@@ -23,9 +23,9 @@ for ax, name in zip(axes, ("c4.5", "lmdt"), strict=True):
     ax.set_title(f"{name}: {clf.tree_.n_leaves} leaves")
 
 # %%
-# ... and by a linear machine decision tree, which weighs several at once: each feature gets
-# its part by weight times standard deviation among the rows of the node. The numbers are
-# those of ``feature_importances_``, as in scikit-learn.
+# ... and by a linear machine decision tree, which combines several: each feature gets a
+# share by weight times standard deviation among the rows of the node. The values are those
+# of ``feature_importances_``, as in scikit-learn.
 
 shares = dict(zip(X.columns, clf.feature_importances_.round(3).tolist(), strict=True))
 print({name: share for name, share in shares.items() if share})

@@ -27,14 +27,14 @@ found = Comparison(run(tasks, Store()))
 
 # %%
 # Errors, sizes and times, and the result of the 5x2cv test of each system against the
-# first. A `Store` with a file name keeps every fold, and a run that was killed goes on
-# there.
+# first. A `Store` with a file name saves every fold, so that an interrupted run can
+# resume.
 
 found.summary(("error", "leaves", "seconds"))
 
 # %%
 # Mean ranks over the data sets (Demšar 2006). A bar joins systems that Nemenyi's test
-# cannot tell apart: with so few data sets, it takes a lot to do so.
+# cannot distinguish; with so few data sets, only large differences are significant.
 
 scores = np.array(list(found.mean_scores("error").values()))
 critical_difference_diagram(scores, found.methods)

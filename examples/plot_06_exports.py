@@ -1,9 +1,9 @@
 """
-The same answers in SQL, C and ONNX
-===================================
+The same predictions in SQL, C and ONNX
+=======================================
 
-A tree that was accepted has to run where the data are. ``export`` writes it as code for
-other systems; here three of them answer for every row, and all agree with the library.
+Often a tree has to run where the data are. ``export`` writes it as code for other systems;
+here three of them predict every row, and all agree with the library.
 """
 
 # %%
@@ -51,7 +51,7 @@ print("SQL agrees:", (np.array(rows)[:, 0] == answers).all())
 
 # %%
 # **C**: one function, C99, without a library. Numbers and strings come in two arrays
-# with a place for each column; the comment at the top of the code says so.
+# with a place for each column, as the comment at the top of the code explains.
 
 with TemporaryDirectory() as folder:
     source = Path(folder, "tree.c")
@@ -84,6 +84,6 @@ print("its probabilities:", np.abs(probabilities - clf.predict_proba(X)).max() <
 
 # %%
 # ``export("python")`` is a function without imports, ``export("pmml")`` is PMML 4.4,
-# and ``export("rules")``, ``"dot"`` and ``"json"`` are for people and their tools.
+# and ``export("rules")``, ``"dot"`` and ``"json"`` are for reading, drawing and processing.
 
 print(clf.export("rules")[:700])

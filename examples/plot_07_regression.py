@@ -21,29 +21,29 @@ X = pd.DataFrame(rng.uniform(0, 10, (300, 2)), columns=["x", "z"])
 y = 2 * np.abs(X["x"] - 4) + 0.3 * X["z"] + rng.normal(0, 0.4, 300)
 
 constant = TreeRegressor(max_leaves=12, random_state=0).fit(X, y)
-front = OmniTreeRegressor(random_state=0).fit(X, y)
+model = OmniTreeRegressor(random_state=0).fit(X, y)
 print(f"constants: {constant.tree_.n_leaves} leaves")
-print(f"the front door took: {front.kind_}, {front.tree_.n_leaves} leaves")
+print(f"OmniTreeRegressor chose: {model.kind_}, {model.tree_.n_leaves} leaves")
 
 # %%
-# The tree in words: the bend, and the slopes on its two sides.
+# The tree as text: the bend, and the slopes on its two sides.
 
-print(front.describe())
+print(model.describe())
 
 # %%
-# What both answer along `x`, with `z` in the middle of its range.
+# The predictions of both along `x`, with `z` in the middle of its range.
 
 line = pd.DataFrame({"x": np.linspace(0, 10, 400), "z": 5.0})
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 ax.scatter(X["x"], y, s=8, color="0.7")
 ax.plot(line["x"], constant.predict(line), label="constants")
-ax.plot(line["x"], front.predict(line), label="linear leaves")
+ax.plot(line["x"], model.predict(line), label="linear leaves")
 ax.set(xlabel="x", ylabel="target")
 ax.legend()
 
 # %%
 # The rows as the first test sees them, and an explanation with a goal: what would have
-# to change for an answer above 10?
+# to change for a prediction above 10?
 
-front.plot_node(0, X, y)
-print(front.explain(X.iloc[0], goal="above 10"))
+model.plot_node(0, X, y)
+print(model.explain(X.iloc[0], goal="above 10"))

@@ -7,8 +7,8 @@ dear to measure, and some ways of depending on a feature are absurd whatever the
 """
 
 # %%
-# Tumours again. To overlook a malignant one shall cost ten times as much as a false
-# alarm: the answer is then the class of least expected cost.
+# Tumours again. Suppose that missing a malignant one costs ten times as much as a false
+# alarm: the tree then predicts the class with the lowest expected cost.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import confusion_matrix
@@ -25,8 +25,8 @@ for costs in (None, [[0, 1], [10, 0]]):
     print(costs, "benign called malignant:", table[0, 1], "overlooked:", table[1, 0])
 
 # %%
-# ``feature_costs`` makes the tree prefer cheap questions, and ``cost_weight`` says how
-# much. Here every "worst" feature is twenty times as dear as the others.
+# ``feature_costs`` makes the tree prefer cheap features, and ``cost_weight`` says how
+# strongly. Here every "worst" feature is twenty times as expensive as the others.
 
 dear = {name: 20.0 if name.startswith("worst") else 1.0 for name in X.columns}
 for weight in (0, 20):
@@ -36,9 +36,9 @@ for weight in (0, 20):
     print(f"{sum(dear[name] for name in asked):g} for", ", ".join(asked))
 
 # %%
-# ``monotone`` forbids tests after which the answer could fall where it must rise: a
-# larger tumour must never be the reason to call it benign. ``interactions`` lists the
-# groups of features that may stand on one path. The front door has both, too.
+# ``monotone`` excludes tests that would let the prediction fall where it must rise: a
+# larger tumour must never be a reason to call it benign. ``interactions`` lists the groups
+# of features that may occur together on one path. `OmniTreeClassifier` has both options too.
 
 size = ["mean radius", "mean texture", "mean concavity"]
 ruled = OmniTreeClassifier(

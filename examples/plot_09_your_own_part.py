@@ -60,8 +60,8 @@ class RandomDirections(SplitLearner):
 
 
 # %%
-# That is all: growing, missing values, pruning, words, pictures and exports are those of
-# every tree.
+# That is all: growing, missing values, pruning, descriptions, plots and exports work as for
+# every other tree.
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X, y = X.iloc[:, :6], np.where(y, "benign", "malignant")

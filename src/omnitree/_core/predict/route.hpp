@@ -232,7 +232,7 @@ inline std::vector<double> sum_slacks(const TreeView& t, int64_t n_nodes, const 
 }
 
 // Branches under such a test. Rows closer to the threshold than sums are known are added up
-// in the order of the columns, as ever. `length` is that of the rows from `first` on.
+// in the order of the columns. `length` is that of the rows from `first` on.
 inline void sides_of(const int32_t* index, int64_t m, const double* weight, double slack,
                      const Values& x, const Columns& c, const int64_t* rows, int64_t n,
                      const double* length, int64_t first, int32_t* out) {

@@ -13,7 +13,7 @@ Readings of what the paper does not say:
 - CART prunes by the rule of one standard error, its program's default: on LED, segment and
   glass the trees then have the published sizes, without it half as many tests again.
 - LED is drawn anew for each run, where the paper has one sample of 1,000 rows. Its segments
-  are numbers, since CART's combinations, which the paper counts there, take no symbols.
+  are numbers, since CART's combinations, which the paper counts there, take no categories.
 - The parts of a fold are stratified; the paper's are merely random.
 """
 

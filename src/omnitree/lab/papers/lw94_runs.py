@@ -4,7 +4,7 @@ Every data set (100 cases, 50 of each class) is classified by leave-one-out with
 generation, under H_T and under random selection. The random choices start anew with each
 data set: one sequence of random numbers serves all data sets of a run, and since paths
 differ in length, data sets fall out of step and back into it. Several runs are made, each
-with another sequence. Used by `lw94`, which says what speaks for that.
+with another sequence. Used by `lw94`, which gives the evidence for that.
 """
 
 from __future__ import annotations
