@@ -83,27 +83,24 @@ class BaseTree(Showing, BaseEstimator):
         ----------
         X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
             Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
-            missing values. A sparse matrix is made dense, which takes rows x columns x 8
-            bytes.
+            missing values. Sparse matrices are converted to dense ones (8 bytes per cell).
         y : array of shape (n_rows,)
             Class labels, or the numbers to predict.
         sample_weight : array of shape (n_rows,), optional
-            What each row counts; rows of weight zero are left out. Where rows are held out
-            inside (by a pruning, choice, learner or leaf with folds or a held-out share, as
-            in both default estimators), the row stays the unit of evidence, on one side
-            with its whole weight, and only the proportions of the weights matter: they are
-            scaled to average one. All other methods, as C4.5's and those that test
-            significance or charge parameters on counts, take a row of weight two for two
-            rows; there, weights that average less than one are scaled to average one,
-            since rules as `min_rows` count rows.
+            Weight of each row; rows of weight zero are left out. If the method holds out
+            rows internally (for pruning, choosing tests or fitting leaves, as both default
+            estimators do), each row is held out as a whole and only the proportions of
+            the weights matter: they are scaled to average one. All other methods, such as
+            C4.5 and those based on significance tests or information criteria, treat a row
+            of weight two like two rows; there, weights that average less than one are
+            scaled to average one, because rules such as `min_rows` count rows.
         prune_set : tuple (X, y), optional
-            Rows for pruning, in the place of those that it would hold out of the training
-            rows.
+            Rows for pruning, used instead of holding out training rows.
         groups : array of shape (n_rows,), optional
-            Rows that belong together, as those of one patient or copies of one row: where
-            rows are held out inside, all rows of a group are on one side. Methods that
-            hold no rows out have no use for it. With scikit-learn's metadata routing, ask
-            for it with ``set_fit_request(groups=True)``.
+            Rows that belong together, such as those of one patient or copies of one row:
+            wherever rows are held out internally, all rows of a group are held out
+            together. Ignored by methods that hold out no rows. With scikit-learn's metadata
+            routing, request it with ``set_fit_request(groups=True)``.
 
         Returns
         -------
@@ -243,7 +240,7 @@ class BaseTree(Showing, BaseEstimator):
         return encode(X, self.tree_.schema, who=type(self).__name__)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Leaf of each row; of a row that a gap divides, the leaf with most of it."""
+        """Leaf of each row; for a divided row, the leaf with most weight."""
         table = self._encode(X)
         return self.tree_.apply(table, self.n_jobs)
 
