@@ -26,13 +26,13 @@ class MissingPolicy(Part):
 
 
 class Mean(MissingPolicy):
-    """Fill in the node's mean, of symbols the most frequent one (BU95, LDT05)."""
+    """Fill in the node's mean or most frequent category (BU95, LDT05)."""
 
     code = 0
 
 
 class Filled(MissingPolicy):
-    """Fill in the training set's mean, of symbols the most frequent one, before growing.
+    """Fill in the training set's mean or most frequent category before growing.
 
     Tests are then chosen among rows without gaps (Weka's LMT and FT), and a gap met later
     takes the branch of what fills it. Tests on several features fill with means of their
@@ -44,7 +44,7 @@ class Filled(MissingPolicy):
 
 
 class Fractional(MissingPolicy):
-    """Send the row down every branch, weighted by the branches' known rows (C4.5)."""
+    """Send the row down every branch, weighted by the known rows of each (C4.5)."""
 
     code = 1
 

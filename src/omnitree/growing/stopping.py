@@ -31,7 +31,7 @@ class Stopping(Part):
 
 
 class PrePruning(Stopping):
-    """Stop below 5 % of the training rows (LDT05's pre-pruning)."""
+    """Stop at nodes with less than 5 % of the training rows (LDT05's pre-pruning)."""
 
     def __init__(self, min_rows: float = 2, min_share: float = 0.05):
         super().__init__(min_rows, min_share)

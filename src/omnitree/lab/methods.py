@@ -12,7 +12,7 @@ from omnitree.estimators.classifier import OmniTreeClassifier
 from omnitree.growing.part import unknown
 from omnitree.lab import specs
 
-FRONT_DOOR = "omni"
+DEFAULT_PRESET = "omni"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Method:
 
     def make(self, seed: int | None = None) -> Any:
         """An unfitted estimator."""
-        if self.preset == FRONT_DOOR and FRONT_DOOR not in presets.names():
+        if self.preset == DEFAULT_PRESET and DEFAULT_PRESET not in presets.names():
             return OmniTreeClassifier(random_state=seed, **self.options)
         return presets.make(self.preset, random_state=seed, **self.options)
 
@@ -64,7 +64,7 @@ def parse(text: str) -> Method:
     """
     try:
         name, options = specs.parse(text)
-        known = list(dict.fromkeys([FRONT_DOOR, *presets.names()]))
+        known = list(dict.fromkeys([DEFAULT_PRESET, *presets.names()]))
         if name not in known:
             raise InputError(unknown("preset", name, known))
         method = Method(name, options)

@@ -15,7 +15,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from omnitree import OmniTreeClassifier, OmniTreeRegressor
 from omnitree.data.reading import InputError
-from omnitree.lab.methods import FRONT_DOOR, parse
+from omnitree.lab.methods import DEFAULT_PRESET, parse
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Procedure:
     def make(self, y: np.ndarray) -> Any:
         """The unfitted estimator for rows with these labels."""
         if self.numeric:
-            if self.preset != FRONT_DOOR:
+            if self.preset != DEFAULT_PRESET:
                 raise InputError(
                     f"the preset {self.preset!r} is for classes; for a number use "
-                    f"{FRONT_DOOR!r}, or --task classification"
+                    f"{DEFAULT_PRESET!r}, or --task classification"
                 )
             estimator: Any = OmniTreeRegressor(random_state=self.seed)
-        elif self.preset == FRONT_DOOR:
+        elif self.preset == DEFAULT_PRESET:
             estimator = OmniTreeClassifier(random_state=self.seed)
         else:
             estimator = parse(self.preset).make(self.seed)

@@ -17,7 +17,7 @@ from omnitree.tree.splits import Split
 
 
 class Adaptive(SplitLearner):
-    """The better of a univariate and a linear test of the same making.
+    """The better of the best univariate test and the best linear test.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ class ColumnProblems:
 
 
 class Analytic(SplitLearner):
-    """Cut one feature where two Gaussians meet.
+    """Cut one feature where the densities of two Gaussians are equal.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class BoostedTrial(Trial):
 
 
 class Boosted(TrialLearner):
-    """Sums of regressions on single columns, as one test.
+    """Boosted regressions on single columns, one branch per class.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Candidate:
 
 
 class KWay(SplitLearner):
-    """Send a row to the branch of the class with the largest discriminant.
+    """One branch per class: a row goes to the class with the largest discriminant.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class Found:
 
 
 class Linear(SplitLearner):
-    """Project the node on one direction and cut the projection once.
+    """Project the rows onto one direction and cut the projection.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Net:
 
 
 class Network(SplitLearner):
-    """Separate two groups of classes by a net with one hidden layer.
+    """Separate two groups of classes by a network with one hidden layer.
 
     The papers name the error and the method; the number of hidden units, epochs and the
     decay are assumptions. The weights start at random.

@@ -25,7 +25,7 @@ ORDERS = ("sequential", "best", "random")
 
 
 class OC1(SplitLearner):
-    """Climb to a good linear test from many starts.
+    """A linear test found by hill climbing from many starting points.
 
     Parameters
     ----------

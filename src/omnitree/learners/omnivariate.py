@@ -40,7 +40,7 @@ PALETTE: dict[str, SplitLearner] = {
 
 
 class Omnivariate(SplitLearner):
-    """Let several learners propose a test and choose one.
+    """Several learners propose a test, and a criterion chooses one.
 
     Parameters
     ----------

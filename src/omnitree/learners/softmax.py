@@ -115,7 +115,7 @@ def _most(work: int) -> int:
 
 
 class Softmax(TrialLearner):
-    """Multinomial logistic regression with a ridge penalty, as one test.
+    """Multinomial logistic regression with a ridge penalty, one branch per class.
 
     Parameters
     ----------

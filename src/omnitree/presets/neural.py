@@ -39,7 +39,7 @@ def id_mlp(
     decay: float = 0.001,
     **changes: Any,
 ) -> TreeClassifier:
-    """ID-MLP: the neural tree (Guo & Gelfand 1992) in the words of Yildiz & Alpaydin (2005).
+    """ID-MLP: the neural tree (Guo & Gelfand 1992) as Yildiz & Alpaydin (2005) describe it.
 
     Node: a net with one hidden layer of tanh units. Branching: binary. Grouping of classes:
     exchange. Merit: entropy. Weights and threshold: backpropagation on the squared error.

@@ -155,24 +155,24 @@ def _by_criterion(
 
 
 def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
-    """What `OmniTreeClassifier` does: our own, from no paper.
+    """omnitree's default classifier, as `OmniTreeClassifier`; not from a paper.
 
-    Node: univariate, or one linear or quadratic test with a branch for each class, found
-    by penalised multinomial logistic regression. Branching: binary, K-way in the latter.
+    Node: univariate, or a linear or quadratic test with one branch per class, found by
+    penalised multinomial logistic regression. Branching: binary, K-way in the latter.
     Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories:
     two subsets in univariate tests, +1/-1 columns in the others. Missing values:
-    surrogates, or the node's means. Pruning: the tree is cut back by cross-validation;
-    then a single test over many features replaces every subtree that makes more held-out
-    errors, or as many at a larger log loss (`Contest`). A test with more parameters than
-    the subtree must be better by a standard error and make no more errors. Sparse tests
-    are preferred: such a test loses the weights nearest to 0 as long as held-out rows do
-    not miss them, down to ten a sum; of quadratic forms of more than 500 terms only sparse
-    ones are tried. A tree that is not clearly better than a single leaf becomes one.
-    Leaves: below a test over many features, its softmax, calibrated on held-out rows; else
-    class shares shrunken towards those of the parent. `optimise` is that of
-    `OmniTreeClassifier`. The margins, the penalties and the
-    size limits were chosen on other random halves of the data sets than those of the
-    comparison in `benchmarks/results/omni.md`, and on noise.
+    surrogates, or the node's means. Pruning: by cross-validation; then a single test over
+    many features replaces every subtree with a higher held-out error, or with the same
+    error and a higher log loss (`Contest`). A test with more parameters than the subtree
+    must be better by a standard error and make no more errors. Such tests are made sparse:
+    the smallest weights are removed as long as the held-out error does not rise, down to
+    ten per sum. Nobody can read a quadratic form with more than 500 terms, so larger ones
+    are only tried in sparse form. A tree that is not clearly better than a single leaf
+    becomes one. Leaves: below a test over many features, its softmax, calibrated on
+    held-out rows; else class shares, shrunk towards those of the parent. `optimise` is as
+    for `OmniTreeClassifier`. Margins, penalties and size limits were chosen on other random
+    halves of the data sets than those of the comparison in `benchmarks/results/omni.md`,
+    and on noise.
     """
     parts: dict[str, Any] = {
         "learner": Univariate(),

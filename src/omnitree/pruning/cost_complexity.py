@@ -36,7 +36,7 @@ NOISE = 1.0  # standard errors that may be due to the folds
 
 
 class CostComplexity(Pruning):
-    """CART's pruning.
+    """Cost-complexity pruning (CART), with the size chosen on held-out rows.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ ROWS = ["node", "subtree"]
 
 
 class Criterion(Pruning):
-    """Cut a subtree if the criterion is no worse for a leaf.
+    """Cut a subtree if an information criterion is no worse for a leaf.
 
     Parameters
     ----------

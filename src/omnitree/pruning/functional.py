@@ -16,7 +16,7 @@ from omnitree.tree.tree import LEAF, Tree
 
 
 class FunctionalPruning(Pruning):
-    """Keep a subtree, its node's model or its majority class, by C4.5's error estimate.
+    """Keep the subtree, the node's model or its majority class, by C4.5's error estimate.
 
     From the bottom up, with the training errors of each; equal estimates prefer the
     majority class to the model and both to the subtree. Models stay only in leaves that

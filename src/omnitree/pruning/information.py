@@ -19,7 +19,7 @@ from omnitree.tree.tree import LEAF, Tree
 
 
 class InformationPruning(Pruning):
-    """The tree of the weakest-link sequence with the least AIC or BIC.
+    """The tree of the weakest-link sequence with the lowest AIC or BIC.
 
     Parameters
     ----------

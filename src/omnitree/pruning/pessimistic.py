@@ -10,7 +10,7 @@ from omnitree.tree.tree import LEAF, Tree
 
 
 class Pessimistic(Pruning):
-    """Cut a subtree if a leaf's corrected errors are about as few as the subtree's.
+    """Cut a subtree if the corrected error of a leaf is not clearly larger.
 
     Every leaf is charged half an error. A subtree with N rows, E corrected errors goes if
     e + 1/2 <= E + se * sqrt(E (N - E) / N), e being the errors of the leaf that would

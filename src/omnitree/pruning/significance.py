@@ -11,7 +11,7 @@ from omnitree.tree.tree import LEAF, Tree
 
 
 class Significance(Pruning):
-    """From the bottom up, undo splits until one is significant by chi-square.
+    """Undo splits from the bottom up until one is significant by a chi-square test.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ TIED = 1e-9
 
 
 class RegressionLinear(SplitLearner):
-    """Project the node on one direction and cut the projection at its best.
+    """Project the rows onto one direction and take the best cut of the projection.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ PALETTE: dict[str, SplitLearner] = {
 
 
 class RegressionOmnivariate(Omnivariate):
-    """Let several learners propose a test for a numeric target and choose one.
+    """Several learners propose a test for a numeric target, and a criterion chooses one.
 
     Parameters
     ----------

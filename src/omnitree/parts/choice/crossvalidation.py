@@ -181,7 +181,7 @@ def t_probability(value: float, difference: Floats) -> float:
 
 
 class OneStandardError(_CrossValidated):
-    """The simplest candidate within a standard error of the least cross-validated error.
+    """The simplest candidate within one standard error of the lowest cross-validated error.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class InformationCriterion(Choice):
 
 
 class AIC(InformationCriterion):
-    """Akaike's criterion, 2 (-L + d).
+    """Akaike's information criterion, 2 (-L + d).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class AIC(InformationCriterion):
 
 
 class BIC(InformationCriterion):
-    """The Bayesian criterion, -L + d/2 log N.
+    """The Bayesian information criterion, -L + d/2 log N.
 
     Parameters
     ----------

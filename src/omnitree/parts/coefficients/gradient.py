@@ -20,7 +20,7 @@ from omnitree.parts.coefficients.rls import with_constant
 
 
 class Perceptron(Coefficients):
-    """A sigmoid unit with the least squared error, for two classes.
+    """A sigmoid unit fitted by least squares, for two classes.
 
     The paper names the error and the method; the number of epochs and the decay are
     assumptions.

@@ -16,7 +16,7 @@ from omnitree.parts.coefficients.thermal import start_weights
 
 
 class Pocket(Coefficients):
-    """Perceptron corrections, keeping the weights with the longest run of right answers.
+    """Perceptron corrections; keeps the weights with the longest run of correct predictions.
 
     Two classes get a threshold unit, more a linear machine. A row of weight w is there w
     times (see `coefficients/instances.py`).

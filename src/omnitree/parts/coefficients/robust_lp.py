@@ -21,7 +21,7 @@ from omnitree.parts.coefficients.rls import signs, with_constant
 
 
 class RobustLP(Coefficients):
-    """The plane with the least average error of each class, by linear programming."""
+    """The hyperplane with the smallest mean error per class, by linear programming."""
 
     n_classes = 2
 

@@ -20,7 +20,7 @@ BETA = 2.0  # the initial temperature of both papers
 
 
 class Thermal(Coefficients):
-    """Corrections that cool down, in passes over the rows (BU95, table 1).
+    """Annealed corrections, in passes over the rows (BU95, table 1).
 
     The rows are shuffled once. Training ends after a pass that changes nothing (so also
     when all rows are right), or when for the last 2m rows presented, with m columns, the
@@ -68,7 +68,7 @@ class Thermal(Coefficients):
 
 
 class LMDTThermal(Thermal):
-    """Corrections that cool down, on rows drawn at random (LMDT91, table 2).
+    """Annealed corrections, on rows drawn at random (LMDT91, table 2).
 
     Training ends at beta < 0.001, or when the machine is right on all rows with a
     probability above 0.99. That is estimated by a run: if r rows drawn in turn changed

@@ -98,7 +98,7 @@ class LDA(_Gaussian):
 
 
 class QDA(_Gaussian):
-    """Quadratic discriminant analysis: a normal density with its own covariance a class.
+    """Quadratic discriminant analysis: normal densities, each with its own covariance.
 
     Parameters
     ----------

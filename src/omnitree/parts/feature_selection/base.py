@@ -184,7 +184,7 @@ class Selection(Part):
 
 
 class AllFeatures(Selection):
-    """All features, whatever they are good for."""
+    """No selection: all features."""
 
     def select(self, trials: Trials) -> Trial | None:
         trial = trials.of(trials.all_columns)

@@ -24,7 +24,7 @@ AGAINST = ("saved", "best")
 
 
 class LMDTElimination(Selection):
-    """Drop the least dispersed column while accuracy stays within `delta` of the best.
+    """Drop the column with the least dispersed weights while accuracy stays within `delta`.
 
     The smaller machine is saved if it is at least as accurate as the best so far, or not
     significantly worse by a one-sided t-test. Of that the paper says no more than "a

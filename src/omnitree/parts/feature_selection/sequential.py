@@ -74,7 +74,7 @@ class _Sequential(Selection):
 
 
 class SBE(_Sequential):
-    """Sequential backward elimination: drop the column whose loss costs least merit."""
+    """Sequential backward elimination: drop the column that lowers the merit least."""
 
     def select(self, trials: Trials) -> Trial | None:
         first = trials.of(trials.all_columns)
@@ -82,7 +82,7 @@ class SBE(_Sequential):
 
 
 class SFS(_Sequential):
-    """Sequential forward selection: add the column that brings most merit."""
+    """Sequential forward selection: add the column that raises the merit most."""
 
     def select(self, trials: Trials) -> Trial | None:
         return self._add(trials, trials.best_with(None))
@@ -97,7 +97,7 @@ class DSBE(_Sequential):
 
 
 class MixedSBE(_Sequential):
-    """Of the least dispersed columns, drop the one whose loss costs least merit.
+    """Of the least dispersed columns, drop the one that lowers the merit least.
 
     The mixture of DSBE and SBE that BU95 suggests at the end of 6.3.1.
 

@@ -14,7 +14,7 @@ from omnitree.parts.grouping.base import (
 
 
 class Exchange(Grouping):
-    """Move the class whose move helps most to the other group, as long as one helps.
+    """Move the class that improves the grouping most to the other group, while one does.
 
     Starts from the two classes whose means are furthest apart, each joined by the classes
     nearest to it. All moves of a step are evaluated at once; a group never becomes empty.

@@ -19,7 +19,7 @@ EXHAUSTIVE = 8
 
 
 class Selection(Grouping):
-    """Add class after class to the side it falls on (LDT05, section 3.1).
+    """Add the classes one by one to the group they are closest to (LDT05, section 3.1).
 
     Starts with the two classes whose means are furthest apart. In each step the test is
     trained on the classes placed so far, and of the others the one that falls most purely
@@ -42,7 +42,7 @@ class Selection(Grouping):
 
 
 class TwoMeans(Grouping):
-    """Two-means clustering of the class means (QUEST), from the two furthest of them."""
+    """Two-means clustering of the class means (QUEST), from the two furthest apart."""
 
     def search(self, problems: Problems) -> Groups:
         present, left = present_classes(problems), nearest_starts(problems)
@@ -69,7 +69,7 @@ class OneAgainstRest(Grouping):
 
 
 class AllGroupings(Grouping):
-    """The best of all groupings; above eight classes, the exchange method."""
+    """The best of all groupings; with more than eight classes, the exchange method."""
 
     def search(self, problems: Problems) -> Groups:
         present = present_classes(problems)

@@ -32,7 +32,7 @@ class Leaves(Part):
 
 
 class Majority(Leaves):
-    """A leaf answers with the class shares of its training rows."""
+    """Leaves predict the class shares of their training rows."""
 
     plain = True
 

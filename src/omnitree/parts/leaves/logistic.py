@@ -21,7 +21,7 @@ from omnitree.tree.tree import Tree
 
 
 class LogisticLeaves(Leaves):
-    """A leaf answers by a logistic model, LogitBoost on its rows from its parent's model.
+    """Leaves predict by logistic models: LogitBoost, starting from the parent's model.
 
     Nothing is left to gain below a node whose model makes no error on its training rows:
     all nodes there keep its model.

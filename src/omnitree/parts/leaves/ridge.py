@@ -29,7 +29,7 @@ FOLDS = 10  # of groups
 
 
 class ConstantLeaves(Leaves):
-    """A constant: the mean of the rows, or their median for the absolute error."""
+    """Leaves predict a constant: the mean, or the median for the absolute error."""
 
     task = "regression"
     plain = True
@@ -54,7 +54,7 @@ def recounted(tree: Tree, sample: Sample) -> Tree:
 
 
 class RidgeLeaves(Leaves):
-    """A linear model with a ridge penalty, where it beats a constant.
+    """Leaves predict by a linear model with a ridge penalty where it beats a constant.
 
     Only for the squared error.
 

@@ -30,7 +30,7 @@ class Gain(Merit):
 
 
 class GainRatio(Merit):
-    """Information gain over the information of the partition itself (C4.5).
+    """Information gain divided by the information of the split itself (C4.5).
 
     In a univariate search the cut of a feature is chosen by gain; of the features with at
     least average gain (less 0.001) the one with the best ratio wins.

@@ -45,7 +45,7 @@ class EqualVariance(Threshold):
 
 
 class UnequalVariance(Threshold):
-    """Bayes' cut for two Gaussians, the root between their means (LDT05, equation 16)."""
+    """Bayes' cut for two Gaussians with their own variances (LDT05, equation 16)."""
 
     def find(self, projected: Projected, merit: Merit) -> Floats:
         weight, mean, scatter = projected.groups()
