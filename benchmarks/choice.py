@@ -1,7 +1,7 @@
 """Price of choosing by 5x2 cross-validation, in fits of the same learner at the same node.
 
 Gaussian classes in 50 columns with a common covariance; one node with all rows. The ten
-half-sample fits and tests of a candidate (`trial_errors`) are compared with one fit of the
+half-sample fits and tests of a candidate (`trial_losses`) are compared with one fit of the
 node, both from scratch: as they are (from the moments of cells), and as ten fits of their
 own. CPU time, one thread, best of several. Goal: Fisher's discriminant within 3 fits at
 10,000 rows and more. The last column is that of the whole choice for a node judged by a
@@ -68,9 +68,9 @@ def measure(name: str, n: int, n_classes: int, repeats: int) -> tuple[str, float
         node = replace(root)  # without what others have made of it
         divisions = Divisions.five_by_two(sample(node, most, rng), rng)
         if each:
-            SplitLearner.trial_errors(learner, divisions, rng)
+            SplitLearner.trial_losses(learner, divisions, rng)
         else:
-            learner.trial_errors(divisions, rng)
+            learner.trial_losses(divisions, rng)
 
     one = cpu(repeats, fit)
     whole = cpu(repeats, choose) / one

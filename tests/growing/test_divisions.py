@@ -43,7 +43,7 @@ def test_trials_are_those_of_each_part(learner, gaps, rng):
             Divisions.five_by_two(node, rng),
             Divisions.folds(node, 4, rng),
         ):
-            ours = learner.trial_errors(divisions, np.random.default_rng(1))
+            ours = learner.trial_losses(divisions, np.random.default_rng(1))
             naive = trial_errors(learner, divisions, np.random.default_rng(1))
             np.testing.assert_allclose(ours, naive, atol=1e-9)
 
@@ -60,7 +60,7 @@ def test_errors_of_all_parts(weight, rng):
             trained, tested = (side[at].astype(int) for at in divisions.parts[d])
             # A branch without training rows is as one that goes nowhere.
             tested[~np.isin(tested, trained)] = -1
-            assert counted[d] == pytest.approx(divisions.error(d, trained, tested))
+            assert counted[d] == pytest.approx(divisions.loss(d, trained, tested))
 
 
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])

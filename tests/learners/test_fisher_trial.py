@@ -121,7 +121,7 @@ def test_ties_and_symbols(rng):
     for _ in range(40):
         found = random_sample(rng, n=120, d=4, gaps=0.0, k=3)
         divisions = Divisions.five_by_two(node_of(found), rng)
-        ours = Linear().trial_errors(divisions, np.random.default_rng(1))
-        each = super(Linear, Linear()).trial_errors(divisions, np.random.default_rng(1))
+        ours = Linear().trial_losses(divisions, np.random.default_rng(1))
+        each = super(Linear, Linear()).trial_losses(divisions, np.random.default_rng(1))
         apart.append(np.abs(ours - each).max())
     assert np.mean(np.array(apart) < 1e-9) > 0.9

@@ -137,26 +137,36 @@ class Divisions:
         counts[:, 0, 2] = counts[:, 0].sum(axis=1)  # for a side without training rows
         return np.array([wrong_share(*part) for part in counts])
 
-    def error(self, d: int, trained: NDArray, tested: NDArray) -> float:
-        """Share of the tested rows that get a wrong class.
+    def loss(self, d: int, trained: NDArray, tested: NDArray) -> float:
+        """Mean loss of the tested rows: of classes, the share of wrong ones.
 
         Parameters
         ----------
         d : int
         trained, tested : int arrays
-            Branch of the rows of either part; -1: cannot tell. A branch has the class that
-            most of its training rows have.
+            Branch of the rows of either part; -1: cannot tell. A branch answers as a leaf
+            of its training rows, or of all of them if it has none.
         """
-        n_classes, y = self.node.target.n_classes, self.node.y
         # One more branch, the last, for rows that go nowhere.
         n = int(max(trained.max(initial=0), tested.max(initial=0))) + 2
-        counts = []
-        for branch, at in zip((trained, tested), self.parts[d], strict=True):
-            cells = np.where(branch < 0, n - 1, branch) * n_classes + y[at]
-            flat = np.bincount(cells, self.node.weight[at], n * n_classes)
-            counts.append(flat.reshape(n, n_classes).astype(np.float64))
-        counts[0][-1] = counts[0].sum(axis=0)  # they have the class of all rows
-        return wrong_share(*counts)
+        trained, tested = (np.where(b < 0, n - 1, b) for b in (trained, tested))
+        target, weight = self.node.target, self.node.weight
+        if target.n_classes:
+            counts, seen = (
+                target.take(at).statistics_by(branch, n, weight[at])
+                for branch, at in zip((trained, tested), self.parts[d], strict=True)
+            )
+            counts[-1] = counts.sum(axis=0)
+            return wrong_share(counts, seen)
+        part, at = self.part(d), self.testing(d)
+        rows, answers = self.node.rows[at], np.empty((len(at), 1))
+        for b in np.unique(tested):
+            here, there = trained == b, tested == b
+            if b == n - 1 or not here.any():
+                here = np.ones(len(here), dtype=bool)
+            answers[there] = self.node.rules.leaves.answers(part, here, rows[there])
+        losses = weight[at] @ target.take(at).losses(answers)
+        return float(losses / max(weight[at].sum(), np.finfo(float).tiny))
 
 
 def wrong_share(trained: Floats, tested: Floats) -> float:

@@ -51,25 +51,23 @@ class SplitLearner(Part):
         """What `fit` looks for below a root, if compiled code knows it (`dispatch.py`)."""
         return None
 
-    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Error on the test part of every division, trained on the other part.
+    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every division, trained on the other part.
 
-        The branches of a test have the classes of their training rows; a part where no
+        The branches of a test answer as leaves of their training rows; a part where no
         test is found is a leaf. Learners that can train for all divisions together do.
         """
         table, rows = divisions.node.sample.table, divisions.node.rows
-        errors = np.empty(len(divisions))
+        losses = np.empty(len(divisions))
         for d, own in enumerate(rng.spawn(len(divisions))):
-            train, test = divisions.training(d), divisions.testing(d)
             part = divisions.part(d)
             # Limits are the node's affair: its parts are smaller than it is.
-            split = (
-                self.fit(part, own) if np.count_nonzero(part.statistics) > 1 else None
-            )
-            branches = [np.full(len(at), -1) for at in (train, test)]
+            split = None if part.target.is_pure else self.fit(part, own)
+            branches = [np.full(len(at), -1) for at in divisions.parts[d]]
             if split is not None:
-                branches = [split.route(table, rows[at]) for at in (train, test)]
-                # Without a branch for gaps a row is divided, and has the node's class.
+                branches = [split.route(table, rows[at]) for at in divisions.parts[d]]
+                # Without a branch for them, rows with a missing value are divided, and
+                # get the answer of the node.
                 branches = [np.where(b < 0, split.missing, b) for b in branches]
-            errors[d] = divisions.error(d, *branches)
-        return errors
+            losses[d] = divisions.loss(d, *branches)
+        return losses

@@ -133,6 +133,13 @@ class LinearRows:
             within=None,
         )
 
+    def grouped(self, y: NDArray[np.int32], n_groups: int) -> LinearRows:
+        """The same rows in other groups, filled alike."""
+        out = replace(self, y=y, n_classes=n_groups, remainder=None, within=None)
+        if self.remembered or len(self.rows) <= BLOCK:
+            out.__dict__["columns"] = self.columns
+        return out
+
     def of_column(self, j: int) -> LinearRows:
         """Only one of the columns."""
         source, fill = self.source.only(j, self.gap_fill)

@@ -139,27 +139,25 @@ class Node:
         return {}
 
     def view(self, expansion: str) -> LinearRows:
-        """The rows as linear tests see them, with class statistics; made once."""
+        """The rows as linear tests see them, with class statistics; made once.
+
+        Rows with a numeric target are of one class; see `LinearRows.grouped`.
+        """
         if expansion not in self.views:
-            source, numeric = self.sample.source(expansion), not self.target.n_classes
+            source = self.sample.source(expansion)
 
             def difference() -> Moments | None:
                 parent, siblings = self.remainder
                 others = [s.view(expansion).moments for s in siblings]
                 return rest_of(parent[expansion], others)
 
-            # Groups by a numeric target are the node's own: no sums are inherited.
             usable = expansion in self.remainder[0] and not source.has_gaps
-            usable = usable and not numeric
-            y = self.y
-            if numeric:
-                y = (y > np.average(y, weights=self.weight)).astype(np.int32)
             self.views[expansion] = LinearRows.of(
                 source,
                 self.rows,
-                y,
+                self.target.strata(),
                 self.weight,
-                self.target.n_classes or 2,
+                self.target.n_classes or 1,
                 difference if usable else None,
             )
         return self.views[expansion]

@@ -96,6 +96,10 @@ class Target(ABC):
         """What a leaf answers: the share of the second class, or a number."""
 
     @abstractmethod
+    def outputs(self, weight: Floats) -> Floats:
+        """What a leaf answers in full: class shares, or one number."""
+
+    @abstractmethod
     def losses(self, outputs: Floats) -> Floats:
         """What each row loses by an answer: class probabilities (n, K), or (n, 1)."""
 
@@ -147,8 +151,11 @@ class ClassTarget(Target):
         return float(statistics.sum())
 
     def answer(self, weight: Floats) -> float:
+        return float(self.outputs(weight)[1])
+
+    def outputs(self, weight: Floats) -> Floats:
         counts = self.statistics(weight)
-        return float(counts[1] / counts.sum())
+        return counts / counts.sum()
 
     def losses(self, outputs: Floats) -> Floats:
         if self.costs is None:
@@ -202,6 +209,9 @@ class NumericTarget(Target):
 
     def answer(self, weight: Floats) -> float:
         return float(self.criterion.constant(self.values, weight))
+
+    def outputs(self, weight: Floats) -> Floats:
+        return np.array([self.answer(weight)])
 
     def losses(self, outputs: Floats) -> Floats:
         return self.criterion.losses(self.values - outputs[:, 0])

@@ -1,7 +1,7 @@
 """Fisher's discriminants trained on all parts of some divisions, in compiled code.
 
 What `Linear.fit` finds on each training part, with groups by exchange and cuts for equal
-variances (`_core/fisher_trials.hpp`). Used by `Linear.trial_errors`.
+variances (`_core/fisher_trials.hpp`). Used by `Linear.trial_losses`.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ class Grouped(SplitLearner):
         self.merit = merit
         self.scout = scout
 
-    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Error on the test part of every division.
 
         Least squares are solved for all parts after one pass over the rows.
@@ -225,7 +225,7 @@ class Grouped(SplitLearner):
         if plain and isinstance(learner, RLS) and not learner.sequential:
             moments = divisions.moments("linear")
         if moments is None:
-            return super().trial_errors(divisions, rng)
+            return super().trial_losses(divisions, rng)
         merit = MERITS.resolve(self.merit)
         asked = [
             PartDiscriminant(divisions.view(d, "linear", part), learner, merit)

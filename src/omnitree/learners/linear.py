@@ -159,7 +159,7 @@ class Linear(SplitLearner):
         split = rows.split(found.weights, threshold, found.merit)
         return split and replace(split, free=found.rank + 1)
 
-    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
         """Error on the test part of every division.
 
         Fisher's directions for all parts come from one pass over the rows. A cut beyond all
@@ -174,7 +174,7 @@ class Linear(SplitLearner):
             or not isinstance(direction, Fisher)
             or direction.shrinkage is not None
         ):
-            return super().trial_errors(divisions, rng)
+            return super().trial_losses(divisions, rng)
         if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
             rows.remember()  # once for all parts
         search = self._fisher_search()
@@ -182,7 +182,7 @@ class Linear(SplitLearner):
         if found is None:
             moments = divisions.moments(expansion)
             if moments is None:
-                return super().trial_errors(divisions, rng)
+                return super().trial_losses(divisions, rng)
             parts = [divisions.view(d, expansion, m) for d, m in enumerate(moments)]
             tests = [self._trained(self._discriminant(part)) for part in parts]
             found = np.stack([t[0] for t in tests]), np.array([t[1] for t in tests])

@@ -111,7 +111,7 @@ class Scripted(SplitLearner):
     def __init__(self, errors=()):
         self.errors = errors
 
-    def trial_errors(self, divisions, rng):
+    def trial_losses(self, divisions, rng):
         return np.array(self.errors)
 
 
@@ -179,7 +179,7 @@ def test_small_nodes_get_the_simplest(rng):
 
 def test_large_nodes_are_sampled(rng):
     class Counting(Scripted):
-        def trial_errors(self, divisions, rng):
+        def trial_losses(self, divisions, rng):
             self.errors.append(divisions.node.total)
             return np.zeros(10)
 

@@ -11,9 +11,7 @@ few times. With all squares and products as columns the tests are quadratic.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from omnitree.growing.divisions import Divisions
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import EXPANSIONS, Node
@@ -22,7 +20,6 @@ from omnitree.learners.regression.search import (
     Cut,
     CutSearch,
     search_of,
-    trial_losses,
 )
 from omnitree.parts.direction import Fisher
 from omnitree.parts.leaves.ridge import fit_ridge
@@ -87,19 +84,15 @@ class RegressionLinear(SplitLearner):
         threshold = cut.threshold + rows.mean @ weights
         return rows.split(weights, threshold, max(cut.gain, 0.0) / search.total)
 
-    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Mean loss on the test part of every division, trained on the other part."""
-        return trial_losses(self, divisions, rng)
-
     def _discriminant(self, node: Node, search: CutSearch):
-        rows = node.view(self.expansion)
+        rows = search.by_mean(self.expansion)
         if self.groups == "residual":
             x, t = _centred(rows, node)
             weights = _slope(x, t, node.weight)
             above = (t - x @ weights > 0).astype(np.int32)
             if not 0 < above.sum() < len(above):
                 return None
-            rows = _regrouped(rows, above)
+            rows = rows.grouped(above, 2)
         if len(rows.present) < 2:
             return None
         direction = Fisher(pca="never", shrinkage=self.shrinkage)
@@ -175,8 +168,3 @@ def _slope(x: Floats, t: Floats, weight: Floats) -> Floats:
 def _slope_of(x: Floats, t: Floats, weight: Floats) -> Floats:
     total = float(weight.sum())
     return _slope(x - weight @ x / total, t - weight @ t / total, weight)
-
-
-def _regrouped(rows: LinearRows, y: NDArray[np.int32]) -> LinearRows:
-    """The rows with other groups."""
-    return LinearRows.of(rows.source, rows.rows, y, rows.weight, 2)

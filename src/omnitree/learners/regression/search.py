@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 
 from omnitree._core.univariate import targets as kernel
 from omnitree.growing.criterion import SquaredError
-from omnitree.growing.divisions import Divisions
-from omnitree.growing.learner import SplitLearner
+from omnitree.growing.linear_rows import LinearRows
 from omnitree.growing.node import Node
 from omnitree.growing.part import number
 from omnitree.parts.leaves import RidgeLeaves
-from omnitree.parts.leaves.ridge import folds_of_groups
-from omnitree.tree.leaf_models import LeafModels
 
 Floats = NDArray[np.float64]
 
@@ -71,6 +68,19 @@ class CutSearch:
         assert criterion is not None
         constant = criterion.constant(self.target, self.weight)
         return float(self.weight @ criterion.losses(self.target - constant))
+
+    def by_mean(self, expansion: str) -> LinearRows:
+        """All rows of the node in two groups, up to the mean and above it."""
+        if expansion not in self._by_mean:
+            y = self.node.y
+            above = y > np.average(y, weights=self.node.weight)
+            rows = self.node.view(expansion).grouped(above.astype(np.int32), 2)
+            self._by_mean[expansion] = rows
+        return self._by_mean[expansion]
+
+    @cached_property
+    def _by_mean(self) -> dict[str, LinearRows]:
+        return {}
 
     @cached_property
     def _scan(self):
@@ -160,47 +170,3 @@ def _middle(z: Floats, order: NDArray, after: int) -> float:
     a, b = z[order[after]], z[order[after + 1]]
     middle = a + (b - a) / 2
     return float(middle if middle < b else a)
-
-
-def trial_losses(
-    learner: SplitLearner, divisions: Divisions, rng: np.random.Generator
-) -> Floats:
-    """Mean loss on the test part of every division, trained on the other part."""
-    node = divisions.node
-    table, criterion = node.sample.table, node.target.criterion
-    assert criterion is not None
-    out = np.empty(len(divisions))
-    for d, own in enumerate(rng.spawn(len(divisions))):
-        test, part = divisions.testing(d), divisions.part(d)
-        rows = node.rows[test]
-        answer = np.full(len(test), criterion.constant(part.y, part.weight))
-        split = None if part.stays_leaf() else learner.fit(part, own)
-        branches: tuple = (np.full(len(part.rows), -1), np.full(len(test), -1))
-        if split is not None:
-            found = (split.route(table, part.rows), split.route(table, rows))
-            branches = tuple(np.where(b < 0, split.missing, b) for b in found)
-        for b in range(-1, 0 if split is None else split.n_children):
-            here, there = branches[0] == b, branches[1] == b
-            if here.any() and there.any():
-                answer[there] = _answers(part, here, rows[there])
-        held = node.weight[test]
-        loss = held @ criterion.losses(node.y[test] - answer)
-        out[d] = loss / max(held.sum(), np.finfo(float).tiny)
-    return out
-
-
-def _answers(node: Node, here: NDArray, rows: NDArray) -> Floats:
-    """What a leaf made of some rows of a node answers for other rows."""
-    sample, leaves = node.sample, node.rules.leaves
-    target, weight = node.y[here], node.weight[here]
-    if isinstance(leaves, RidgeLeaves):
-        source = sample.standardised
-        rows_here = node.rows[here]
-        fold = folds_of_groups(sample, rows_here, weight, node.rules.seed)
-        found = leaves.model(source, rows_here, target, weight, fold)
-        if found is not None:
-            out = np.empty((len(rows), 1))
-            at = np.zeros(len(rows), dtype=np.int32)
-            LeafModels.of([found[0]]).answer(sample.table, rows, at, out)  # type: ignore[union-attr]
-            return out[:, 0]
-    return np.full(len(rows), node.target.take(here).answer(weight))

@@ -18,7 +18,6 @@ from omnitree._core.univariate import general
 from omnitree.data.schema import Schema
 from omnitree.growing.axis_trees import AxisSearch
 from omnitree.growing.constraints import Constraints
-from omnitree.growing.divisions import Divisions
 from omnitree.growing.learner import Floats, SplitLearner
 from omnitree.growing.missing import Fractional, Mean, Surrogate
 from omnitree.growing.node import Node
@@ -27,7 +26,6 @@ from omnitree.learners.regression.search import (
     Cut,
     CutSearch,
     search_of,
-    trial_losses,
 )
 from omnitree.learners.ruled import best_ruled
 from omnitree.parts.leaves import ConstantLeaves
@@ -109,10 +107,6 @@ class RegressionUnivariate(SplitLearner):
             return None if cut is None else Found(f, cut).split(node, node.total)
 
         return best_ruled(self, node, propose)
-
-    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Mean loss on the test part of every division, trained on the other part."""
-        return trial_losses(self, divisions, rng)
 
     def search(self, root: Node) -> AxisSearch | None:
         """What it looks for, where leaves hold constants and no rule has to be kept."""

@@ -42,8 +42,8 @@ class Learner(Protocol):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The best test for a node."""
 
-    def trial_errors(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Error on the test part of every division."""
+    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every division."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class _CrossValidated(Choice):
             return Verdict(0, (None,) * len(proposals))
         errors = np.array(
             [
-                p.learner.trial_errors(divisions, own)
+                p.learner.trial_losses(divisions, own)
                 for p, own in zip(proposals, rng.spawn(len(proposals)), strict=True)
             ]
         )
@@ -206,7 +206,7 @@ class OneStandardError(_CrossValidated):
     def _winner(self, errors: Floats, node: Node) -> int:
         mean = errors.mean(axis=1)
         best = int(mean.argmin())
-        if node.target.criterion is None:
+        if node.target.n_classes:
             groups = node.sample.groups_of(node.rows)
             n = effective_rows(by_group(node.weight, groups))
             error = np.sqrt(mean[best] * (1 - mean[best]) / n)

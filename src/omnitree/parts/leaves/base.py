@@ -7,10 +7,15 @@ grows more trees: what is to be decided once and for all of them, `settled` deci
 
 from __future__ import annotations
 
-from omnitree.growing.node import Rules
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import Part
 from omnitree.growing.sample import Sample
 from omnitree.tree.tree import Tree
+
+Floats = NDArray[np.float64]
 
 
 class Leaves(Part):
@@ -29,6 +34,11 @@ class Leaves(Part):
         When the time that the rules allow is up, nodes get no more models.
         """
         raise AssertionError(f"{type(self).__name__} fits nothing")
+
+    def answers(self, node: Node, here: NDArray[np.bool_], rows: NDArray) -> Floats:
+        """What a leaf of some rows of a node answers for other rows of the sample."""
+        outputs = node.target.take(here).outputs(node.weight[here])
+        return np.tile(outputs, (len(rows), 1))
 
 
 class Majority(Leaves):

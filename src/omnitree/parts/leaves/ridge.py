@@ -16,7 +16,7 @@ from scipy import linalg
 
 from omnitree.growing.column_source import Standardised
 from omnitree.growing.criterion import SquaredError
-from omnitree.growing.node import Rules
+from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
 from omnitree.parts.leaves.base import Leaves
@@ -135,6 +135,17 @@ class RidgeLeaves(Leaves):
         own = found / np.where(source.std > 0, source.std, 1.0)
         fill = mean * source.std + source.mean
         return LeafModel.of([bias - own @ fill], own[None], fill, "identity"), loss
+
+    def answers(self, node: Node, here: NDArray[np.bool_], rows: NDArray) -> Floats:
+        sample, own, weight = node.sample, node.rows[here], node.weight[here]
+        fold = folds_of_groups(sample, own, weight, node.rules.seed)
+        found = self.model(sample.standardised, own, node.y[here], weight, fold)
+        models = LeafModels.of([None if found is None else found[0]])
+        if models is None:
+            return super().answers(node, here, rows)
+        out = np.empty((len(rows), 1))
+        models.answer(sample.table, rows, np.zeros(len(rows), dtype=np.int32), out)
+        return out
 
 
 def folds_of_groups(
