@@ -175,7 +175,7 @@ def timings(expected: dict, found: dict) -> None:
         for key in (group, "all"):
             sums[key] = sums.get(key, 0.0) + np.array(pair)
     print("\n| configurations | recorded | now | ratio |\n|---|---|---|---|")
-    for key, (old, new) in sums.items():
+    for key, (old, new) in sorted(sums.items(), key=lambda item: item[0] == "all"):
         print(f"| {key} | {old:.2f} | {new:.2f} | {new / max(old, 1e-3):.2f} |")
 
 
