@@ -16,7 +16,7 @@ from omnitree import TreeClassifier, presets
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
 from omnitree.explain.counterfactual import Change, Counterfactual, scales
-from omnitree.export.model import MACHINES, Model
+from omnitree.export.model import Model
 from omnitree.tree.shared_models import terms_of
 from omnitree.tree.splits import SPLITS, LinearSplit
 from omnitree.tree.tree import NodeRecord, Tree, tree_from_nodes
@@ -85,7 +85,7 @@ def check_steps(found, tree: Tree):
             expected = 0.0 if alone else average - split.threshold + step.threshold
             assert rest == pytest.approx(expected, abs=1e-9)
             assert (step.value <= step.threshold) == (step.branch == 0)
-        if step.kind in MACHINES:
+        if step.is_lead:
             test = tree.split(step.node).to_dict()
             start = at_means(test)
             total = sum(c.amount for c in step.contributions)

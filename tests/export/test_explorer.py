@@ -18,8 +18,9 @@ from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.data.table import Table
 from omnitree.export.explorer import SCRIPTS, embedded_json
 from omnitree.export.explorer.payload import payload
-from omnitree.export.model import MACHINES
+from omnitree.export.model import NodeTest
 from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
+from omnitree.tree.expression import plain_rule
 from omnitree.tree.splits import SPLITS
 
 KINDS = tuple(SPLITS)
@@ -143,20 +144,20 @@ def test_projection_decides_as_the_tree_does(rng):
     for kind in (k for k in KINDS if k not in ("multiway", "subset")):
         for _ in range(40):
             tree = random_tree(rng, (kind,), n_inner=1)
-            node = tree.to_dict()["nodes"][0]
             values = random_rows(rng, 30)
             table = Table(values, tree.schema)
             main = tree.split(0)
+            test = NodeTest.of(main)
             branch = type(main)(*_own(main)).route(table, np.arange(30))
-            z = project(node, tree.schema, values)
+            z = project(test, tree.schema, values)
             known = ~np.isnan(z)
             assert (branch[~known] == -1).all()
-            if kind in MACHINES:
-                expected = np.where(z >= cut_of(node), 0, 1)
+            if test.is_machine:
+                expected = np.where(z >= cut_of(test), 0, 1)
                 assert ((branch > 0) == expected).all()
             else:
-                right = z > cut_of(node)
-                low = node["test"].get("low", 0)
+                right = z > cut_of(test)
+                low = test.data.get("low", 0)
                 expected = np.where(right, 1 - low, low)
                 assert (branch[known] == expected[known]).all()
 
@@ -252,7 +253,11 @@ def test_every_preset_has_a_page(name, tmp_path, rng):
     sample = random_sample(rng, n=60, d=4, k=3, gaps=0.1)
     clf = presets.make(name, random_state=0).fit(sample.frame, sample.y)
     data = page_data(clf.to_html(tmp_path / "t.html", sample.frame).read_text())
-    assert data["tree"] == clf.tree_.to_dict()
+    tree = clf.tree_.to_dict()
+    for node in tree["nodes"]:
+        if node["kind"] != "leaf":
+            node["test"] = plain_rule(clf.tree_.split(node["id"]).rule)
+    assert data["tree"] == tree
     assert data["sample"]["labels"] is None
 
 

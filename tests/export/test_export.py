@@ -31,6 +31,7 @@ from omnitree.export import FORMATS
 from omnitree.export.merging import merged
 from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
+from omnitree.tree.expression import Constant, Product, walk
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.splits import (
     SPLITS,
@@ -204,13 +205,13 @@ def test_weights_of_zero_are_left_out(format: str, kind: str, rng, tmp_path: Pat
     check(clf, decoded(values, SCHEMA), Table(values, SCHEMA), format, tmp_path)
     if format == "python" and kind != "network":
         assert "+= 0.0 *" not in clf.export("python")
-    terms = [
-        term
+    weights = [
+        value.factors[0]
         for test in Model(tree.to_dict()).all_tests
-        for s in test.sums
-        for term in s.terms
+        for value in walk(test.rule)
+        if isinstance(value, Product)
     ]
-    assert terms and all(w != 0 for w, *_ in terms)
+    assert weights and Constant(0.0) not in weights
 
 
 @pytest.mark.parametrize("format", RUN)

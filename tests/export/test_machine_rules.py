@@ -11,11 +11,8 @@ from omnitree import presets
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
 from omnitree.export.machine_rules import machine_rules
-from omnitree.tree.splits import MachineSplit, QuadraticMachineSplit
-
-
-def node_of(split):
-    return {"kind": split.kind, "test": split.to_dict()}
+from omnitree.export.model import NodeTest
+from omnitree.tree.splits import AxisSplit, MachineSplit, QuadraticMachineSplit
 
 
 def numbers(d):
@@ -41,7 +38,7 @@ def obeys(rule, row):
 def test_three_strips():
     """Classes along one axis: the middle one has two bounds, the outer ones a single one."""
     split = machine([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [0.0, -1.0, -3.0])
-    rules = machine_rules(node_of(split), numbers(2).to_dict())
+    rules = machine_rules(NodeTest.of(split), numbers(2).to_dict())
     assert [list(map(str, rule)) for rule in rules] == [
         ["x0 <= 1"],
         ["x0 > 1", "x0 <= 2"],
@@ -57,7 +54,7 @@ def test_rules_say_what_the_machine_does(scale, rng):
         weights = np.round(rng.normal(size=(k, d)), 2) / scale
         split = machine(weights.tolist(), np.round(rng.normal(size=k), 2).tolist())
         schema = numbers(d)
-        rules = machine_rules(node_of(split), schema.to_dict())
+        rules = machine_rules(NodeTest.of(split), schema.to_dict())
         dropped += k * (k - 1) - sum(map(len, rules))
         X = rng.normal(size=(200, d)) * 3 * scale
         branch = split.route(Table(X, schema), np.arange(200))
@@ -82,7 +79,7 @@ def test_rules_of_quadratic_machines(rng):
             tuple(map(tuple, np.round(rng.normal(size=(k, t)), 2).tolist())),
         )
         schema = numbers(2)
-        rules = machine_rules(node_of(split), schema.to_dict())
+        rules = machine_rules(NodeTest.of(split), schema.to_dict())
         X = rng.normal(size=(100, 2))
         branch = split.route(Table(X, schema), np.arange(100))
         for row, b in zip(X, branch, strict=True):
@@ -99,7 +96,7 @@ def test_symbols_bound_the_programme():
     split = machine(
         [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [3.0, 3.0, 0.0]], [0.0, -1.0, -1.0]
     )
-    rules = machine_rules(node_of(split), schema.to_dict())
+    rules = machine_rules(NodeTest.of(split), schema.to_dict())
     assert list(map(str, rules[0])) == ["2 [s = a] + 2 [s = b] >= 1"]
     # g2 = 3 (a + b) - 1 never beats g0 = a + b, since a + b <= 0: then nothing leads there.
     assert str(rules[2][0]).startswith("4 [s = a]")
@@ -121,5 +118,5 @@ def test_small_machines_make_rules_of_inequalities():
 
 
 def test_only_machines():
-    with pytest.raises(ValueError, match="'leaf' is no machine"):
-        machine_rules({"kind": "leaf"}, {"features": []})
+    with pytest.raises(ValueError, match="'axis' is no machine"):
+        machine_rules(NodeTest.of(AxisSplit(0, 1.0)), {"features": []})

@@ -10,10 +10,12 @@ from tests.trees import SCHEMA, random_rows, random_test
 
 from omnitree import presets
 from omnitree.data.schema import Feature, Schema
-from omnitree.export.model import encoded_columns, terms_of
+from omnitree.export.model import NodeTest, encoded_columns
 from omnitree.export.plain import plain_test
 from omnitree.export.sample import encoded
 from omnitree.export.words import SumWriter, counted, sums_of
+from omnitree.tree.shared_models import terms_of
+from omnitree.tree.splits import split_from_dict
 
 FEATURES = SCHEMA.to_dict()["features"]
 KINDS = ("linear", "quadratic", "machine", "quadratic_machine")
@@ -86,9 +88,9 @@ def test_shown_terms_and_constant_are_the_sum(rng, standardised):
         whole = row @ plain["weights"]
         size = np.abs(plain["weights"]) * (np.abs(row) + np.abs(plain["fill"]))
         assert value == pytest.approx(whole, abs=1e-3 * size.sum())
+        split = split_from_dict("linear", test)
         sides = sums_of(
-            "linear",
-            test,
+            NodeTest.of(split),
             {"features": features},
             deviations.tolist(),
             standardised,

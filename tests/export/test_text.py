@@ -11,6 +11,7 @@ import pytest
 from omnitree import TreeClassifier, presets
 from omnitree.data.schema import Feature, Schema
 from omnitree.export.lines import WIDTH
+from omnitree.export.model import NodeTest
 from omnitree.export.text import describe
 from omnitree.export.words import MOST_TERMS, branch_text, term_names
 from omnitree.tree.records import NodeRecord
@@ -90,9 +91,9 @@ def test_terms_are_measured_by_what_they_do(standardised):
     )
     products = QuadraticSplit((0, 1, 2), (0.0,) * 3, ((1, 2), (0, 0)), (5.0, 1.0), 0.0)
     schema = SCHEMA.to_dict()
-    one = branch_text("quadratic", products.to_dict(), 0, schema, (), deviations, 1)
+    one = branch_text(NodeTest.of(products), 0, schema, deviations, 1)
     assert one == "x0^2 + ... (1 smaller term, 0 for an average row) <= 0"
-    other = branch_text("quadratic", products.to_dict(), 0, schema, most=1)
+    other = branch_text(NodeTest.of(products), 0, schema, most=1)
     assert other == "5 x1*x2 + ... (1 smaller term, 0 for an average row) <= 0"
 
 
@@ -113,9 +114,7 @@ def test_sums_are_told_simply(weights, threshold, shown):
     """One column in its own unit, without a minus."""
     columns = tuple(range(len(weights)))
     split = LinearSplit.in_units(columns, weights, (0.0,) * len(weights), threshold)
-    tests = [
-        branch_text("linear", split.to_dict(), b, SCHEMA.to_dict()) for b in (0, 1)
-    ]
+    tests = [branch_text(NodeTest.of(split), b, SCHEMA.to_dict()) for b in (0, 1)]
     assert tests == shown
     assert [
         line.split(":")[0] for line in describe(tree_of(split)).splitlines()[1:]
@@ -126,7 +125,7 @@ def test_a_name_may_begin_with_a_minus():
     schema = Schema((Feature("-x", "numeric"),), named=True).to_dict()
     for weight, shown in ((3.0, "[-x] <= 2"), (-3.0, "[-x] >= -2")):
         split = LinearSplit.in_units((0,), (weight,), (0.0,), 6.0)
-        assert branch_text("linear", split.to_dict(), 0, schema) == shown
+        assert branch_text(NodeTest.of(split), 0, schema) == shown
 
 
 def test_short_sums_are_whole(rng):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tests.trees import SCHEMA, random_model, random_rows, random_test, random_tree
 
-from omnitree._core.predict import route as kernel
 from omnitree.data.table import Table
 from omnitree.tree.expression import (
     AtMost,
@@ -26,6 +25,7 @@ from omnitree.tree.expression import (
     parts,
     plain_rule,
     program,
+    route,
     simplified,
 )
 from omnitree.tree.leaf_models import LeafModels
@@ -104,22 +104,6 @@ def naive_shares(tree: Tree, row) -> dict[int, float]:
     return found
 
 
-def interpreted(rule, values: np.ndarray) -> list[int]:
-    """Branches by the compiled interpreter of rules."""
-    code, numbers = program(rule)
-    out = np.empty(len(values), dtype=np.int32)
-    kernel.route_test(
-        255,  # no kind has a case of this number
-        np.array([0, 0, *code], dtype=np.int32),
-        np.array(numbers, dtype=np.float64),
-        values,
-        np.arange(len(values)),
-        *SCHEMA.linear_columns(),
-        out,
-    )
-    return out.tolist()
-
-
 @pytest.mark.parametrize("kind", SPLITS)
 def test_rules_route_as_the_kernel_does(kind: str, seed: int):
     rng = np.random.default_rng(seed)
@@ -139,7 +123,7 @@ def test_rules_are_interpreted_as_compiled(kind: str, seed: int):
         test = random_test(rng, kind)
         values = random_rows(rng, 50)
         routed = test.route(Table(values, SCHEMA), np.arange(50)).tolist()
-        assert interpreted(test.rule, values) == routed
+        assert route(test.rule, values, SCHEMA).tolist() == routed
 
 
 def test_operators_without_a_kind(seed: int):
@@ -158,7 +142,7 @@ def test_operators_without_a_kind(seed: int):
         )
         for rule in rules:
             expected = [naive_branch(rule, row) for row in values]
-            assert interpreted(rule, values) == expected
+            assert route(rule, values, SCHEMA).tolist() == expected
             taken |= set(expected)
     assert taken == {0, 1, 2}
 

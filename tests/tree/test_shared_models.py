@@ -18,6 +18,7 @@ from omnitree.data.table import Table
 from omnitree.growing.column_source import Quadratic, Standardised
 from omnitree.growing.linear_rows import LinearRows
 from omnitree.parts.discriminants.base import Functions
+from omnitree.tree.expression import plain_rule
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.shared_models import own_functions
@@ -27,7 +28,7 @@ KINDS = ("linear", "quadratic", "machine", "quadratic_machine")
 
 
 def found(test, model):
-    return own_functions(test.kind, test.to_dict(), model.to_dict())
+    return own_functions(plain_rule(test.rule), model.to_dict())
 
 
 @pytest.mark.parametrize("kind", KINDS)

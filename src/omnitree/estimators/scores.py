@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.table import Table
-from omnitree.export.model import MACHINES, UNIVARIATE
-from omnitree.export.sample import cut_of, project, term_values
+from omnitree.export.model import NodeTest
+from omnitree.export.sample import cut_of, scores
 from omnitree.tree.tree import LEAF, Tree
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ def has_scores(tree: Tree) -> bool:
     """Whether rows of one leaf can have different scores, or a machine decides."""
     if tree.models is not None:
         return True
-    return tree.kind[0] != LEAF and tree.split(0).kind not in UNIVARIATE
+    return tree.kind[0] != LEAF and not NodeTest.of(tree.split(0)).can_fail
 
 
 def class_scores(tree: Tree, table: Table, proba: Floats, best: NDArray) -> Floats:
@@ -39,10 +39,10 @@ def class_scores(tree: Tree, table: Table, proba: Floats, best: NDArray) -> Floa
     best : int array
         The class that each node answers.
     """
-    scores = _margins(tree, table, best)
-    if scores is None:
-        scores = np.log(np.maximum(proba, np.finfo(float).tiny))
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+    found = _margins(tree, table, best)
+    if found is None:
+        found = np.log(np.maximum(proba, np.finfo(float).tiny))
+    return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
 
 
 def _margins(tree: Tree, table: Table, best: NDArray) -> Floats | None:
@@ -50,17 +50,13 @@ def _margins(tree: Tree, table: Table, best: NDArray) -> Floats | None:
     n = len(tree.classes)
     if tree.models is not None or tree.kind[0] == LEAF or tree.n_nodes != n + 1:
         return None
-    node = tree.to_dict()["nodes"][0]
-    answers = best[node["children"]]
-    if node["kind"] in UNIVARIATE or len(set(answers.tolist())) < n:
+    test, answers = NodeTest.of(tree.split(0)), best[1:]
+    if test.can_fail or len(set(answers.tolist())) < n:
         return None
-    test = node["test"]
-    if node["kind"] in MACHINES:
-        x = term_values(test, tree.schema, table.values)
-        functions = x @ np.transpose(test["weights"]) + np.asarray(test["bias"])
-    else:
-        above = project(node, tree.schema, table.values) - cut_of(node)
-        functions = np.stack([-above, above], axis=1) / 2
-    scores = np.empty_like(functions)
-    scores[:, answers] = functions
-    return scores
+    functions = scores(test, tree.schema, table.values)
+    if not test.is_machine:
+        above = functions - cut_of(test)
+        functions = np.hstack([-above, above]) / 2
+    by_class = np.empty_like(functions)
+    by_class[:, answers] = functions
+    return by_class

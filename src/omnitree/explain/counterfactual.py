@@ -162,8 +162,8 @@ def scales(model: Model) -> list[float]:
         scale[column.feature] = max(scale[column.feature], deviation)
     cuts: dict[int, list[float]] = {}
     for node in range(len(model.nodes)):
-        if not model.is_leaf(node) and model.nodes[node]["kind"] == "axis":
-            test = model.nodes[node]["test"]
+        test = {} if model.is_leaf(node) else model.tests(node)[0].data
+        if "feature" in test and "threshold" in test:
             cuts.setdefault(test["feature"], []).append(test["threshold"])
     for j, found in cuts.items():
         if not scale[j]:
@@ -256,10 +256,10 @@ def _programme(
     place = {j: i for i, j in enumerate(free)}
     above, limit = [], []
     for test, branch in region.others:
-        if test.kind not in ("linear", "machine"):
+        if "weights" not in test.data or "terms" in test.data:
             return None
         lines = []  # coefficients and constant of what must be at most 0
-        if test.kind == "linear":
+        if not test.is_machine:
             sign = 1.0 if branch == 0 else -1.0
             lines.append(
                 (

@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from omnitree.export.model import Model, Test
+from omnitree.export.model import Model, NodeTest
 from omnitree.export.region import Region, region_of
+from omnitree.tree.expression import Constant, Cut, Sum, parts
 from omnitree.tree.shared_models import terms_of
 
 
@@ -53,16 +54,13 @@ class Goal:
                     yield region
                 continue
             # The model's sum as a test of its own: bias + sum > number.
-            cut = test.data | {
-                "weights": test.data["weights"][0],
-                "threshold": self.number - test.data["bias"][0],
-            }
-            kind = "quadratic" if "terms" in cut else "linear"
-            others = [*region.others, (Test(kind, cut, 2), int(self.up))]
+            start, *terms = parts(test.whole)[0].terms
+            cut = Cut(Sum((Constant(0.0), *terms)), self.number - start.value)
+            others = [*region.others, (NodeTest("model", cut, 2), int(self.up))]
             yield replace(region, others=others)
 
 
-def _slopes(test: Test) -> list[float]:
+def _slopes(test: NodeTest) -> list[float]:
     """How fast the sum of a model changes with each of its columns, where cells are missing.
 
     Of a linear model these are its weights.

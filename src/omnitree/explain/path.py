@@ -18,10 +18,11 @@ from omnitree.explain.counterfactual import (
 )
 from omnitree.explain.goals import Goal, usual_goals
 from omnitree.export.merging import merged
-from omnitree.export.model import MACHINES, Model, Sum, Test, decide, one_line
+from omnitree.export.model import Model, NodeTest, decide, one_line
 from omnitree.export.plain import plain_test
 from omnitree.export.probabilities import probability_text
 from omnitree.export.words import branch_text, column_name, largest, term_names
+from omnitree.tree.expression import Column, evaluate
 from omnitree.tree.shared_models import terms_of
 
 # What is printed of long tests; the explanation itself holds all of it.
@@ -78,10 +79,14 @@ class Step:
         How far the value is from the other side; None where a symbol is looked up.
     contributions : list of Contribution
         What the value is made of, together with that of an average row, which has the
-        means that stand in for missing cells. Of a network, each is what the output would
-        lose with the column at its mean, and they need not add up.
+        means that stand in for missing cells.
     gap : str
         What happened to missing cells here; empty if none mattered.
+    adds_up : bool
+        Whether the contributions add up. Where the value is no sum, as of a network, each
+        is what the value would lose with the feature at its mean.
+    is_lead : bool
+        Whether the value is by how much the largest score exceeds the next.
     """
 
     node: int
@@ -94,6 +99,8 @@ class Step:
     margin: float | None
     contributions: list[Contribution]
     gap: str
+    adds_up: bool = True
+    is_lead: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,19 +165,20 @@ def _headline(step: Step) -> str:
 
 def _details(step: Step) -> list[str]:
     lines = []
-    against = step.kind in (*MACHINES, "model")  # the largest sum less the next
     if step.margin is not None and step.value is not None:
-        # The sum of one term, which its condition may show with the sign turned: its cell.
-        one = len(step.contributions) == 1 and step.kind == "linear"
-        value = _cell(step.contributions[0]) if one else f"{step.value:.6g}"
+        # The condition of one term may have its sign turned: told by what the row has.
+        value = f"{step.value:.6g}"
+        if len(step.contributions) == 1:
+            (only,) = step.contributions
+            if not isinstance(only.value, float) or abs(only.value) == abs(step.value):
+                value = _cell(only)
         lines.append(
             f"ahead by {step.margin:.4g}"
-            if against
+            if step.is_lead
             else f"value {value}, {step.margin:.4g} from the other side"
         )
     if len(step.contributions) > 1:
-        adds_up = against or step.kind in ("linear", "quadratic")
-        if adds_up and step.margin is not None and step.value is not None:
+        if step.adds_up and step.margin is not None and step.value is not None:
             bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
             lines.append(f"{bias:+.4g}  for an average row")
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
@@ -250,38 +258,41 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
     schema, tests = model.tree["schema"], model.tests(node)
     gap = ""
     for i, test in enumerate(tests):
-        branch, value, threshold, parts = _ask(model, test, row)
+        branch = model.branch(test, row)
         if branch < 0:
             continue
-        text = branch_text(test.kind, test.data, branch, schema)
+        value, threshold, parts = _taken_apart(model, test, row)
+        text = branch_text(test, branch, schema)
         if test.is_machine:
-            first, second = _leading(_sums(model, test, row))
+            first, second = _leading(_values(model, test, row))
             text = f"{largest(first, test.names)}, before {test.names[second]}"
         if i:
-            name = model.features[tests[0].data["feature"]]["name"]
+            name = model.features[tests[0].feature]["name"]
             gap = f"{name} is missing: surrogate test {i}"
         filled = [c.name for c in parts if c.filled]
         if filled:
             gap = f"missing, the mean of the node's rows instead: {', '.join(filled)}"
         margin = None if value is None else abs(value - (threshold or 0.0))
-        return Step(
+        step = Step(
             node, test.kind, text, branch, share, value, threshold, margin, parts, gap
         )
+        adds_up = test.can_fail or "weights" in test.data
+        return replace(step, adds_up=adds_up, is_lead=test.is_machine)
     test, missing = tests[0], model.missing(node)
-    name = model.features[test.data["feature"]]["name"]
-    known = not math.isnan(row[test.data["feature"]])
+    name = model.features[test.feature]["name"]
+    known = not math.isnan(row[test.feature])
     what = f"{name} is {'not told apart here' if known else 'missing'}"
     if missing is None or missing < 0:
         gap = f"{what}: the row goes down every branch by the training rows there"
         return Step(node, test.kind, name, None, share, None, None, None, [], gap)
-    text = branch_text(test.kind, test.data, missing, schema)
+    text = branch_text(test, missing, schema)
     gap = f"{what}: such rows take this branch"
     return Step(node, test.kind, text, missing, share, None, None, None, [], gap)
 
 
-def answers(model: Model, test: Test, row: Sequence[float]) -> list[float]:
+def answers(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
     """Class probabilities, or the number, by the model of a leaf."""
-    sums = _sums(model, test, row)
+    sums = _values(model, test, row)
     if model.numeric:
         return sums
     powers = [math.exp(s - max(sums)) for s in sums]
@@ -289,7 +300,7 @@ def answers(model: Model, test: Test, row: Sequence[float]) -> list[float]:
 
 
 def _model_step(
-    model: Model, node: int, test: Test, row: Sequence[float], share: float
+    model: Model, node: int, test: NodeTest, row: Sequence[float], share: float
 ) -> Step:
     """What the model of a leaf makes of a row: the leading class against the next.
 
@@ -302,25 +313,27 @@ def _model_step(
     if model.shared.get(above) is not None:
         text = probability_text(model, above, "value")
         return Step(node, "model", text, None, share, None, None, None, [], "")
-    if len(test.sums) == 1:
+    if test.n_branches == 1:
         text = f"model of leaf {node}: {model.classes[0]}"
         return Step(node, "model", text, None, share, None, None, None, [], "")
-    best, value, _, parts = _ask(model, test, row)
-    _, next_ = _leading(_sums(model, test, row))
+    value, _, parts = _taken_apart(model, test, row)
+    best, next_ = _leading(_values(model, test, row))
     text = f"model of leaf {node}: {model.classes[best]} before {model.classes[next_]}"
     filled = [c.name for c in parts if c.filled]
     gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
-    return Step(node, "model", text, None, share, value, 0.0, value, parts, gap)
+    step = Step(node, "model", text, None, share, value, 0.0, value, parts, gap)
+    return replace(step, is_lead=True)
 
 
 def _number_step(
-    model: Model, node: int, test: Test, row: Sequence[float], share: float
+    model: Model, node: int, test: NodeTest, row: Sequence[float], share: float
 ) -> Step:
     weights = test.data["weights"][0]
     columns = _columns(model, test, row)
-    value, mean = _add(test.sums[0], columns), _add(test.sums[0], test.fill)
+    (value,) = _values(model, test, row)
+    mean = float(evaluate(test.values[0], lambda column: column.fill))
     if "terms" in test.data:
-        parts = _terms(model, test, row, columns, weights, test.fill)
+        parts = _terms(model, test.data, row, columns, weights, test.fill)
         text = f"quadratic model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
     else:
         amounts = {
@@ -337,72 +350,80 @@ def _number_step(
     return Step(node, "model", text, None, share, value, None, None, parts, gap)
 
 
-def _ask(
-    model: Model, test: Test, row: Sequence[float]
-) -> tuple[int, float | None, float | None, list[Contribution]]:
-    """Branch (-1: cannot tell), value, threshold and contributions of a test."""
+def _taken_apart(
+    model: Model, test: NodeTest, row: Sequence[float]
+) -> tuple[float | None, float | None, list[Contribution]]:
+    """Value, threshold and contributions of a test that can tell."""
     if test.can_fail:
-        feature = model.features[test.data["feature"]]
-        value = row[test.data["feature"]]
-        if math.isnan(value):
-            return -1, None, None, []
-        codes = model.branch_of_codes(test)
-        if codes is not None:
-            symbol = feature["categories"][int(value)]
-            part = Contribution(feature["name"], symbol, None)
-            return codes[int(value)], None, None, [part]
-        low, cut = test.data["low"], test.data["threshold"]
-        branch = low if value <= cut else 1 - low
-        return branch, value, cut, [Contribution(feature["name"], value, value)]
-    columns = _columns(model, test, row)
-    if test.kind == "network":
-        value = _output(test, columns)
-        amounts = {}
-        for feature in model.features_of(test):
-            own = _places(model, test, feature)
-            pairs = zip(test.fill, columns, strict=True)
-            without = [f if at in own else c for at, (f, c) in enumerate(pairs)]
-            amounts[feature] = value - _output(test, without)
-        return int(value > 0), value, 0.0, _by_feature(model, test, row, amounts)
+        feature, cell_ = model.features[test.feature], row[test.feature]
+        if model.branch_of_codes(test) is not None:
+            category = feature["categories"][int(cell_)]
+            return None, None, [Contribution(feature["name"], category, None)]
+        part = Contribution(feature["name"], cell_, cell_)
+        return cell_, test.data["threshold"], [part]
+    columns, cut = _columns(model, test, row), 0.0
+    if "weights" not in test.data:
+        return _by_removal(model, test, row)
     # Told as `describe` writes it: a category counts 1 or 0.
-    plain = replace(test, data=plain_test(test.data, model.features))
+    plain = plain_test(test.data, model.features)
     told = [
         (value + 1) / 2 if model.columns[c].symbol >= 0 else value
         for c, value in zip(test.columns, columns, strict=True)
     ]
+    base = plain["fill"]
     if test.is_machine:
-        sums = [_add(s, columns) for s in test.sums]
-        best, next_ = _leading(sums)
-        rows = plain.data["weights"][best], plain.data["weights"][next_]
+        values = _values(model, test, row)
+        best, next_ = _leading(values)
+        rows = plain["weights"][best], plain["weights"][next_]
         weights = [w - v for w, v in zip(*rows, strict=True)]
-        value, cut, branch = sums[best] - sums[next_], 0.0, best
-        base = plain.fill
+        value = values[best] - values[next_]
     else:
-        branch = int(_add(test.sums[0], columns) > test.data["threshold"])
-        value, cut = _add(plain.sums[0], told), plain.data["threshold"]
-        weights = plain.data["weights"]
+        weights, cut = plain["weights"], plain["threshold"]
+        value = _total(plain, told)
         parts = weights if "terms" in test.data else model.features_of(test)
-        base = plain.fill if len(parts) > 1 else [0.0] * len(told)
+        base = base if len(parts) > 1 else [0.0] * len(told)
     if "terms" in test.data:
-        return branch, value, cut, _terms(model, plain, row, told, weights, base)
+        return value, cut, _terms(model, plain, row, told, weights, base)
     amounts = {
         feature: sum(
             weights[at] * (told[at] - base[at]) for at in _places(model, test, feature)
         )
         for feature in model.features_of(test)
     }
-    return branch, value, cut, _by_feature(model, test, row, amounts)
+    return value, cut, _by_feature(model, test, row, amounts)
 
 
-def _columns(model: Model, test: Test, row: Sequence[float]) -> list[float]:
+def _by_removal(
+    model: Model, test: NodeTest, row: Sequence[float]
+) -> tuple[float, float, list[Contribution]]:
+    """Value and threshold, and what the value loses with each feature at its mean."""
+    values = _values(model, test, row)
+    best, next_ = _leading(values) if test.is_machine else (0, 0)
+
+    def compared(values: list[float]) -> float:
+        return values[best] - values[next_] if test.is_machine else values[0]
+
+    amounts = {}
+    for feature in model.features_of(test):
+        without = [*row[:feature], math.nan, *row[feature + 1 :]]
+        rest = compared(_values(model, test, without))
+        amounts[feature] = compared(values) - rest
+    parts = _by_feature(model, test, row, amounts)
+    return compared(values), test.data.get("threshold", 0.0), parts
+
+
+def _columns(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
     """Values of the encoded columns of a test."""
-    return [column_value(model, test, at, row) for at in range(len(test.columns))]
+    pairs = zip(test.columns, test.fill, strict=True)
+    return [_column(model, Column(c, fill), row) for c, fill in pairs]
 
 
-def _sums(model: Model, test: Test, row: Sequence[float]) -> list[float]:
-    """The first sums of a test on several features."""
-    columns = _columns(model, test, row)
-    return [_add(s, columns) for s in test.sums]
+def _values(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
+    """What a test on several features compares."""
+    return [
+        float(evaluate(value, lambda column: _column(model, column, row)))
+        for value in test.values
+    ]
 
 
 def _leading(sums: Sequence[float]) -> tuple[int, int]:
@@ -412,7 +433,7 @@ def _leading(sums: Sequence[float]) -> tuple[int, int]:
     return best, max(others, key=sums.__getitem__)
 
 
-def _places(model: Model, test: Test, feature: int) -> list[int]:
+def _places(model: Model, test: NodeTest, feature: int) -> list[int]:
     """Positions of a feature's columns in a test."""
     return [
         at for at, c in enumerate(test.columns) if model.columns[c].feature == feature
@@ -420,7 +441,7 @@ def _places(model: Model, test: Test, feature: int) -> list[int]:
 
 
 def _by_feature(
-    model: Model, test: Test, row: Sequence[float], amounts: dict[int, float]
+    model: Model, test: NodeTest, row: Sequence[float], amounts: dict[int, float]
 ) -> list[Contribution]:
     parts = []
     for feature, amount in amounts.items():
@@ -435,19 +456,18 @@ def _by_feature(
 
 def _terms(
     model: Model,
-    test: Test,
+    test: dict[str, Any],
     row: Sequence[float],
     columns: list[float],
     weights: Sequence[float],
     base: Sequence[float],
 ) -> list[Contribution]:
     """What each term of a quadratic test or model adds to its value at `base`."""
-    names = term_names(
-        test.data, [column_name(c, model.features) for c in test.columns]
-    )
-    gaps = [math.isnan(row[model.columns[c].feature]) for c in test.columns]
+    own = test["columns"]
+    names = term_names(test, [column_name(c, model.features) for c in own])
+    gaps = [math.isnan(row[model.columns[c].feature]) for c in own]
     parts = []
-    for name, w, (a, b) in zip(names, weights, terms_of(test.data), strict=True):
+    for name, w, (a, b) in zip(names, weights, terms_of(test), strict=True):
         value = columns[a] * (columns[b] if b >= 0 else 1.0)
         filled = gaps[a] or (b >= 0 and gaps[b])
         start = base[a] * (base[b] if b >= 0 else 1.0)
@@ -455,27 +475,20 @@ def _terms(
     return parts
 
 
-def _output(test: Test, columns: Sequence[float]) -> float:
-    """Output of a network."""
-    total = test.data["output_bias"]
-    for w, unit in zip(test.data["output_weights"], test.sums, strict=True):
-        total += w * math.tanh(_add(unit, columns))
+def _total(test: dict[str, Any], columns: Sequence[float]) -> float:
+    """The weighted sum of a plain test."""
+    total = 0.0
+    for w, (a, b) in zip(test["weights"], terms_of(test), strict=True):
+        total += w * (columns[a] if b < 0 else columns[a] * columns[b])
     return total
 
 
-def _add(total: Sum, columns: Sequence[float]) -> float:
-    value = total.start
-    for w, a, b in total.terms:
-        value += w * (columns[a] if b < 0 else columns[a] * columns[b])
-    return value
-
-
-def column_value(model: Model, test: Test, at: int, row: Sequence[float]) -> float:
-    """Value of an encoded column of a test, or what fills its gap."""
-    column = model.columns[test.columns[at]]
-    value = row[column.feature]
-    if math.isnan(value):
-        return test.fill[at]
+def _column(model: Model, value: Column, row: Sequence[float]) -> float:
+    """Value of an encoded column, or what fills its missing cell."""
+    column = model.columns[value.number]
+    cell_ = row[column.feature]
+    if math.isnan(cell_):
+        return value.fill
     if column.symbol < 0:
-        return value
-    return 1.0 if int(value) == column.symbol else -1.0
+        return cell_
+    return 1.0 if int(cell_) == column.symbol else -1.0

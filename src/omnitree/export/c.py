@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from omnitree.export.model import Model
-from omnitree.export.procedure import Dialect, blocks, has_network, n_sums
+from omnitree.export.procedure import Dialect, blocks, n_variables
 
 # As the library does it, step by step, so that the answers are the same.
 _EXP = """
@@ -32,7 +32,7 @@ class _C(Dialect):
     and_, or_, not_ = "&&", "||", "!"
     choice = "({condition} ? {yes} : {no})"
     stop = ";"
-    tanh_, exp_ = "tanh", "exp_down"
+    functions: ClassVar = {"tanh": "tanh", "exp": "exp_down"}
 
     def if_(self, word: str, condition: str, remark: str) -> str:
         test = {
@@ -49,10 +49,13 @@ class _C(Dialect):
         return f"todo[n] = {block}; part[n++] = {share};"
 
     def maximum(self, names: list[str]) -> list[str]:
-        return ["s = s0;", *(f"if ({name} > s) s = {name};" for name in names[1:])]
+        return [
+            f"s = {names[0]};",
+            *(f"if ({name} > s) s = {name};" for name in names[1:]),
+        ]
 
     def largest(self, names: list[str]) -> list[str]:
-        lines = ["b = 0; s = s0;"]
+        lines = [f"b = 0; s = {names[0]};"]
         for k, name in enumerate(names[1:], 1):
             lines.append(f"if ({name} > s) {{ b = {k}; s = {name}; }}")
         return lines
@@ -63,8 +66,8 @@ def to_c(model: Model) -> str:
     parts = blocks(model, _C())
     body = "".join(line + "\n" for part in parts for line in part.lines)
     lines = [*_head(model), *_read(model)]
-    sums = [f"s{i}" for i in range(n_sums(model))]
-    if has_network(model) or "s = s0;" in body:
+    sums = [f"s{i}" for i in range(n_variables(model))]
+    if re.search(r"\bs = s\d+;", body):
         sums.append("s")
     if sums:
         lines.append(f"double {', '.join(sums)};")
@@ -141,12 +144,11 @@ def _open(model: Model) -> list[str]:
         name = _remark(feature["name"])
         text.append(f" *   {place}[{j}]: {name}{boolean}{how}{unused}")
     text += [" */"]
-    powers = bool(model.modelled) and not model.numeric
-    if has_network(model) or powers:
+    if model.functions:
         text.append("#include <math.h>")
     if any(model.has_text(j) for j in model.used):
         text.append("#include <string.h>")
-    if powers:
+    if "exp" in model.functions:
         text.append(_EXP)
     return [
         *text,

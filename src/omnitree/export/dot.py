@@ -57,14 +57,7 @@ def to_dot(model: Model) -> str:
             continue
         children = model.children(node)
         texts = [
-            branch_text(
-                record["kind"],
-                record["test"],
-                b,
-                model.tree["schema"],
-                names=model.tests(node)[0].names,
-                **options,
-            )
+            branch_text(model.tests(node)[0], b, model.tree["schema"], **options)
             for b in range(len(children))
         ]
         title = texts[0]
@@ -87,7 +80,7 @@ def to_dot(model: Model) -> str:
 def _named_sum(model: Model, node: int, options: dict[str, Any]) -> str:
     """The condition of the first of two branches, under the name that words below use."""
     test = model.tests(node)[0]
-    found = sums_of(test.kind, test.data, model.tree["schema"], **options)
+    found = sums_of(test, model.tree["schema"], **options)
     assert isinstance(found, Sides)
     condition = found.conditions(sum_name(node))[0]
     return f"{condition}, {sum_name(node)} = {' '.join(found.terms)}"

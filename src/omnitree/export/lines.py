@@ -21,10 +21,12 @@ MODEL_TERMS = 5
 
 def symbol_note(tree: dict[str, Any]) -> list[str]:
     """What categories count in sums, if some sum has any."""
-    columns = Model(tree).columns
-    tests = [n.get("test", n.get("model", {})) for n in tree["nodes"]]
+    model = Model(tree)
+    inner = [i for i in range(len(model.nodes)) if not model.is_leaf(i)]
+    tests = [model.tests(i)[0].data for i in inner]
+    tests += [node["model"] for node in model.nodes if "model" in node]
     used = {c for test in tests for c in test.get("columns", ())}
-    if not any(columns[c].symbol >= 0 for c in used):
+    if not any(model.columns[c].symbol >= 0 for c in used):
         return []
     return ["[x = y]: 1 if x is y, else 0"]
 
@@ -57,7 +59,7 @@ def model_lines(
 def sum_lines(model: Model, node: int, pad: str) -> list[str]:
     """The sums of a node, whole, under their names."""
     test = model.tests(node)[0]
-    found = sums_of(test.kind, test.data, model.tree["schema"])
+    found = sums_of(test, model.tree["schema"])
     if isinstance(found, Sides):
         return broken(f"{sum_name(node)} = ", found.terms, pad)
     return named(test.names, found.terms, pad)

@@ -1,4 +1,4 @@
-"""Machines as rules (Utgoff & Brodley 1991, section 4). Reads the public dict.
+"""Machines as rules (Utgoff & Brodley 1991, section 4).
 
 A row takes branch i of a machine if g_i > g_j for all other branches j (>= for later ones:
 of equal discriminants the first wins). Terms that g_i and g_j have in common cancel, and an
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from omnitree.export.model import MACHINES
+from omnitree.export.model import NodeTest
 from omnitree.export.plain import plain_test
 from omnitree.export.words import column_name, comparison, sum_terms, term_names
 from omnitree.tree.shared_models import terms_of
@@ -35,15 +35,13 @@ class Inequality:
         return comparison(terms, ">" if self.strict else ">=", self.threshold)
 
 
-def machine_rules(
-    node: dict[str, Any], schema: dict[str, Any]
-) -> list[list[Inequality]]:
+def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequality]]:
     """For every branch of a machine the inequalities that lead there, none to spare.
 
     Parameters
     ----------
-    node : dict
-        A node whose kind is one of `MACHINES`, as in ``Tree.to_dict()["nodes"]``.
+    machine : NodeTest
+        The branch with the largest of its sums wins.
     schema : dict
         ``Tree.to_dict()["schema"]``.
 
@@ -51,15 +49,16 @@ def machine_rules(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from omnitree import presets
+    >>> from omnitree.export.model import Model
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = presets.make("lmdt", random_state=0).fit(X, y)
     >>> tree = clf.tree_.to_dict()
-    >>> len(machine_rules(tree["nodes"][0], tree["schema"]))
+    >>> len(machine_rules(Model(tree).tests(0)[0], tree["schema"]))
     3
     """
-    if node["kind"] not in MACHINES:
-        raise ValueError(f"a node of kind {node['kind']!r} is no machine")
-    test, features = node["test"], schema["features"]
+    test, features = machine.data, schema["features"]
+    if "bias" not in test:
+        raise ValueError(f"a test of kind {machine.kind!r} is no machine of sums")
     weights, bias = np.array(test["weights"]), np.array(test["bias"])
     alone = [test["columns"][a] if b < 0 else None for a, b in terms_of(test)]
     bounds, extra, extra_right = _symbols(alone, schema)

@@ -1,15 +1,15 @@
-"""The public tree as exporters need it: columns, tests as data, shares, outputs.
+"""The public tree as exporters need it: columns, tests as rules, shares, outputs.
 
 Everything comes from the dict of `Tree.to_dict`. What a row gets at a leaf (`outputs`) is
 the one thing that may come from outside, because smoothing is the estimator's. All
-exporters walk nodes, columns and sums of this class, so that a kind of test is taken
-apart in one place.
+exporters walk the nodes of this class and translate the rules of their tests
+(`omnitree.tree.expression`); none of them knows a kind of test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
@@ -17,11 +17,25 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.date_part import DatePart
-from omnitree.tree.shared_models import OwnFunctions, shared_models, terms_of
-
-UNIVARIATE = ("axis", "multiway", "subset")
-# The branch with the largest of several sums wins.
-MACHINES = ("machine", "quadratic_machine")
+from omnitree.data.schema import Schema
+from omnitree.tree.expression import (
+    Call,
+    Column,
+    Cut,
+    Largest,
+    Lookup,
+    Rule,
+    Value,
+    feature_of,
+    parts,
+    plain_rule,
+    route,
+    simplified,
+    walk,
+)
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.shared_models import OwnFunctions, shared_models
+from omnitree.tree.splits import Split, fields_from_dict, split_from_dict
 
 
 def total_of(values: Sequence[float]) -> float:
@@ -30,7 +44,7 @@ def total_of(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Column:
+class EncodedColumn:
     """An encoded column: a feature, and the code that is +1 in it (-1: a number)."""
 
     feature: int
@@ -38,36 +52,51 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Sum:
-    """start + sum of weight * column * column, added up in this order.
-
-    A term is (weight, a, b), with a and b positions in the test's columns; b = -1 leaves
-    the second factor out.
-    """
-
-    start: float
-    terms: tuple[tuple[float, int, int], ...]
-
-
-@dataclass(frozen=True)
-class Test:
-    """A test of a node: its main one or a surrogate."""
+class NodeTest:
+    """A test of a node, its main one or a surrogate, or the sums of a leaf's model."""
 
     kind: str
-    data: dict[str, Any]
+    whole: Rule  # with terms of weight 0, which words and tables have too
     n_branches: int
     names: tuple[str, ...] = ()  # of a machine's branches
     node: int = -1  # that has it as its main test
 
+    @classmethod
+    def of(cls, split: Split, names: tuple[str, ...] = (), node: int = -1) -> NodeTest:
+        """A test as a tree holds it."""
+        return cls(split.kind, split.rule, split.n_children, names, node)
+
+    @cached_property
+    def rule(self) -> Rule:
+        """What the test does, without terms that add nothing."""
+        return simplified(self.whole)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The rule in plain types, see `plain_rule`."""
+        return plain_rule(self.whole)
+
+    @property
+    def feature(self) -> int:
+        """The feature of a test on one cell."""
+        feature = feature_of(self.whole)
+        assert feature is not None
+        return feature
+
     @property
     def can_fail(self) -> bool:
-        """Whether there are rows that this test cannot place."""
-        return self.kind in UNIVARIATE
+        """Whether there are rows that this test cannot place: it looks at one cell."""
+        return feature_of(self.whole) is not None
 
     @property
     def is_machine(self) -> bool:
-        """Whether the branch with the largest sum wins."""
-        return self.kind in MACHINES
+        """Whether the branch with the largest value wins."""
+        return isinstance(self.whole, Largest)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """What a test on several features compares: one value, or one a branch."""
+        return parts(self.rule)
 
     @property
     def columns(self) -> list[int]:
@@ -79,43 +108,18 @@ class Test:
         """What each of these columns is where its cell is missing."""
         return self.data["fill"]
 
-    @cached_property
-    def sums(self) -> list[Sum]:
-        """First sums of a test on several features.
 
-        One for linear and quadratic tests, one a branch of a machine, one a hidden unit
-        of a network. Terms with the weight 0 add nothing and are left out.
-        """
-        data = self.data
-        if self.is_machine:
-            starts, rows = data["bias"], data["weights"]
-        elif self.kind == "network":
-            starts, rows = data["hidden_bias"], data["hidden_weights"]
-        else:
-            starts, rows = [0.0], [data["weights"]]
-        terms = terms_of(data)
-        return [
-            Sum(
-                start,
-                tuple(
-                    (w, a, b) for w, (a, b) in zip(row, terms, strict=True) if w != 0
-                ),
-            )
-            for start, row in zip(starts, rows, strict=True)
-        ]
-
-
-def encoded_columns(features: Sequence[dict[str, Any]]) -> list[Column]:
+def encoded_columns(features: Sequence[dict[str, Any]]) -> list[EncodedColumn]:
     """Columns that tests on several features see: one for two categories, else one each."""
     columns = []
     for j, feature in enumerate(features):
         m = len(feature["categories"] or ())
         if feature["kind"] in ("numeric", "ordered"):
-            columns.append(Column(j, -1))
+            columns.append(EncodedColumn(j, -1))
         elif m == 2:
-            columns.append(Column(j, 1))
+            columns.append(EncodedColumn(j, 1))
         elif m > 2:
-            columns.extend(Column(j, s) for s in range(m))
+            columns.extend(EncodedColumn(j, s) for s in range(m))
     return columns
 
 
@@ -141,6 +145,7 @@ class Model:
         self.classes: list[Any] = tree.get("classes", [])
         self.n_outputs = len(self.classes) or 1
         self._outputs = outputs
+        self._tests: dict[int, list[NodeTest]] = {}
 
     @cached_property
     def outputs(self) -> list[list[float]]:
@@ -238,22 +243,26 @@ class Model:
         """The parent of a node; -1 of the root."""
         return self.nodes[node]["parent"]
 
-    def tests(self, node: int) -> list[Test]:
+    def tests(self, node: int) -> list[NodeTest]:
         """The main test of a node and its surrogates, as far as they are ever asked."""
+        if node not in self._tests:
+            self._tests[node] = self._read_tests(node)
+        return self._tests[node]
+
+    def _read_tests(self, node: int) -> list[NodeTest]:
         record = self.nodes[node]
-        children = record["children"]
-        n = len(children)
-        names: tuple[str, ...] = ()
-        if record["kind"] in MACHINES:
-            names = branch_names([self.labels[c] for c in children], self.classes)
-        tests = [Test(record["kind"], record["test"], n, names, node)]
+        main = NodeTest.of(split_from_dict(record["kind"], record["test"]), node=node)
+        if main.is_machine:
+            labels = [self.labels[c] for c in record["children"]]
+            main = replace(main, names=branch_names(labels, self.classes))
+        tests = [main]
         for other in record.get("surrogates", ()):
             if not tests[-1].can_fail:
                 break
-            tests.append(Test(other["kind"], other["test"], n))
+            tests.append(NodeTest.of(split_from_dict(other["kind"], other["test"])))
         return tests
 
-    def model(self, leaf: int) -> Test | None:
+    def model(self, leaf: int) -> NodeTest | None:
         """The model of a leaf, read like a machine; None if it has none.
 
         Its sums, one a class, go through softmax; of a number there is one, the answer.
@@ -261,12 +270,12 @@ class Model:
         return self._models.get(leaf)
 
     @cached_property
-    def _models(self) -> dict[int, Test]:
+    def _models(self) -> dict[int, NodeTest]:
         return {
-            i: Test(
-                "quadratic_machine" if "terms" in node["model"] else "machine",
-                node["model"],
-                len(node["model"]["bias"]),
+            i: NodeTest(
+                "model",
+                Largest(fields_from_dict(LeafModel, "a model", node["model"]).sums),
+                0,
             )
             for i, node in enumerate(self.nodes)
             if self.is_leaf(i) and "model" in node
@@ -317,7 +326,7 @@ class Model:
     # -- features -------------------------------------------------------------------
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[EncodedColumn]:
         """Encoded columns, in order."""
         return encoded_columns(self.features)
 
@@ -341,14 +350,12 @@ class Model:
             return [symbol_text(s) for s in symbols]
         return list(symbols)
 
-    def features_of(self, test: Test) -> list[int]:
+    def features_of(self, test: NodeTest) -> list[int]:
         """Features that a test looks at."""
-        if test.kind in UNIVARIATE:
-            return [test.data["feature"]]
-        # A column may be in no term.
-        pairs = [(a, b) for total in test.sums for _, a, b in total.terms]
-        places = {at for pair in pairs for at in pair if at >= 0}
-        return sorted({self.columns[test.columns[at]].feature for at in places})
+        if test.can_fail:
+            return [test.feature]
+        used = {v.number for v in walk(test.rule) if isinstance(v, Column)}
+        return sorted({self.columns[c].feature for c in used})
 
     @cached_property
     def used(self) -> list[int]:
@@ -370,7 +377,7 @@ class Model:
         ]
 
     @cached_property
-    def all_tests(self) -> list[Test]:
+    def all_tests(self) -> list[NodeTest]:
         """Tests of all nodes, surrogates included, and the models of leaves."""
         tests = [
             test
@@ -380,19 +387,44 @@ class Model:
         ]
         return tests + [self._models[leaf] for leaf in self.modelled]
 
-    def branch_of_codes(self, test: Test) -> list[int] | None:
+    @cached_property
+    def functions(self) -> set[str]:
+        """Functions that some test, or the model of a leaf, needs."""
+        found = {
+            v.function
+            for test in self.all_tests
+            for v in walk(test.rule)
+            if isinstance(v, Call)
+        }
+        return found | ({"exp"} if self.modelled and not self.numeric else set())
+
+    def branch(self, test: NodeTest, row: Sequence[float]) -> int:
+        """Branch of an encoded row under a test, -1: cannot tell; the library's own."""
+        values = np.array([row], dtype=np.float64)
+        return int(route(test.whole, values, self._schema)[0])
+
+    @cached_property
+    def _schema(self) -> Schema:
+        return Schema.from_dict(self.tree["schema"])
+
+    def branch_of_codes(self, test: NodeTest) -> list[int] | None:
         """Branch of each code of the feature of a univariate test, -1: cannot tell.
 
         None if the feature is a number.
         """
-        if test.kind != "axis":
-            return test.data["branch"]
-        feature = test.data["feature"]
-        if not self.has_codes(feature):
+        rule = test.whole
+        if isinstance(rule, Lookup):
+            return list(rule.branch)
+        if not self.has_codes(test.feature):
             return None
-        low, threshold = test.data["low"], test.data["threshold"]
-        codes = range(len(self.features[feature]["categories"]))
-        return [low if code <= threshold else 1 - low for code in codes]
+        assert isinstance(rule, Cut)
+        codes = range(len(self.features[test.feature]["categories"]))
+        return [rule.low if c <= rule.threshold else 1 - rule.low for c in codes]
+
+
+def _model_sums(model: dict[str, Any]) -> NodeTest:
+    sums = fields_from_dict(LeafModel, "a model", model).sums
+    return NodeTest("model", Largest(sums), len(sums))
 
 
 def branch_names(labels: Sequence[int], classes: Sequence[Any]) -> tuple[str, ...]:

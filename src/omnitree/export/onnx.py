@@ -15,13 +15,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from omnitree.export.model import Model, Test
+from omnitree.export.model import Model, NodeTest
+from omnitree.tree.expression import (
+    AtMost,
+    Call,
+    Column,
+    Constant,
+    Monomials,
+    Sum,
+    Value,
+    monomials,
+    parts,
+    walk,
+)
 
 OPSET = 19  # the first whose Equal compares strings
 IR_VERSION = 9
@@ -225,15 +237,11 @@ class _Writer:
                     maps.append(here)
         cells = self.cells
         columns = self.columns if many else ""
-        lines = [h for h in many if h[1].kind in ("linear", "quadratic")]
-        machines = [h for h in many if h[1].is_machine]
-        nets = [h for h in many if h[1].kind == "network"]
         groups = [
             (cuts, self._cuts, cells),
             (maps, self._maps, cells),
-            (lines, self._lines, columns),
-            (machines, self._machines, columns),
-            (nets, self._networks, columns),
+            ([h for h in many if not h[1].is_machine], self._sides, columns),
+            ([h for h in many if h[1].is_machine], self._machines, columns),
         ]
         order: dict[tuple[int, int], int] = {}
         parts = []
@@ -243,8 +251,8 @@ class _Writer:
                 order |= {at: len(order) + i for i, (at, _) in enumerate(group)}
         return self.op("Concat", *parts, axis=1), order
 
-    def _cuts(self, tests: list[Test], cells: str) -> str:
-        values = self.take(cells, [self.position[t.data["feature"]] for t in tests])
+    def _cuts(self, tests: list[NodeTest], cells: str) -> str:
+        values = self.take(cells, [self.position[t.feature] for t in tests])
         low = np.array([t.data["low"] for t in tests])
         below = self.op(
             "LessOrEqual", values, self.row([t.data["threshold"] for t in tests])
@@ -254,27 +262,25 @@ class _Writer:
         )
         return self.op("Where", self.op("IsNaN", values), self.ints(-1), branch)
 
-    def _maps(self, tests: list[Test], cells: str) -> str:
+    def _maps(self, tests: list[NodeTest], cells: str) -> str:
         table: list[int] = []
         start = []
         for test in tests:
             start.append(len(table) + 1)
             table += [-1, *(self.model.branch_of_codes(test) or ())]
-        values = self.take(cells, [self.position[t.data["feature"]] for t in tests])
+        values = self.take(cells, [self.position[t.feature] for t in tests])
         codes = self.op("Cast", self.filled(values, self.const(-1.0)), to=7)
         at = self.op("Add", codes, self.row(start, np.int64))
         return self.op("Gather", self.ints(table), at, axis=0)
 
-    def _lines(self, tests: list[Test], columns: str) -> str:
-        total = self._sums(tests, columns)
-        return self._side(total, [t.data["threshold"] for t in tests])
-
-    def _side(self, total: str, cuts: list[float]) -> str:
-        below = self.op("LessOrEqual", total, self.row(cuts))
+    def _sides(self, tests: list[NodeTest], columns: str) -> str:
+        total = self._values([t.values[0] for t in tests], columns)
+        cuts = self.row([t.data["threshold"] for t in tests])
+        below = self.op("LessOrEqual", total, cuts)
         return self.op("Where", below, self.ints(0), self.ints(1))
 
-    def _machines(self, tests: list[Test], columns: str) -> str:
-        total = self._sums(tests, columns)
+    def _machines(self, tests: list[NodeTest], columns: str) -> str:
+        total = self._values([v for t in tests for v in t.values], columns)
         most = max(t.n_branches for t in tests)
         at = np.zeros((len(tests), most), dtype=int)
         absent = np.zeros((1, len(tests), most))
@@ -288,27 +294,40 @@ class _Writer:
         cube = self.op("Add", cube, self.const(absent))
         return self.op("ArgMax", cube, axis=2, keepdims=0)
 
-    def _networks(self, tests: list[Test], columns: str) -> str:
-        hidden = self.op("Tanh", self._sums(tests, columns))
-        total = self.row([t.data["output_bias"] for t in tests])
-        n_hidden = [len(t.sums) for t in tests]
-        first = np.concatenate([[0], np.cumsum(n_hidden)[:-1]])
-        for p in range(max(n_hidden)):
-            here = [p < n for n in n_hidden]
-            at = np.where(here, first + p, 0)
-            weight = [
-                t.data["output_weights"][p] if use else 0.0
-                for t, use in zip(tests, here, strict=True)
-            ]
-            term = self.op("Mul", self.row(weight), self.take(hidden, at.tolist()))
-            total = self.op("Add", total, term)
-        return self._side(total, [0.0] * len(tests))
+    def _values(self, values: list[Value], columns: str) -> str:
+        """Values as columns of a matrix; sums of weighted columns are added at once."""
+        inside = dict.fromkeys(v for value in values for v in walk(value))
+        flat = {v: found for v in inside if (found := monomials(v))}
+        sums = self._sums(list(flat.values()), columns) if flat else ""
+        if list(flat) == values:
+            return sums
+        done = {v: self.take(sums, [at]) for at, v in enumerate(flat)}
+        made = [self._value(v, columns, done) for v in values]
+        return self.op("Concat", *made, axis=1)
 
-    def _sums(self, tests: list[Test], columns: str) -> str:
-        """The first sums of all these tests: a loop over their terms, in order."""
-        sums = [(t, s) for t in tests for s in t.sums]
-        start = self.op("Mul", self.ones, self.row([s.start for _, s in sums]))
-        n_terms = max((len(s.terms) for _, s in sums), default=0)
+    def _value(self, value: Value, columns: str, done: dict[Value, str]) -> str:
+        """A value as a column; `done` has those that are there already."""
+        if value in done:
+            return done[value]
+        if isinstance(value, Constant):
+            return self.op("Mul", self.ones, self.const(value.value))
+        if isinstance(value, Column):
+            cells = self.take(columns, [self.column_at[value.number]])
+            return self.filled(cells, self.const(value.fill))
+        inside = [self._value(part, columns, done) for part in parts(value)]
+        match value:
+            case Call():
+                only = inside[0]
+                name = self._exp(only) if value.function == "exp" else ""
+                return name or self.op("Tanh", only)
+            case AtMost():
+                return self.op("Cast", self.op("LessOrEqual", *inside), to=11)
+        return reduce(partial(self.op, "Add" if type(value) is Sum else "Mul"), inside)
+
+    def _sums(self, sums: list[Monomials], columns: str) -> str:
+        """Sums of weighted columns: a loop over their terms, in order."""
+        start = self.op("Mul", self.ones, self.row([s.start for s in sums]))
+        n_terms = max(len(s.terms) for s in sums)
         if not n_terms:
             return start
         # A factor that a term lacks is a column of ones, the last.
@@ -317,13 +336,12 @@ class _Writer:
         weight = np.zeros((n_terms, len(sums)))
         at = np.full((2, n_terms, len(sums)), n_columns)
         fill = np.ones((2, n_terms, len(sums)))
-        for i, (test, s) in enumerate(sums):
-            for p, (w, *pair) in enumerate(s.terms):
-                weight[p, i] = w
-                for factor, a in enumerate(pair):
-                    if a >= 0:
-                        at[factor, p, i] = self.column_at[test.columns[a]]
-                        fill[factor, p, i] = test.fill[a]
+        for i, s in enumerate(sums):
+            weight[: len(s.terms), i] = s.weights
+            for p, term in enumerate(s.terms):
+                for factor, column in enumerate(term):
+                    at[factor, p, i] = self.column_at[column.number]
+                    fill[factor, p, i] = column.fill
         has_products = bool((at[1] < n_columns).any())
         return self._add_terms(
             start, wide, weight, list(zip(at, fill, strict=True))[: 1 + has_products]
@@ -431,8 +449,9 @@ class _Writer:
             return self.const(fixed)
         tests = [test for leaf in model.modelled if (test := model.model(leaf))]
         columns = self.columns if any(t.columns for t in tests) else ""
+        sums = [found for t in tests for v in t.values if (found := monomials(v))]
         shape = self.ints([0, len(tests), model.n_outputs])
-        shares = self.op("Reshape", self._sums(tests, columns), shape)
+        shares = self.op("Reshape", self._sums(sums, columns), shape)
         if not model.numeric:
             shares = self._softmax(shares)
         at = [
@@ -454,8 +473,20 @@ class _Writer:
         Step by step as in the library (`_core/models.hpp`), to the last bit, since
         neither Softmax nor Exp round alike everywhere.
         """
+        top = self.op("ReduceMax", sums, self.ints([2]))
+        power = self._exp(self.op("Sub", sums, top))
+        each = [
+            self.op("Gather", power, self.ints([i]), axis=2)
+            for i in range(self.model.n_outputs)
+        ]
+        total = each[0]
+        for other in each[1:]:
+            total = self.op("Add", total, other)
+        return self.op("Div", power, total)
+
+    def _exp(self, x: str) -> str:
+        """The exponential function of numbers up to 0, with the library's steps."""
         scalar = self.const
-        x = self.op("Sub", sums, self.op("ReduceMax", sums, self.ints([2])))
         x = self.op("Max", x, scalar(-710.0))  # what is below -708 becomes 0
         twos = self.op("Mul", x, scalar(1.4426950408889634))
         k = self.op("Floor", self.op("Add", twos, scalar(0.5)))
@@ -467,15 +498,7 @@ class _Writer:
             series = self.op("Add", one, part)
         power = self.op("Mul", series, self.op("Pow", scalar(2.0), k))
         small = self.op("Less", x, scalar(-708.0))
-        power = self.op("Where", small, scalar(0.0), power)
-        each = [
-            self.op("Gather", power, self.ints([i]), axis=2)
-            for i in range(self.model.n_outputs)
-        ]
-        total = each[0]
-        for other in each[1:]:
-            total = self.op("Add", total, other)
-        return self.op("Div", power, total)
+        return self.op("Where", small, scalar(0.0), power)
 
     def _sum_leaves(self, parts: str) -> None:
         """Probabilities: the outputs of the leaves, added up in a loop in order."""

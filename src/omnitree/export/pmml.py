@@ -19,8 +19,9 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from omnitree.export.model import Model, Test
+from omnitree.export.model import Model, NodeTest
 from omnitree.export.pmml_fields import Fields, number_of, text_of, type_of
+from omnitree.tree.expression import Cut
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -238,15 +239,16 @@ class _Writer:
         compound.extend(parts)
         return compound
 
-    def _test(self, node: int, i: int, test: Test, b: int) -> ET.Element:
+    def _test(self, node: int, i: int, test: NodeTest, b: int) -> ET.Element:
         if not test.can_fail:
             return self._many(node, i, test, b)
-        feature = test.data["feature"]
+        feature = test.feature
         name = self.model.features[feature]["name"]
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            operator = "lessOrEqual" if b == test.data["low"] else "greaterThan"
-            return _simple(name, operator, number_of(test.data["threshold"]))
+            assert isinstance(test.rule, Cut)
+            operator = "lessOrEqual" if b == test.rule.low else "greaterThan"
+            return _simple(name, operator, number_of(test.rule.threshold))
         symbols = self.model.symbols(feature)
         told = [symbols[c] for c, to in enumerate(codes) if to >= 0]
         if len(told) < len(codes):
@@ -256,13 +258,15 @@ class _Writer:
             return _simple(name, "equal", text_of(here[0]))
         return _set(name, "isIn", here) if here else _set(name, "isNotIn", told)
 
-    def _many(self, node: int, i: int, test: Test, b: int) -> ET.Element:
+    def _many(self, node: int, i: int, test: NodeTest, b: int) -> ET.Element:
         """A test on several features, by a field derived once for all branches."""
         key = f"{node}_{i}"
         if test.is_machine:
             return _simple(self.fields.largest(test, key), "equal", str(b))
-        name, cut = self.fields.comparable(test, key)
-        return _simple(name, "lessOrEqual" if b == 0 else "greaterThan", number_of(cut))
+        assert isinstance(test.rule, Cut)
+        (name,) = self.fields.values(test, key)
+        operator = "lessOrEqual" if b == 0 else "greaterThan"
+        return _simple(name, operator, number_of(test.rule.threshold))
 
 
 def _simple(field: str, operator: str, value: str) -> ET.Element:

@@ -9,13 +9,24 @@ are used.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from copy import copy
+from functools import partial, reduce
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from omnitree.export.model import Model, Test, symbol_text
+from omnitree.export.model import Model, NodeTest, symbol_text
+from omnitree.tree.expression import (
+    AtMost,
+    Call,
+    Column,
+    Constant,
+    Cut,
+    Product,
+    Sum,
+    Value,
+    parts,
+)
 
 DIVIDED = -1  # what the field of a node's branch holds where no test places the row
 
@@ -61,30 +72,17 @@ class Fields:
         expression = apply("if", inside, field_of(source))
         return self.derive(key, expression, "categorical", type_of(told))
 
-    def sums(self, test: Test, key: str) -> list[str]:
-        """The sums of a test on several features, or of a model."""
+    def values(self, test: NodeTest, key: str) -> list[str]:
+        """The values of a test on several features, or of a model."""
         return [
             self._done.get(f"{key}_{k}")
-            or self.derive(f"{key}_{k}", self._sum(test, k))
-            for k in range(len(test.sums))
+            or self.derive(f"{key}_{k}", self._value(value))
+            for k, value in enumerate(test.values)
         ]
 
-    def comparable(self, test: Test, key: str) -> tuple[str, float]:
-        """What a test on several features that is no machine compares, and with what."""
-        names = self.sums(test, key)
-        if test.kind != "network":
-            return names[0], test.data["threshold"]
-        if key not in self._done:
-            terms = [constant(test.data["output_bias"])]
-            for w, unit in zip(test.data["output_weights"], names, strict=True):
-                squashed = apply("tanh", field_of(unit))
-                terms.append(apply("*", constant(w), squashed))
-            self.derive(key, apply("sum", *terms))
-        return self._done[key], 0.0
-
-    def largest(self, test: Test, key: str) -> str:
-        """The branch of a machine: the position of its largest sum."""
-        names = self.sums(test, key)
+    def largest(self, test: NodeTest, key: str) -> str:
+        """The branch of a machine: the position of its largest value."""
+        names = self.values(test, key)
         if key not in self._done:
             self.derive(key, _position_of_largest(names), "categorical", "integer")
         return self._done[key]
@@ -118,11 +116,11 @@ class Fields:
         if test is None:
             return [constant(float(v)) for v in self.model.outputs[leaf]]
         # Leaves may share a model.
-        key = f"model_{json.dumps(test.data)}"
+        key = f"model_{test.rule!r}"
         if key not in self._done:
             self._done[key] = f"model_{leaf}"
         own = self._done[key]
-        sums = [field_of(name) for name in self.sums(test, own)]
+        sums = [field_of(name) for name in self.values(test, own)]
         if self.model.numeric:
             return sums
         if f"{own}_p0" not in self._done:
@@ -175,22 +173,19 @@ class Fields:
             if test.can_fail:
                 value = self._placed(test, last)
             else:
-                name, cut = self.comparable(test, key)
-                low = apply("lessOrEqual", field_of(name), constant(float(cut)))
-                value = apply("if", low, constant(0), constant(1))
+                (name,) = self.values(test, key)
+                value = _side(test, field_of(name))
             name = self.derive(f"{key}_branch", value, "categorical", "integer")
             last = field_of(name)
         return last.get("field", "")
 
-    def _placed(self, test: Test, last: ET.Element) -> ET.Element:
+    def _placed(self, test: NodeTest, last: ET.Element) -> ET.Element:
         """The branch that a test on one feature names, or else `last`."""
-        feature = test.data["feature"]
+        feature = test.feature
         field = field_of(self.model.features[feature]["name"])
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            low = apply("lessOrEqual", field, constant(float(test.data["threshold"])))
-            first = test.data["low"]
-            value = apply("if", low, constant(first), constant(1 - first))
+            value = _side(test, field)
         else:
             symbols = self.model.symbols(feature)
             value = last
@@ -199,21 +194,30 @@ class Fields:
                 value = apply("if", apply("isIn", field, *here), constant(b), value)
         return apply("if", apply("isMissing", field), last, value)
 
-    # -- sums -----------------------------------------------------------------------
+    # -- values ---------------------------------------------------------------------
 
-    def _sum(self, test: Test, k: int) -> ET.Element:
-        total = test.sums[k]
-        terms = [constant(total.start)]
-        for w, a, b in total.terms:
-            factors = [constant(w), self._column(test, a)]
-            if b >= 0:
-                factors[1] = apply("*", factors[1], self._column(test, b))
-            terms.append(apply("*", *factors))
-        return apply("sum", *terms)
+    def _value(self, value: Value) -> ET.Element:
+        """An expression of fields."""
+        if isinstance(value, Constant):
+            return constant(value.value)
+        if isinstance(value, Column):
+            return self._column(value)
+        inside = [self._value(part) for part in parts(value)]
+        match value:
+            case Sum():
+                return apply("sum", *inside)
+            case Product():
+                return reduce(partial(apply, "*"), inside)
+            case AtMost():
+                at_most = apply("lessOrEqual", *inside)
+                return apply("if", at_most, constant(1.0), constant(0.0))
+            case Call():
+                return apply(value.function, *inside)
+        raise AssertionError(value)
 
-    def _column(self, test: Test, at: int) -> ET.Element:
-        column = self.model.columns[test.columns[at]]
-        name, fill = self.model.features[column.feature]["name"], test.fill[at]
+    def _column(self, filled: Column) -> ET.Element:
+        column = self.model.columns[filled.number]
+        name, fill = self.model.features[column.feature]["name"], filled.fill
         if self.model.has_codes(column.feature):
             symbols = self.model.symbols(column.feature)
             if column.symbol >= 0:
@@ -227,6 +231,13 @@ class Fields:
         else:
             value = field_of(name)
         return apply("if", apply("isMissing", field_of(name)), constant(fill), value)
+
+
+def _side(test: NodeTest, value: ET.Element) -> ET.Element:
+    """The branch of a test that cuts a value."""
+    assert isinstance(test.rule, Cut)
+    low = apply("lessOrEqual", value, constant(float(test.rule.threshold)))
+    return apply("if", low, constant(test.rule.low), constant(1 - test.rule.low))
 
 
 def _position_of_largest(names: Sequence[str]) -> ET.Element:

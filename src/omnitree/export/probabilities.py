@@ -85,7 +85,7 @@ def probability_text(model: Model, node: int, name: str = "", **options: Any) ->
             return f"answer, by one {model_kind(data)} model:"
         return f"probabilities: softmax of the scores of one {model_kind(data)} model:"
     test = model.tests(node)[0]
-    found = sums_of(test.kind, test.data, model.tree["schema"], **options)
+    found = sums_of(test, model.tree["schema"], **options)
     if isinstance(found, Sides):
         return _of_two(model, own, found, name or sum_name(node))
     calibrated = f", calibrated (scale {number(own.scale)})"

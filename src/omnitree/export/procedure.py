@@ -14,11 +14,24 @@ In the code, `xJ` is the value of feature J: a number, NaN in a gap, or the code
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import count
+from typing import Any, ClassVar
 
-from omnitree.export.model import Model, Test, one_line
+from omnitree.export.model import Model, NodeTest, one_line
 from omnitree.export.words import branch_text, largest
+from omnitree.tree.expression import (
+    AtMost,
+    Call,
+    Column,
+    Constant,
+    Cut,
+    Product,
+    Sum,
+    Value,
+    walk,
+)
 
 BLOCK_DEPTH = 30
 LONGEST_REMARK = 100
@@ -35,8 +48,8 @@ class Dialect(ABC):
         One of two expressions, with places for `condition`, `yes` and `no`.
     stop : str
         Ends a statement.
-    tanh_, exp_ : str
-        Names of functions: the hyperbolic tangent; the exponential up to 0.
+    functions : dict
+        What the functions of expressions are called.
     """
 
     and_: str
@@ -44,8 +57,7 @@ class Dialect(ABC):
     not_: str
     choice: str
     stop: str
-    tanh_: str
-    exp_: str
+    functions: ClassVar[dict[str, str]]
 
     def choose(self, condition: str, yes: str, no: str) -> str:
         """One of two expressions."""
@@ -63,13 +75,9 @@ class Dialect(ABC):
         """The place of an output."""
         return f"p[{k}]"
 
-    def tanh(self, value: str) -> str:
-        """Hyperbolic tangent."""
-        return f"{self.tanh_}({value})"
-
-    def exp(self, value: str) -> str:
-        """The exponential function; the value is at most 0."""
-        return f"{self.exp_}({value})"
+    def apply(self, function: str, value: str) -> str:
+        """A function of a number."""
+        return f"{self.functions[function]}({value})"
 
     @abstractmethod
     def if_(self, word: str, condition: str, remark: str) -> str:
@@ -170,7 +178,7 @@ class _Writer:
         test = self.model.tests(node)[0]
         if test.is_machine and test.n_branches > 2:
             return largest(b, test.names)
-        text = branch_text(test.kind, test.data, b, self.model.tree["schema"])
+        text = branch_text(test, b, self.model.tree["schema"])
         if len(text) > LONGEST_REMARK:
             text = text[: LONGEST_REMARK - 4] + " ..."
         return text
@@ -180,11 +188,13 @@ class _Writer:
         lines: list[str] = []
         found = [(k, repr(p)) for k, p in enumerate(self.model.outputs[node]) if p]
         if model is not None:
-            lines, names = self._sums(model)
+            lines, names = self._variables(model)
             found = [(0, names[0])]
             if not self.model.numeric:
                 lines += say.maximum(names)
-                lines += [say.set(name, say.exp(f"{name} - s")) for name in names]
+                lines += [
+                    say.set(name, say.apply("exp", f"{name} - s")) for name in names
+                ]
                 lines.append(say.set("s", " + ".join(names)))
                 found = [(k, f"({name} / s)") for k, name in enumerate(names)]
         if self.one_block:
@@ -208,12 +218,14 @@ class _Writer:
             lines += self.dialect.end()
         return lines, by_number
 
-    def _alone(self, test: Test, missing: int | None) -> tuple[list[str], list[str]]:
+    def _alone(
+        self, test: NodeTest, missing: int | None
+    ) -> tuple[list[str], list[str]]:
         """A test whose gaps go to one branch; no conditions: it sets b."""
         say = self.dialect
-        if test.kind not in ("axis", "multiway", "subset"):
+        if not test.can_fail:
             return self._many(test)
-        name = f"x{test.data['feature']}"
+        name = f"x{test.feature}"
         codes = self.model.branch_of_codes(test)
         if codes is not None:
             sets: list[list[str]] = [[] for _ in range(test.n_branches)]
@@ -222,13 +234,13 @@ class _Writer:
             # No row takes a branch without codes: they begin at -1.
             never = [f"{name} == -2"]
             return [], [f" {say.or_} ".join(parts or never) for parts in sets]
-        low, cut = test.data["low"], repr(test.data["threshold"])
+        low, cut = self._cut(test)
         # A comparison with NaN is false, so gaps go with the negated condition.
         above = f"{name} > {cut}" if missing == low else f"{say.not_}({name} <= {cut})"
         below = f"{name} <= {cut}" if missing != low else f"{say.not_}({name} > {cut})"
         return [], [below, above] if low == 0 else [above, below]
 
-    def _ask(self, test: Test, first: bool) -> list[str]:
+    def _ask(self, test: NodeTest, first: bool) -> list[str]:
         """Set b, which is -1, if this test can tell."""
         say = self.dialect
         unknown = "" if first else f"b < 0 {say.and_} "
@@ -240,10 +252,10 @@ class _Writer:
                 return lines
             inside = ["    " + line for line in lines]
             return [say.if_("if", "b < 0", ""), *inside, *say.end()]
-        name = f"x{test.data['feature']}"
+        name = f"x{test.feature}"
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            low, cut = test.data["low"], repr(test.data["threshold"])
+            low, cut = self._cut(test)
             value = say.choose(f"{name} <= {cut}", str(low), str(1 - low))
             known = f"{unknown}{name} == {name}"
             return [
@@ -263,41 +275,71 @@ class _Writer:
                 lines += say.end()
         return lines
 
-    def _many(self, test: Test) -> tuple[list[str], list[str]]:
-        """A test on several features: lines, and conditions unless they set b."""
-        say = self.dialect
-        lines, names = self._sums(test)
-        if test.is_machine:
-            return lines + say.largest(names), []
-        cut = 0.0
-        if test.kind == "network":
-            lines.append(say.set("s", repr(float(test.data["output_bias"]))))
-            for w, name in zip(test.data["output_weights"], names, strict=True):
-                lines.append(say.add("s", f"{float(w)!r} * {say.tanh(name)}"))
-            names = ["s"]
-        else:
-            cut = float(test.data["threshold"])
-        return lines, [f"{names[0]} <= {cut!r}", f"{names[0]} > {cut!r}"]
+    @staticmethod
+    def _cut(test: NodeTest) -> tuple[int, str]:
+        """The branch of numbers up to a threshold, and the threshold."""
+        assert isinstance(test.rule, Cut)
+        return test.rule.low, repr(float(test.rule.threshold))
 
-    def _sums(self, test: Test) -> tuple[list[str], list[str]]:
-        """Lines that give the first sums of a test, and the variables they are in."""
-        say = self.dialect
-        names = [f"s{i}" for i in range(len(test.sums))]
-        lines = []
-        for name, total in zip(names, test.sums, strict=True):
-            lines.append(say.set(name, repr(float(total.start))))
-            for w, a, b in total.terms:
-                term = self._column(test, a)
-                if b >= 0:
-                    term = f"({term} * {self._column(test, b)})"
-                lines.append(say.add(name, f"{float(w)!r} * {term}"))
+    def _many(self, test: NodeTest) -> tuple[list[str], list[str]]:
+        """A test on several features: lines, and conditions unless they set b."""
+        lines, names = self._variables(test)
+        if test.is_machine:
+            return lines + self.dialect.largest(names), []
+        _, cut = self._cut(test)
+        return lines, [f"{names[0]} <= {cut}", f"{names[0]} > {cut}"]
+
+    def _variables(self, test: NodeTest) -> tuple[list[str], list[str]]:
+        """Lines that give the values of a test, and the variables they are in."""
+        lines: list[str] = []
+        free = (f"s{i}" for i in count())
+        names = []
+        for value in test.values:
+            text = self._text(value, lines, free)
+            if not isinstance(value, Sum):
+                name = next(free)
+                lines.append(self.dialect.set(name, text))
+                text = name
+            names.append(text)
         return lines, names
 
-    def _column(self, test: Test, at: int) -> str:
-        """Value of an encoded column, or what fills its gap."""
+    def _text(self, value: Value, lines: list[str], free: Iterator[str]) -> str:
+        """A value; sums are added up in variables, by lines that come before it."""
         say = self.dialect
-        column = self.model.columns[test.columns[at]]
-        name, fill = f"x{column.feature}", repr(float(test.fill[at]))
+        match value:
+            case Constant():
+                return repr(float(value.value))
+            case Column():
+                return self._column(value)
+            case Product():
+                return f"({self._product(value, lines, free)})"
+            case Call():
+                argument = self._text(value.argument, lines, free)
+                return say.apply(value.function, argument)
+            case AtMost():
+                left = self._text(value.left, lines, free)
+                right = self._text(value.right, lines, free)
+                return say.choose(f"{left} <= {right}", "1.0", "0.0")
+            case Sum():
+                name = next(free)
+                first, *others = value.terms
+                lines.append(say.set(name, self._text(first, lines, free)))
+                for term in others:
+                    lines.append(say.add(name, self._product(term, lines, free)))
+                return name
+        raise AssertionError(value)
+
+    def _product(self, value: Value, lines: list[str], free: Iterator[str]) -> str:
+        """A value where no brackets are needed around a product."""
+        if not isinstance(value, Product):
+            return self._text(value, lines, free)
+        return " * ".join(self._text(f, lines, free) for f in value.factors)
+
+    def _column(self, value: Column) -> str:
+        """Value of an encoded column, or what fills its missing cell."""
+        say = self.dialect
+        column = self.model.columns[value.number]
+        name, fill = f"x{column.feature}", repr(float(value.fill))
         if column.symbol >= 0:
             sign = say.choose(f"{name} == {column.symbol}", "1.0", "-1.0")
             return say.choose(f"{name} < 0", fill, sign)
@@ -306,12 +348,14 @@ class _Writer:
         return say.choose(f"{name} != {name}", fill, name)
 
 
-def n_sums(model: Model) -> int:
+def n_variables(model: Model) -> int:
     """How many variables s0, s1, ... the code uses."""
-    many = [test for test in model.all_tests if not test.can_fail]
-    return max((len(test.sums) for test in many), default=0)
-
-
-def has_network(model: Model) -> bool:
-    """Whether some test needs the hyperbolic tangent."""
-    return any(test.kind == "network" for test in model.all_tests)
+    return max(
+        (
+            sum(isinstance(v, Sum) for v in walk(test.rule))
+            + sum(not isinstance(v, Sum) for v in test.values)
+            for test in model.all_tests
+            if not test.can_fail
+        ),
+        default=0,
+    )

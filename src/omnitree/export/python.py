@@ -7,8 +7,10 @@ that the row lacks is a gap, a symbol that training never showed, too.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from omnitree.export.model import Model, one_line
-from omnitree.export.procedure import Dialect, blocks, has_network
+from omnitree.export.procedure import Dialect, blocks
 from omnitree.export.python_dates import dates_source
 
 _HEAD = '''\
@@ -100,7 +102,7 @@ class _Python(Dialect):
     and_, or_, not_ = "and", "or", "not "
     choice = "({yes} if {condition} else {no})"
     stop = ""
-    tanh_, exp_ = "_tanh", "_exp"
+    functions: ClassVar = {"tanh": "_tanh", "exp": "_exp"}
 
     def if_(self, word: str, condition: str, remark: str) -> str:
         test = "else" if word == "else" else f"{word} {condition}"
@@ -129,8 +131,8 @@ def to_python(model: Model) -> str:
         text += ["\n", dates_source(), _PART]
     text += [_NUMBER] * any(not model.has_codes(j) for j in used)
     text += [_CODE] * any(model.has_codes(j) for j in used)
-    text += [_TANH] * has_network(model)
-    text += [_EXP] * (bool(model.modelled) and not model.numeric)
+    text += [_TANH] * ("tanh" in model.functions)
+    text += [_EXP] * ("exp" in model.functions)
     read = []
     for j in used:
         name, part = model.features[j]["name"], model.features[j].get("part")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from omnitree.export.model import Model, Test
+from omnitree.export.model import Model, NodeTest
 from omnitree.export.words import (
     Sides,
     branch_text,
@@ -47,7 +47,7 @@ class Region:
 
     intervals: dict[int, tuple[float, float]] = field(default_factory=dict)
     symbols: dict[int, list[int]] = field(default_factory=dict)
-    others: list[tuple[Test, int]] = field(default_factory=list)
+    others: list[tuple[NodeTest, int]] = field(default_factory=list)
     gaps: dict[int, bool | None] = field(default_factory=dict)
 
     @property
@@ -66,7 +66,7 @@ def region_of(model: Model, node: int) -> Region:
         if not test.can_fail:
             region.others.append((test, b))
             continue
-        feature = test.data["feature"]
+        feature = test.feature
         region.gaps.setdefault(feature, True)
         if len(model.tests(above)) > 1 or above in model.dividing:
             passes = None
@@ -111,20 +111,22 @@ def region_text(model: Model, region: Region) -> list[str]:
     return lines
 
 
-def is_told_by_sums(model: Model, test: Test) -> bool:
+def is_told_by_sums(model: Model, test: NodeTest) -> bool:
     """Whether a test is too long for a rule, so that its sums are given apart."""
     if test.can_fail:
         return False
+    if "values" in test.data:
+        return True
     if test.is_machine and test.n_branches > 2:
         return len(terms_of(test.data)) * (test.n_branches - 1) > SMALL_RULE
-    return len(branch_text(test.kind, test.data, 0, model.tree["schema"])) > SHORT_SUM
+    return len(branch_text(test, 0, model.tree["schema"])) > SHORT_SUM
 
 
-def _conditions(model: Model, test: Test, b: int) -> list[str]:
+def _conditions(model: Model, test: NodeTest, b: int) -> list[str]:
     """What a test on several features asks for on a branch."""
     schema = model.tree["schema"]
     if is_told_by_sums(model, test):
-        found = sums_of(test.kind, test.data, schema)
+        found = sums_of(test, schema)
         if isinstance(found, Sides):
             return [found.conditions(sum_name(test.node))[b]]
         return [f"{largest(b, test.names)} of the sums of node {test.node}"]
@@ -132,6 +134,6 @@ def _conditions(model: Model, test: Test, b: int) -> list[str]:
         # Imported here: few trees need the linear programmes.
         from omnitree.export.machine_rules import machine_rules
 
-        rules = machine_rules({"kind": test.kind, "test": test.data}, schema)
+        rules = machine_rules(test, schema)
         return [str(inequality) for inequality in rules[b]]
-    return [branch_text(test.kind, test.data, b, schema)]
+    return [branch_text(test, b, schema)]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from omnitree.data.schema import Schema
-from omnitree.export.model import MACHINES
+from omnitree.export.model import NodeTest
+from omnitree.tree.expression import Column, evaluate
 from omnitree.tree.shared_models import terms_of
 
 
@@ -80,44 +81,53 @@ def term_values(
 
 
 def project(
-    node: dict[str, Any],
-    schema: Schema,
-    values: NDArray[np.float64],
-    branch: int = 0,
+    test: NodeTest, schema: Schema, values: NDArray[np.float64], branch: int = 0
 ) -> NDArray[np.float64]:
-    """What the main test of a node compares with its cut (`cut_of`), for each row.
+    """What a test compares with its cut (`cut_of`), for each row.
 
     Parameters
     ----------
-    node : dict
-        A decision node of `Tree.to_dict`, its test no `multiway` or `subset`.
+    test : NodeTest
+        No lookup of categories.
     schema : Schema
     values : float64 array (n, features)
     branch : int
-        Of a machine: the branch whose discriminant is set against the best of
-        the others.
+        Of a machine: the branch whose score is set against the best of the others.
 
     Returns
     -------
     float64 array (n,)
-        NaN where an axis test meets a gap.
+        NaN where the cell of a test on one feature is missing.
     """
-    kind, test = node["kind"], node["test"]
-    if kind == "axis":
-        return values[:, test["feature"]]
-    x = term_values(test, schema, values)
-    if kind in ("linear", "quadratic"):
-        return x @ np.asarray(test["weights"], dtype=float)
-    if kind in MACHINES:
-        g = x @ np.transpose(test["weights"]) + np.asarray(test["bias"], dtype=float)
-        return g[:, branch] - np.delete(g, branch, axis=1).max(axis=1)
-    hidden = np.tanh(x @ np.transpose(test["hidden_weights"]) + test["hidden_bias"])
-    return hidden @ np.asarray(test["output_weights"]) + test["output_bias"]
+    if test.can_fail:
+        return values[:, test.feature]
+    z = scores(test, schema, values)
+    if not test.is_machine:
+        return z[:, 0]
+    return z[:, branch] - np.delete(z, branch, axis=1).max(axis=1)
 
 
-def cut_of(node: dict[str, Any]) -> float:
-    """Where the projection of a decision node is cut."""
-    return float(node["test"].get("threshold", 0.0))
+def scores(
+    test: NodeTest, schema: Schema, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The values of a test on several features: (n, 1), or a column a branch."""
+    data = test.data
+    if "weights" in data:
+        x = term_values(data, schema, values)
+        return x @ np.atleast_2d(data["weights"]).T + data.get("bias", 0.0)
+    columns = zip(data["columns"], data["fill"], strict=True)
+    every = dict(zip(columns, encoded(data, schema, values).T, strict=True))
+
+    def read(column: Column) -> NDArray[np.float64]:
+        return every[column.number, column.fill]
+
+    n = len(values)
+    return np.stack([evaluate(v, read) * np.ones(n) for v in test.values], axis=1)
+
+
+def cut_of(test: NodeTest) -> float:
+    """Where the projection of a test is cut."""
+    return float(test.data.get("threshold", 0.0))
 
 
 def bins_at_cut(

@@ -22,7 +22,17 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
-from omnitree.export.model import Model, Test
+from omnitree.export.model import Model, NodeTest
+from omnitree.tree.expression import (
+    AtMost,
+    Call,
+    Column,
+    Constant,
+    Cut,
+    Product,
+    Sum,
+    Value,
+)
 
 # Sums of more terms are added up in groups: SQLite and DuckDB nest 1000 deep.
 LONGEST_SUM = 400
@@ -168,7 +178,7 @@ class _Writer:
         told = self._told(test, b)
         if missing != b:
             return told or "1 = 0"
-        name = self.names[test.data["feature"]]
+        name = self.names[test.feature]
         codes = self.model.branch_of_codes(test)
         if codes is None:
             return f"{told} OR {name} IS NULL"
@@ -197,13 +207,14 @@ class _Writer:
                 cases += [f"WHEN {text} THEN {b}" for b, text in told if text]
         return f"CASE {' '.join(cases)} ELSE {other} END" if cases else other
 
-    def _told(self, test: Test, b: int) -> str:
+    def _told(self, test: NodeTest, b: int) -> str:
         """When a univariate test tells branch b; empty if it never does."""
-        name = self.names[test.data["feature"]]
+        name = self.names[test.feature]
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            sign = "<=" if b == test.data["low"] else ">"
-            return f"{name} {sign} {number(test.data['threshold'])}"
+            assert isinstance(test.rule, Cut)
+            sign = "<=" if b == test.rule.low else ">"
+            return f"{name} {sign} {number(test.rule.threshold)}"
         here = [c for c, to in enumerate(codes) if to == b]
         if not here:
             return ""
@@ -211,55 +222,64 @@ class _Writer:
             return f"{name} = {self._symbols(test, here)}"
         return f"{name} IN ({self._symbols(test, here)})"
 
-    def _symbols(self, test: Test, codes: list[int]) -> str:
-        symbols = self.model.symbols(test.data["feature"])
+    def _symbols(self, test: NodeTest, codes: list[int]) -> str:
+        symbols = self.model.symbols(test.feature)
         return ", ".join(literal(symbols[c]) for c in codes)
 
-    def _many(self, test: Test, b: int) -> str:
+    def _many(self, test: NodeTest, b: int) -> str:
         """When a test on several features takes branch b of two."""
-        sums = [self._sum(test, i) for i in range(len(test.sums))]
-        if test.is_machine:
-            return f"{sums[0]} {'>=' if b == 0 else '<'} {sums[1]}"
-        total, cut = sums[0], 0.0
-        if test.kind == "network":
-            weights = test.data["output_weights"]
-            total = _add(
-                [
-                    number(test.data["output_bias"]),
-                    *(
-                        f"{number(w)} * TANH({s})"
-                        for w, s in zip(weights, sums, strict=True)
-                    ),
-                ]
-            )
-        else:
-            cut = test.data["threshold"]
-        return f"{total} {'<=' if b == 0 else '>'} {number(cut)}"
+        first, *others = map(self._value, test.values)
+        if others:
+            return f"{first} {'>=' if b == 0 else '<'} {others[0]}"
+        assert isinstance(test.rule, Cut)
+        return f"{first} {'<=' if b == 0 else '>'} {number(test.rule.threshold)}"
 
-    def _sum(self, test: Test, i: int) -> str:
-        total = test.sums[i]
-        parts = [number(total.start)] if total.start or not total.terms else []
-        for w, a, b in total.terms:
-            term = self._column(test, a)
-            if b >= 0:
-                term = f"({term} * {self._column(test, b)})"
-            parts.append(f"{number(w)} * {term}")
-        return _add(parts)
+    def _value(self, value: Value) -> str:
+        """A value where no brackets are needed around a sum."""
+        if not isinstance(value, Sum):
+            return self._factor(value)
+        terms = value.terms
+        if len(terms) > 1 and terms[0] == Constant(0.0):
+            terms = terms[1:]
+        return _add([self._factor(term) for term in terms])
 
-    def _column(self, test: Test, at: int) -> str:
-        """Value of an encoded column, or what fills its gap."""
-        column = self.model.columns[test.columns[at]]
-        name, fill = self.names[column.feature], number(test.fill[at])
+    def _factor(self, value: Value) -> str:
+        """A value as it stands in a product."""
+        match value:
+            case Constant():
+                return number(value.value)
+            case Column():
+                return self._column(value)
+            case Product():
+                return " * ".join(map(self._bracketed, value.factors))
+            case Call():
+                argument = self._value(value.argument)
+                return (
+                    _exp(argument) if value.function == "exp" else f"TANH({argument})"
+                )
+            case AtMost():
+                both = f"{self._value(value.left)} <= {self._value(value.right)}"
+                return f"CASE WHEN {both} THEN 1.0E0 ELSE 0.0E0 END"
+        return f"({self._value(value)})"
+
+    def _bracketed(self, value: Value) -> str:
+        text = self._factor(value)
+        return f"({text})" if isinstance(value, Product) else text
+
+    def _column(self, value: Column) -> str:
+        """Value of an encoded column, or what fills its missing cell."""
+        column = self.model.columns[value.number]
+        name, fill = self.names[column.feature], number(value.fill)
         if not self.model.has_codes(column.feature):
             return f"COALESCE({name}, {fill})"
         if column.feature in self._coded:
             code = self._alias("c", column.feature)
-            value = (
+            cases = (
                 f"WHEN {code} = {column.symbol} THEN 1.0E0 WHEN {code} >= 0 THEN -1.0E0"
                 if column.symbol >= 0
                 else f"WHEN {code} >= 0 THEN {code}"
             )
-            return f"CASE {value} ELSE {fill} END"
+            return f"CASE {cases} ELSE {fill} END"
         values = (-1.0, 1.0) if column.symbol >= 0 else (0.0, 1.0)
         return self._translated(column.feature, map(number, values), fill)
 
@@ -334,12 +354,12 @@ class _Writer:
             test = self.model.tests(node)[i]
             for k in range(test.n_branches):
                 names.append(self._alias("g", node, i, k))
-                values.append(f"{self._sum(test, k)} AS {names[-1]}")
+                values.append(f"{self._value(test.values[k])} AS {names[-1]}")
         for leaf in self.model.modelled:
             model = self.model.model(leaf)
             assert model is not None
             for k, name in enumerate(self._leaf_names(leaf, "h")):
-                values.append(f"{self._sum(model, k)} AS {name}")
+                values.append(f"{self._value(model.values[k])} AS {name}")
         source = self._table(values, self._codes(), "g")
         if self.model.modelled and not self.model.numeric:
             return self._softmax(names, source)
@@ -357,9 +377,7 @@ class _Writer:
             tops.append(f"{_largest(sums, sums)} AS {top}")
             names = self._leaf_names(leaf, "e")
             for name, own in zip(names, sums, strict=True):
-                by = f"{own} - {top}"
-                power = f"CASE WHEN {by} < {LEAST_POWER} THEN 0.0E0 ELSE EXP({by}) END"
-                powers.append(f"{power} AS {name}")
+                powers.append(f"{_exp(f'{own} - {top}')} AS {name}")
             total = _add(names)
             for name, power in zip(self._leaf_names(leaf), names, strict=True):
                 shares.append(f"{power} / ({total}) AS {name}")
@@ -437,9 +455,14 @@ class _Writer:
         return _add(terms or ["0.0E0"])
 
 
-def _needs_name(test: Test) -> bool:
+def _needs_name(test: NodeTest) -> bool:
     """Whether a test is too long to write down once for each branch."""
     return test.is_machine and test.n_branches > 2
+
+
+def _exp(value: str) -> str:
+    """The exponential function of a number up to 0."""
+    return f"CASE WHEN {value} < {LEAST_POWER} THEN 0.0E0 ELSE EXP({value}) END"
 
 
 def _largest(names: list[str], values: list[str]) -> str:

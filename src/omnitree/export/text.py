@@ -18,7 +18,7 @@ from omnitree.export.lines import (
     named,
     symbol_note,
 )
-from omnitree.export.model import UNIVARIATE, Model, branch_names, one_line
+from omnitree.export.model import Model, branch_names, one_line
 from omnitree.export.probabilities import probability_lines, probability_notes
 from omnitree.export.words import (
     MOST_TERMS,
@@ -33,6 +33,7 @@ from omnitree.export.words import (
     sums_of,
     weight_text,
 )
+from omnitree.tree.splits import SPLITS
 
 # A sum up to this length is repeated in both branches, if their lines have room.
 SHORT_SUM = 60
@@ -86,7 +87,8 @@ class _Writer:
         self.tree, self.nodes, self.model = tree, tree["nodes"], Model(tree)
         self.classes = tree.get("classes", [])
         self.shares, self.labels, self.loss = shares, labels, loss
-        rich = [n for n in self.nodes if n["kind"] not in ("leaf", *UNIVARIATE)]
+        inner = [n["id"] for n in self.nodes if n["kind"] != "leaf"]
+        rich = any(not self.model.tests(i)[0].can_fail for i in inner)
         deviations = tree.get("deviations")
         if standardised and rich and not deviations:
             raise ValueError(
@@ -140,11 +142,11 @@ class _Writer:
         self, node: dict[str, Any], pad: str
     ) -> tuple[list[str], list[str]]:
         """Lines that name sums, and the condition of each branch."""
-        kind, test, schema = node["kind"], node["test"], self.tree["schema"]
+        test, schema = self.model.tests(node["id"])[0], self.tree["schema"]
         branches = range(len(node["children"]))
-        if kind in UNIVARIATE:
-            return [], [branch_text(kind, test, b, schema) for b in branches]
-        found = sums_of(kind, test, schema, **self.options)
+        if test.can_fail:
+            return [], [branch_text(test, b, schema) for b in branches]
+        found = sums_of(test, schema, **self.options)
         if isinstance(found, Sides):
             inside = found.conditions()
             short = len(" ".join(found.terms)) <= SHORT_SUM
@@ -163,7 +165,6 @@ class _Writer:
 
     def _machine(self, node: dict[str, Any]) -> str:
         """What a machine does with its scores."""
-        kind = "linear" if node["kind"] == "machine" else "quadratic"
         below = node["children"]
         answers = {self.labels[c] for c in below} if self.classes else set()
         decides = len(answers) == len(below) and all(
@@ -172,7 +173,8 @@ class _Writer:
         )
         decides |= self.model.shared.get(node["id"]) is not None
         what = "predict the class" if decides else "follow the branch"
-        return f"{kind} machine: {what} with the largest score"
+        title = SPLITS[node["kind"]].title or node["kind"]
+        return f"{title}: {what} with the largest score"
 
     def _fit(self, conditions: list[str], children: list[int], pad: str) -> bool:
         """Whether the lines of branches are short enough."""
@@ -239,6 +241,5 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
 def _candidate(candidate: dict[str, Any]) -> str:
     """A learner by its name, with the kind of its test if the name does not say it."""
     kind, learner = candidate["kind"], candidate["learner"]
-    word = "univariate" if kind in UNIVARIATE else kind.removesuffix("_machine")
-    word = "linear" if word == "machine" else word
+    word = (SPLITS[kind].family if kind in SPLITS else "") or kind
     return learner if word in learner else f"{word} ({learner})"

@@ -1,4 +1,4 @@
-"""Tests, sums and counts as text in the user's names. Reads the public dict.
+"""Tests, sums and counts as text in the user's names.
 
 `branch_text` is the one-line form, for rules, explanations, pictures and remarks in code;
 `describe` (text.py) writes the same words over several lines.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from omnitree.export.model import MACHINES, encoded_columns
+from omnitree.export.model import NodeTest, encoded_columns
 from omnitree.export.plain import centre_of, plain_test, spreads
 from omnitree.tree.shared_models import terms_of
 
@@ -174,36 +174,47 @@ class Sums:
 
 
 def sums_of(
-    kind: str,
-    test: dict[str, Any],
+    test: NodeTest,
     schema: dict[str, Any],
     deviations: Sequence[float] | None = None,
     standardised: bool = False,
     most: int | None = None,
 ) -> Sides | Sums:
-    """A test on several features in terms; a machine of two branches compares one sum."""
-    features = schema["features"]
-    if kind == "network":
-        columns = [column_name(c, features) for c in test["columns"]]
+    """A test on several features in terms; a machine of two branches compares one sum.
+
+    What is no sum of weighted columns, or of products of two, is told by the columns that
+    it is a function of.
+    """
+    features, data = schema["features"], test.data
+    if "weights" not in data:
+        columns = [column_name(c, features) for c in data["columns"]]
         if standardised:
             columns = [f"z({name})" for name in columns]
-        rest = 0 if most is None else max(len(columns) - most, 0)
-        tail = [f"... {rest} more"] if rest else []
-        *listed, last = [*columns[:most], *tail]
-        listed = [*(f"{name}," for name in listed), f"{last})"]
-        listed[0] = f"network({listed[0]}"
-        return Sides(listed, ("<=", ">"), 0.0)
-    test = plain_test(test, features)
-    writer = SumWriter(test, features, deviations, standardised, most)
-    if kind not in MACHINES:
-        ((start, terms),) = writer.write([test["weights"]])
-        return Sides(terms, ("<=", ">"), test["threshold"] - start, start)
-    if len(test["bias"]) == 2:  # the first wins if the difference is not below 0
-        pairs = zip(*test["weights"], strict=True)
-        cut = test["bias"][1] - test["bias"][0]
+        if test.is_machine:
+            every = range(1, test.n_branches + 1)
+            return Sums([_listed(f"{test.kind} {k}", columns, most) for k in every])
+        terms = _listed(test.kind, columns, most)
+        return Sides(terms, ("<=", ">"), data["threshold"])
+    plain = plain_test(data, features)
+    writer = SumWriter(plain, features, deviations, standardised, most)
+    if not test.is_machine:
+        ((start, terms),) = writer.write([plain["weights"]])
+        return Sides(terms, ("<=", ">"), plain["threshold"] - start, start)
+    if test.n_branches == 2:  # the first wins if the difference is not below 0
+        pairs = zip(*plain["weights"], strict=True)
+        cut = plain["bias"][1] - plain["bias"][0]
         ((start, terms),) = writer.write([[w - v for w, v in pairs]])
         return Sides(terms, (">=", "<"), cut - start, start)
-    return Sums([terms for _, terms in writer.write(test["weights"], test["bias"])])
+    return Sums([terms for _, terms in writer.write(plain["weights"], plain["bias"])])
+
+
+def _listed(name: str, columns: Sequence[str], most: int | None) -> list[str]:
+    """A function of some columns, so that it can be broken between them."""
+    rest = 0 if most is None else max(len(columns) - most, 0)
+    tail = [f"... {rest} more"] if rest else []
+    *listed, last = [*columns[:most], *tail] or [""]
+    listed = [*(f"{column}," for column in listed), f"{last})"]
+    return [f"{name}({listed[0]}", *listed[1:]]
 
 
 class SumWriter:
@@ -310,43 +321,37 @@ class SumWriter:
 
 
 def branch_text(
-    kind: str,
-    test: dict[str, Any],
+    test: NodeTest,
     b: int,
     schema: dict[str, Any],
-    names: Sequence[str] = (),
     deviations: Sequence[float] | None = None,
     most: int | None = None,
 ) -> str:
     """Condition of branch `b` of a test on one line.
 
-    `names` are those of a machine's branches, `Test.names`. `deviations` are those of the
-    encoded columns. A sum of more than `most` terms shows the largest of them.
+    `deviations` are those of the encoded columns. A sum of more than `most` terms shows
+    the largest of them.
     """
-    if kind in ("axis", "multiway", "subset"):
-        return _of_one_feature(kind, test, b, schema["features"])
-    found = sums_of(kind, test, schema, deviations, most=most)
+    if test.can_fail:
+        return _of_one_feature(test, b, schema["features"])
+    found = sums_of(test, schema, deviations, most=most)
     if isinstance(found, Sides):
         return found.conditions()[b]
-    return f"{largest(b, names)}: {' '.join(found.terms[b])}"
+    return f"{largest(b, test.names)}: {' '.join(found.terms[b])}"
 
 
 def subject_text(
-    node: dict[str, Any],
-    tree: dict[str, Any],
-    most: int | None = None,
-    whole: bool = False,
+    test: NodeTest, tree: dict[str, Any], most: int | None = None, whole: bool = False
 ) -> str:
-    """What the test of a node looks at: a feature, a sum, or how many scores.
+    """What a test looks at: a feature, a sum, or how many scores.
 
     With `whole`, the sum has its constant, so that it is the value of the test.
     """
-    kind, test = node["kind"], node["test"]
-    if "feature" in test:
-        return tree["schema"]["features"][test["feature"]]["name"]
-    if kind in MACHINES:
-        return f"largest of {len(test['bias'])} scores"
-    found = sums_of(kind, test, tree["schema"], tree.get("deviations"), most=most)
+    if test.can_fail:
+        return tree["schema"]["features"][test.feature]["name"]
+    if test.is_machine:
+        return f"largest of {test.n_branches} scores"
+    found = sums_of(test, tree["schema"], tree.get("deviations"), most=most)
     assert isinstance(found, Sides)
     return found.whole() if whole else " ".join(found.terms)
 
@@ -366,16 +371,14 @@ def largest(b: int, names: Sequence[str] = ()) -> str:
     return f"{names[b] if names else f'branch {b + 1}'} largest"
 
 
-def _of_one_feature(
-    kind: str, test: dict[str, Any], b: int, features: list[dict[str, Any]]
-) -> str:
-    feature = features[test["feature"]]
-    if kind != "axis":
-        pairs = zip(feature["categories"], test["branch"], strict=True)
+def _of_one_feature(test: NodeTest, b: int, features: list[dict[str, Any]]) -> str:
+    feature, data = features[test.feature], test.data
+    if "branch" in data:
+        pairs = zip(feature["categories"], data["branch"], strict=True)
         return set_text(feature["name"], [c for c, to in pairs if to == b])
-    sign = "<=" if b == test["low"] else ">"
+    sign = "<=" if b == data["low"] else ">"
     if feature["kind"] == "ordered":
-        symbols = feature["categories"]
-        cut = min(max(int(test["threshold"]), 0), len(symbols) - 1)
-        return f"{feature['name']} {sign} {symbols[cut]}"
-    return f"{feature['name']} {sign} {number(test['threshold'], 6)}"
+        categories = feature["categories"]
+        cut = min(max(int(data["threshold"]), 0), len(categories) - 1)
+        return f"{feature['name']} {sign} {categories[cut]}"
+    return f"{feature['name']} {sign} {number(data['threshold'], 6)}"

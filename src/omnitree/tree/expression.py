@@ -19,9 +19,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from omnitree._core.predict import route as kernel
+from omnitree.data.schema import Schema
+
 FUNCTIONS = ("tanh", "exp")
 # Numbers that the interpreter of programs can hold at once.
 DEEPEST = 64
+# A code that no kind of test has in `_core/predict/route.hpp`.
+NO_KIND = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,50 +265,49 @@ def plain_rule(rule: Rule) -> dict[str, Any]:
 
 def sums_table(values: Sequence[Value]) -> dict[str, Any] | None:
     """Sums over the same terms as a table of weights; None if the values are none."""
-    lines: list[list[float]] = []
-    factors: list[Value] | None = None
-    for value in values:
-        if not isinstance(value, Sum) or not isinstance(value.terms[0], Constant):
-            return None
-        line, own = [value.terms[0].value], []
-        for term in value.terms[1:]:
-            if not isinstance(term, Product) or len(term.factors) != 2:
-                return None
-            weight, factor = term.factors
-            if not isinstance(weight, Constant):
-                return None
-            line.append(weight.value)
-            own.append(factor)
-        if factors is not None and own != factors:
-            return None
-        factors = own
-        lines.append(line)
-    pairs = [_pair(factor) for factor in factors or ()]
-    if None in pairs:
+    found = [monomials(value) for value in values]
+    terms = found[0].terms if found[0] else ()
+    if any(one is None or one.terms != terms for one in found):
         return None
     table: dict[str, Any] = {
-        "weights": [line[1:] for line in lines],
-        "bias": [line[0] for line in lines],
+        "weights": [list(one.weights) for one in found if one],
+        "bias": [one.start for one in found if one],
     }
-    columns = [column for pair in pairs for column in pair or ()]
-    if any(len(pair or ()) == 2 for pair in pairs):
+    columns = [column for term in terms for column in term]
+    if any(len(term) == 2 for term in terms):
         columns = list(dict.fromkeys(columns))
         at = {column: i for i, column in enumerate(columns)}
-        table["terms"] = [
-            [at[pair[0]], at[pair[1]] if len(pair) == 2 else -1]
-            for pair in pairs
-            if pair
-        ]
+        table["terms"] = [[at[a], at[b[0]] if b else -1] for a, *b in terms]
     table["columns"] = [column.number for column in columns]
     table["fill"] = [column.fill for column in columns]
     return table
 
 
-def _pair(factor: Value) -> tuple[Column, ...] | None:
-    """The one or two columns that a factor is made of, or None."""
-    own = factor.factors if isinstance(factor, Product) else (factor,)
-    columns = tuple(c for c in own if isinstance(c, Column))
-    return columns if len(columns) == len(own) <= 2 else None
+@dataclass(frozen=True, slots=True)
+class Monomials:
+    """start + sum of weight * term; a term is a column, or two that are multiplied."""
+
+    start: float
+    weights: tuple[float, ...]
+    terms: tuple[tuple[Column, ...], ...]
+
+
+def monomials(value: Value) -> Monomials | None:
+    """A value as a weighted sum of columns and products of two; None if it is none."""
+    if not isinstance(value, Sum) or not isinstance(value.terms[0], Constant):
+        return None
+    weights: list[float] = []
+    terms: list[tuple[Column, ...]] = []
+    for term in value.terms[1:]:
+        match term:
+            case Product((Constant(weight), Column() as column)):
+                terms.append((column,))
+            case Product((Constant(weight), Product((Column() as a, Column() as b)))):
+                terms.append((a, b))
+            case _:
+                return None
+        weights.append(weight)
+    return Monomials(value.terms[0].value, tuple(weights), tuple(terms))
 
 
 def _columns_of(rule: Rule) -> dict[str, Any]:
@@ -325,6 +329,22 @@ def plain_value(value: Value) -> Any:
             return [value.function, plain_value(value.argument)]
     name = {Sum: "sum", Product: "product", AtMost: "at_most"}[type(value)]
     return [name, *map(plain_value, parts(value))]
+
+
+def route(rule: Rule, values: np.ndarray, schema: Schema) -> np.ndarray:
+    """Branch of each row of encoded values under a rule, -1 where it cannot tell."""
+    code, numbers = program(rule)
+    out = np.empty(len(values), dtype=np.int32)
+    kernel.route_test(
+        NO_KIND,
+        np.array([0, 0, *code], dtype=np.int32),
+        np.array(numbers, dtype=np.float64),
+        values,
+        np.arange(len(values)),
+        *schema.linear_columns(),
+        out,
+    )
+    return out
 
 
 # -- programs ---------------------------------------------------------------------------

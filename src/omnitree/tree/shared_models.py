@@ -4,8 +4,8 @@ A machine hands each row to the branch of its largest function, and a test of tw
 compares one sum with a threshold, which is a machine of 0 and that difference. The leaves
 below may answer by those same functions, scaled so that softmax makes probabilities of
 them. Such a model need not be told, or counted, again: `own_functions` finds the scale.
-Reads tests and models in the plain form of `docs/tree_format.md`, so that trees and exports
-see the same.
+Reads tests as `plain_rule` gives them and models in the plain form of
+`docs/tree_format.md`, so that trees and exports see the same.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.tree.expression import plain_rule
+from omnitree.tree.splits import split_from_dict
+
 Floats = NDArray[np.float64]
 # Parts of a number by which the products of different orders of rounding differ.
 CLOSE = 1e-7
-# A test with one of these answers by sums of terms; of the others nothing can be shared.
-_SUMS = ("linear", "quadratic", "machine", "quadratic_machine")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def shared_models(nodes: Sequence[dict[str, Any]]) -> dict[int, OwnFunctions | N
             child["kind"] != "leaf" or child.get("model") != model for child in below
         ):
             continue
-        found[at] = own_functions(node["kind"], node["test"], model)
+        rule = split_from_dict(node["kind"], node["test"]).rule
+        found[at] = own_functions(plain_rule(rule), model)
     return found
 
 
@@ -79,11 +81,13 @@ def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
     return [(at, -1) for at in range(len(test["columns"]))]
 
 
-def own_functions(
-    kind: str, test: dict[str, Any], model: dict[str, Any]
-) -> OwnFunctions | None:
-    """The scale of a model that is a test's own functions, else None."""
-    if kind not in _SUMS or model["link"] != "softmax" or not _same_fill(test, model):
+def own_functions(test: dict[str, Any], model: dict[str, Any]) -> OwnFunctions | None:
+    """The scale of a model that is the functions of a test (`plain_rule`), else None."""
+    if (
+        "weights" not in test
+        or model["link"] != "softmax"
+        or not _same_fill(test, model)
+    ):
         return None
     keys = {key: i for i, key in enumerate(sorted({*_keys(test), *_keys(model)}))}
     sums = _rows(model, model["bias"], model["weights"], keys)

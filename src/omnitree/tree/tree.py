@@ -28,6 +28,7 @@ from omnitree._core.predict import subtrees
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
 from omnitree.tree.answers import Answers
+from omnitree.tree.expression import plain_rule
 from omnitree.tree.importance import Amounts, node_importances
 from omnitree.tree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.tree.plain import plain_tree
@@ -179,7 +180,7 @@ class Tree(Answers):
             leaves -= set(range(first, first + int(self.n_children[node])))
             split, model = self.split(node), self.model(first)
             assert model is not None
-            own = own_functions(split.kind, split.to_dict(), model.to_dict())
+            own = own_functions(plain_rule(split.rule), model.to_dict())
             rich += model.n_params if own is None else own.n_params
         models = [self.model(leaf) for leaf in leaves]
         rich += sum(1 if m is None else m.n_params for m in models)

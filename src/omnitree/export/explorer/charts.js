@@ -141,7 +141,7 @@ function symbolChart(chart, node, marked) {
     }));
     const row = features.map(() => null);
     row[feature] = s;
-    const branch = branchOf(node.kind, node.test, row);
+    const branch = branchOf(node.test, row);
     return el("tr", { class: marked === s ? "marked" : null },
       el("th", { scope: "row" }, el("bdi", { text: symbolText(feature, s) })),
       el("td", { class: "grow" }, el("div", { class: "stack" }, parts)),

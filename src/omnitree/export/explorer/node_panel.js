@@ -30,7 +30,7 @@ function nodeHead(node) {
       links.flatMap((link, i) => (i ? [" › ", link] : [link]))),
     el("h2", {}, isLeaf(node) ? dot(colour) : null,
       isLeaf(node) ? el("bdi", { text: label }) : `Node ${node.id}`,
-      el("span", { class: "kind", text: KIND_NAMES[node.kind] ?? node.kind })),
+      el("span", { class: "kind", text: titleOf(node.kind) })),
     shareBar(sharesAt(node)),
   );
 }
@@ -63,11 +63,11 @@ function modelSection(model) {
 }
 
 function testParts(node) {
-  const { kind, test } = node;
+  const { test } = node;
   return [
     section("Test", formula(node), branchTable(node), el("p", { class: "note", text: missingText(node) })),
     probabilitySection(node),
-    "columns" in test ? weightSection(node) : null,
+    "weights" in test ? weightSection(node) : null,
     chartSection(node),
     candidateSection(node),
   ].filter((part) => part !== null);
@@ -82,30 +82,30 @@ function probabilitySection(node) {
 
 function formula({ kind, test }) {
   if (!("columns" in test)) {
-    const whole = kind === "multiway" ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
+    const several = test.branch && Math.max(...test.branch) > 1;
+    const whole = several ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
     return el("p", { class: "formula", text: whole });
   }
   const isLong = "terms" in test ? test.terms.length > MOST_TERMS : test.columns.length > MOST_TERMS;
   return el("div", {},
-    formulaLines(kind, test, MOST_TERMS),
+    formulaLines(test, MOST_TERMS),
     isLong ? el("details", {}, el("summary", { text: "all terms" }),
-      formulaLines(kind, test, Infinity)) : null,
+      formulaLines(test, Infinity)) : null,
     symbolNote(test));
 }
 
 // A test on several features, sum by sum, each with at most so many terms.
-function formulaLines(kind, test, most) {
+function formulaLines(test, most) {
   const lines = [];
-  if (isMachine(test)) {
-    test.weights.forEach((w, k) =>
+  if ("weights" in test) {
+    if (!isMachine(test)) lines.push(`${termsText(test, test.weights, 0, 4, most)} ${sideText(test, 0)}`);
+    else test.weights.forEach((w, k) =>
       lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most)}`));
-  } else if (kind === "network") {
-    test.hidden_weights.forEach((w, h) =>
-      lines.push(`h${h + 1} = tanh(${termsText(test, w, test.hidden_bias[h], 4, most)})`));
-    const hidden = test.output_weights.map((_, h) => `h${h + 1}`);
-    lines.push(`${sumText(test.output_weights, hidden, test.output_bias)} ≤ 0`);
   } else {
-    lines.push(`${termsText(test, test.weights, 0, 4, most)} ${sideText(kind, test, 0)}`);
+    // Functions inside a value come first, under their names.
+    const text = (value) => valueText(value, lines, most).replace(/^\((.*)\)$/, "$1");
+    if (isMachine(test)) lines.push(...test.values.map((v, k) => `${sumNames(test)[k]} = ${text(v)}`));
+    else lines.push(`${text(test.value)} ${sideText(test, 0)}`);
   }
   return lines.map((text) => el("p", { class: "formula", text }));
 }
@@ -119,7 +119,7 @@ function branchTable(node) {
   const rows = node.children.map((id, b) => {
     const { label, share, colour } = verdictAt(nodes[id]);
     return el("tr", {},
-      el("th", { scope: "row" }, el("bdi", { text: sideText(node.kind, node.test, b) })),
+      el("th", { scope: "row" }, el("bdi", { text: sideText(node.test, b) })),
       el("td", {}, nodeLink(id)),
       el("td", { class: "number", text: plural(rowsAt(nodes[id]), "row") }),
       el("td", {}, dot(colour), el("bdi", { text: label }),
@@ -132,11 +132,11 @@ function branchTable(node) {
 // -- weights ---------------------------------------------------------------------------
 
 function weightSection(node) {
-  const { kind, test } = node;
+  const { test } = node;
   const spread = sample?.views[node.id]?.spread;
   const scaled = Boolean(standardised && spread);
   const scale = (j) => (scaled ? spread[j] : 1);
-  const body = weightLists(kind, test).map(([title, weights, names]) => el("div", {},
+  const body = weightLists(test).map(([title, weights, names]) => el("div", {},
     title ? el("h4", { text: title }) : null,
     signedBars(weights.map((w, j) => ({ name: names[j], value: w * scale(j) }))),
   ));
@@ -149,14 +149,10 @@ function weightSection(node) {
 }
 
 // [title, weights, names] of each list of weights that a test has.
-function weightLists(kind, test) {
+function weightLists(test) {
   const names = termNames(test);
-  if (isMachine(test)) return test.weights.map((w, k) => [sumNames(test)[k], w, names]);
-  if (kind === "network") {
-    return test.hidden_weights.map((w, h) =>
-      [`hidden unit ${h + 1} (counts ${num(test.output_weights[h], 4)})`, w, names]);
-  }
-  return [["", test.weights, names]];
+  if (!isMachine(test)) return [["", test.weights, names]];
+  return test.weights.map((w, k) => [sumNames(test)[k], w, names]);
 }
 
 // -- histogram -------------------------------------------------------------------------
@@ -203,8 +199,8 @@ function chartNote(node, chart) {
 
 // Where a row lies in a chart.
 function chartValue(node, chart, row) {
-  if (node.kind === "axis") return row[node.test.feature];
-  if (!isMachine(node.test)) return projection(node.kind, node.test, row);
+  if ("feature" in node.test) return row[node.test.feature];
+  if (!isMachine(node.test)) return projection(node.test, row);
   const g = discriminants(node.test, row);
   return g[chart.branch] - Math.max(...g.filter((_, k) => k !== chart.branch));
 }
@@ -232,7 +228,7 @@ function candidateSection(node) {
   const head = ["candidate", "its test", "parameters", isShare ? "held-out error" : criterion];
   const row = (c) => el("tr", { class: c.chosen ? "marked" : null },
     el("th", { scope: "row" }, el("bdi", { text: c.learner }), c.chosen ? " (chosen)" : null),
-    el("td", { text: KIND_NAMES[c.kind] ?? c.kind }),
+    el("td", { text: titleOf(c.kind) }),
     el("td", { class: "number", text: count(c.parameters) }),
     el("td", { class: "number", text: score(c.score) }));
   return section("Why this kind of test",

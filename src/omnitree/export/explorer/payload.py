@@ -3,7 +3,8 @@
 | field | value |
 |---|---|
 | `title`, `made_by` | text of the header and the footer |
-| `tree` | the public tree, `Tree.to_dict` |
+| `tree` | the public tree, `Tree.to_dict`, with tests as `plain_rule` gives them |
+| `kinds` | what each kind of test is called: its family, and in a few words |
 | `labels` | the classes as text; one empty text where the tree answers a number |
 | `symbols` | of each feature the categories as text, or null |
 | `share` | each node's part of its parent's weight, for rows that a gap divides |
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
-from omnitree.export.model import MACHINES
+from omnitree.export.model import Model, NodeTest
 from omnitree.export.sample import (
     Sample,
     bins_at_cut,
@@ -37,7 +38,7 @@ from omnitree.export.sample import (
     project,
     term_values,
 )
-from omnitree.tree.shared_models import shared_models
+from omnitree.tree.splits import SPLITS
 
 # Of a machine, at most so many branches get a chart of their own.
 MACHINE_CHARTS = 4
@@ -55,11 +56,16 @@ def payload(
 ) -> dict[str, Any]:
     """Everything the page shows, in plain types; fields as the module says."""
     features = tree["schema"]["features"]
+    model = Model(tree)
     leaves = [n["kind"] == "leaf" for n in tree["nodes"]]
     return {
         "title": title,
         "made_by": made_by,
-        "tree": tree,
+        "tree": tree | {"nodes": [_with_rules(model, n) for n in tree["nodes"]]},
+        "kinds": {
+            kind: [cls.family or kind, cls.title or kind]
+            for kind, cls in SPLITS.items()
+        },
         "labels": [str(c) for c in tree.get("classes", [""])],
         "symbols": [
             [str(c) for c in f["categories"]] if f["categories"] else None
@@ -74,19 +80,30 @@ def payload(
         ],
         "shared": {
             str(node): None if own is None else asdict(own)
-            for node, own in shared_models(tree["nodes"]).items()
+            for node, own in model.shared.items()
         },
-        "ranges": _ranges(tree, sample),
-        "sample": None if sample is None else _sample(tree, sample, max_rows),
+        "ranges": _ranges(model, sample),
+        "sample": None if sample is None else _sample(model, sample, max_rows),
     }
 
 
-def _ranges(tree: dict[str, Any], sample: Sample | None) -> list[list[float] | None]:
+def _with_rules(model: Model, node: dict[str, Any]) -> dict[str, Any]:
+    """A node whose tests are rules in plain types."""
+    if node["kind"] == "leaf":
+        return node
+    main, *others = model.tests(node["id"])
+    out = node | {"test": main.data}
+    if "surrogates" in node:
+        out["surrogates"] = [{"kind": t.kind, "test": t.data} for t in others]
+    return out
+
+
+def _ranges(model: Model, sample: Sample | None) -> list[list[float] | None]:
     """How far each number goes: in the rows, else around what the tests mention."""
-    features = tree["schema"]["features"]
+    features = model.features
     known: list[list[float]] = [[] for _ in features]
     if sample is None:
-        for feature, value in _mentioned(tree):
+        for feature, value in _mentioned(model):
             known[feature].append(value)
     else:
         for j, column in enumerate(sample.values.T):
@@ -105,27 +122,20 @@ def _ranges(tree: dict[str, Any], sample: Sample | None) -> list[list[float] | N
     return out
 
 
-def _mentioned(tree: dict[str, Any]):
+def _mentioned(model: Model):
     """Pairs (feature, value) that tests and models name: thresholds and fills."""
-    features, symbols = Schema.from_dict(tree["schema"]).linear_columns()
-    for node in tree["nodes"]:
-        if node["kind"] == "leaf":
-            tests = [("model", node["model"])] if "model" in node else []
-        else:
-            every = (node, *node.get("surrogates", ()))
-            tests = [(t["kind"], t["test"]) for t in every]
-        for kind, test in tests:
-            if kind == "axis":
-                yield test["feature"], test["threshold"]
-            for column, fill in zip(
-                test.get("columns", ()), test.get("fill", ()), strict=True
-            ):
-                if symbols[column] < 0:
-                    yield int(features[column]), fill
+    for test in model.all_tests:
+        if test.can_fail:
+            if "threshold" in test.data:
+                yield test.feature, test.data["threshold"]
+            continue
+        for column, fill in zip(test.columns, test.fill, strict=True):
+            if model.columns[column].symbol < 0:
+                yield model.columns[column].feature, fill
 
 
-def _sample(tree: dict[str, Any], sample: Sample, max_rows: int) -> dict[str, Any]:
-    schema = Schema.from_dict(tree["schema"])
+def _sample(model: Model, sample: Sample, max_rows: int) -> dict[str, Any]:
+    schema = Schema.from_dict(model.tree["schema"])
     # Evenly spread, so that files sorted by class show all classes.
     n = min(sample.n_rows, max_rows)
     index = (np.arange(n) * sample.n_rows) // max(n, 1)
@@ -137,55 +147,54 @@ def _sample(tree: dict[str, Any], sample: Sample, max_rows: int) -> dict[str, An
         "labels": None if sample.labels is None else sample.labels[index].tolist(),
         "target": None if sample.target is None else sample.target[index].tolist(),
         "views": {
-            str(node["id"]): _view(node, schema, sample, len(tree.get("classes", [""])))
-            for node in tree["nodes"]
-            if node["kind"] != "leaf"
+            str(node): _view(model.tests(node)[0], schema, sample, model)
+            for node in range(len(model.nodes))
+            if not model.is_leaf(node)
         },
     }
 
 
 def _view(
-    node: dict[str, Any], schema: Schema, sample: Sample, n_classes: int
+    test: NodeTest, schema: Schema, sample: Sample, model: Model
 ) -> dict[str, Any]:
-    rows, weight = sample.at(node["id"])
+    rows, weight = sample.at(test.node)
     values = sample.values[rows]
     if sample.labels is None:
         labels, n_labels = np.zeros(len(rows), dtype=np.intp), 1
     else:
-        labels, n_labels = sample.labels[rows], n_classes
+        labels, n_labels = sample.labels[rows], model.n_outputs
     view: dict[str, Any] = {"charts": []}
     if not len(rows):
         return view
-    test = node["test"]
-    if "columns" in test:
-        spread = term_values(test, schema, values).std(axis=0)
+    if "columns" in test.data:
+        spread = term_values(test.data, schema, values).std(axis=0)
         view["spread"] = _short(spread)
-    feature = schema.features[test["feature"]] if "feature" in test else None
+    feature = schema.features[test.feature] if test.can_fail else None
     if feature is not None and feature.categories:
-        chart = _by_symbol(
-            values[:, test["feature"]], labels, weight, n_labels, feature
-        )
-        if node["kind"] == "axis":
-            chart["cut"] = cut_of(node)
+        codes = values[:, test.feature]
+        chart = _by_symbol(codes, labels, weight, n_labels, feature)
+        if "threshold" in test.data:
+            chart["cut"] = cut_of(test)
         view["charts"].append(chart)
         return view
-    for branch in _charted_branches(node, sample):
-        z = project(node, schema, values, branch)
+    below = model.children(test.node)
+    for branch in _charted_branches(test, below, sample):
+        z = project(test, schema, values, branch)
         known = np.isfinite(z)
         if not known.any():
             continue
-        chart = _by_bin(z[known], cut_of(node), labels[known], weight[known], n_labels)
-        if node["kind"] in MACHINES:
+        chart = _by_bin(z[known], cut_of(test), labels[known], weight[known], n_labels)
+        if test.is_machine:
             chart["branch"] = branch
         view["charts"].append(chart)
     return view
 
 
-def _charted_branches(node: dict[str, Any], sample: Sample) -> list[int]:
+def _charted_branches(test: NodeTest, below: list[int], sample: Sample) -> list[int]:
     """Branches that get a chart: one, but of a machine the largest few."""
-    if node["kind"] not in MACHINES:
+    if not test.is_machine:
         return [0]
-    size = [-sample.at(child)[1].sum() for child in node["children"]]
+    size = [-sample.at(child)[1].sum() for child in below]
     return np.argsort(size, kind="stable")[:MACHINE_CHARTS].tolist()
 
 

@@ -1,6 +1,7 @@
-// The routing rule of the library (_core/route.hpp), step by step the same: sums in the same
-// order, so that the page gives the library's answer to the last bit. A row is an array with
-// a number or a code a feature; null is a gap (a symbol never seen in training is one too).
+// The rules of tests (`plain_rule` in tree/expression.py), step by step as the library follows
+// them: sums in the same order, so that the page gives its answer to the last bit. A row is an
+// array with a number or a code a feature; null is a gap (a symbol never seen in training is
+// one too).
 
 // The value of an encoded column, or `fill` at a gap.
 function columnValue(row, column, fill) {
@@ -28,37 +29,47 @@ function termValue(test, t, row) {
   return v;
 }
 
-// What a two-way test of several features compares with its cut.
-function projection(kind, test, row) {
-  if (kind !== "network") return discriminant(test, test.weights, 0, row);
-  let total = test.output_bias;
-  for (let h = 0; h < test.hidden_bias.length; h++) {
-    const a = discriminant(test, test.hidden_weights[h], test.hidden_bias[h], row);
-    total += test.output_weights[h] * Math.tanh(a);
-  }
-  return total;
+// A value of nested lists (`plain_value` in tree/expression.py), from left to right.
+const OPERATORS = {
+  sum: (values) => values.reduce((a, b) => a + b),
+  product: (values) => values.reduce((a, b) => a * b),
+  at_most: ([left, right]) => (left <= right ? 1 : 0),
+  tanh: ([v]) => Math.tanh(v),
+  exp: ([v]) => expDown(v),
+};
+
+function evaluate(value, row) {
+  if (typeof value === "number") return value;
+  const [name, ...parts] = value;
+  if (name === "column") return columnValue(row, ...parts);
+  return OPERATORS[name](parts.map((part) => evaluate(part, row)));
 }
 
-// A machine: the branch with the largest of its sums wins.
-const isMachine = (test) => "bias" in test;
+// What a two-way test of several features compares with its cut.
+function projection(test, row) {
+  return "value" in test ? evaluate(test.value, row) : discriminant(test, test.weights, 0, row);
+}
 
-const discriminants = (test, row) =>
-  test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row));
+// A machine: the branch with the largest of its values wins.
+const isMachine = (test) => "bias" in test || "values" in test;
+const nValues = (test) => (test.values ?? test.bias).length;
+
+const discriminants = (test, row) => (test.values
+  ? test.values.map((value) => evaluate(value, row))
+  : test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row)));
 
 const cutOf = (test) => test.threshold ?? 0;
 
 // Branch of a row under one test, -1: the test cannot tell.
-function branchOf(kind, test, row) {
-  if (kind === "axis") {
+function branchOf(test, row) {
+  if ("feature" in test) {
     const v = row[test.feature];
-    return v === null ? -1 : v > test.threshold ? 1 - test.low : test.low;
-  }
-  if (kind === "multiway" || kind === "subset") {
-    const v = row[test.feature];
-    return v === null ? -1 : test.branch[v] ?? -1;
+    if (v === null) return -1;
+    if ("branch" in test) return test.branch[v] ?? -1;
+    return v > test.threshold ? 1 - test.low : test.low;
   }
   if (isMachine(test)) return largest(discriminants(test, row));
-  return projection(kind, test, row) > cutOf(test) ? 1 : 0;
+  return projection(test, row) > cutOf(test) ? 1 : 0;
 }
 
 // How a node places a row: the branch (-1: divided among all) and which test decided
@@ -66,7 +77,7 @@ function branchOf(kind, test, row) {
 function placeAt(node, row) {
   const tests = [node, ...(node.surrogates ?? [])];
   for (let s = 0; s < tests.length; s++) {
-    const branch = branchOf(tests[s].kind, tests[s].test, row);
+    const branch = branchOf(tests[s].test, row);
     if (branch >= 0) return { branch, by: s };
   }
   return { branch: node.missing === "divide" ? -1 : node.missing, by: -1 };

@@ -59,17 +59,17 @@ function gapText(node, by) {
 }
 
 // The value beside the cut, or the contributions that make it up.
-function testDetails({ kind, test }, row) {
+function testDetails({ test }, row) {
   if ("feature" in test) {
     const value = row[test.feature];
     const text = `value ${cellText(test.feature, value)}`;
-    if (kind !== "axis" || !isNumber(features[test.feature])) return el("p", { class: "note", text });
+    if ("branch" in test || !isNumber(features[test.feature])) return el("p", { class: "note", text });
     return el("p", { class: "note", text: `${text}, ${marginText(value - test.threshold)}` });
   }
   if (isMachine(test)) return machineDetails(test, row);
-  const total = projection(kind, test, row);
+  const total = projection(test, row);
   return el("div", {},
-    signedBars(contributions(kind, test, row)),
+    signedBars(contributions(test, row)),
     el("p", { class: "note", text: `sum ${num(total)}, ${marginText(total - cutOf(test))}` }),
   );
 }
@@ -79,17 +79,15 @@ function marginText(margin) {
   return `${num(Math.abs(margin), 4)} ${margin > 0 ? "above" : "below"} the cut`;
 }
 
-// What adds up to the projection: weight times value of each column, term or hidden unit.
-function contributions(kind, test, row) {
-  if (kind === "network") {
-    const units = test.hidden_bias.map((bias, h) => ({
-      name: `hidden unit ${h + 1}`,
-      value: test.output_weights[h]
-        * Math.tanh(discriminant(test, test.hidden_weights[h], bias, row)),
-    }));
-    return [...units, { name: "constant", value: test.output_bias }];
-  }
-  return weighted(test, test.weights, row);
+// What adds up to the projection: weight times value of each column or product; of another
+// value, what it would lose with a feature at its mean.
+function contributions(test, row) {
+  if ("weights" in test) return weighted(test, test.weights, row);
+  return featuresOf(test).map((j) => ({
+    name: features[j].name,
+    value: projection(test, row) - projection(test, row.with(j, null)),
+    note: row[j] === null ? "missing, taken as its mean" : null,
+  }));
 }
 
 // Weight times value of each term.
@@ -110,12 +108,13 @@ function fillNote(test, positions, row) {
 // A machine: all sums, and what sets the winner apart from the next.
 function machineDetails(test, row, names = sumNames(test)) {
   const g = discriminants(test, row);
+  const sums = g.map((value, k) => ({ name: names[k], value }));
+  if ("values" in test) return signedBars(sums);
   const first = largest(g);
   const second = largest(g.map((v, k) => (k === first ? -Infinity : v)));
   const lead = test.weights[first].map((w, t) => w - test.weights[second][t]);
   const apart = weighted(test, lead, row);
   apart.push({ name: "constant", value: test.bias[first] - test.bias[second] });
-  const sums = g.map((value, k) => ({ name: names[k], value }));
   return el("div", {},
     signedBars(sums),
     el("p", { class: "note", text: `${names[first]} leads ${names[second]} by ${num(g[first] - g[second], 4)}, made up of` }),

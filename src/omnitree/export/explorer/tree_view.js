@@ -68,7 +68,7 @@ const cardHeight = (node) => (hasTwoLines(node) ? CARD.tall : CARD.height);
 
 function cardWords(node) {
   const { label, share } = verdictAt(node);
-  const what = isLeaf(node) ? "leaf" : `${KIND_NAMES[node.kind]} ${cardTitle(node)}`;
+  const what = isLeaf(node) ? "leaf" : `${titleOf(node.kind)} ${cardTitle(node)}`;
   const way = node.parent < 0 ? "" : `, ${edgeText(node)}`;
   return `Node ${node.id}${way}, ${what}, ${plural(rowsAt(node), "row")}, ${label} ${shareText(share)}`.trim();
 }
@@ -102,7 +102,7 @@ function cardNote(node) {
   const rows = plural(rowsAt(node), "row");
   if (numeric && isLeaf(node)) return `${rows} · loss ${num(lossAt(node), 3)}`;
   if (isLeaf(node)) return `${rows} · ${percent(verdictAt(node).share)}`;
-  const several = "columns" in node.test ? ` · ${node.kind.replace("_machine", "")}` : "";
+  const several = "columns" in node.test ? ` · ${familyOf(node.kind)}` : "";
   return rows + several;
 }
 
@@ -131,10 +131,10 @@ function foldKnob(node) {
 }
 
 const edgeText = (node) => {
-  const { kind, test } = nodes[node.parent];
+  const { test } = nodes[node.parent];
   const branch = branchOfNode(node);
   // Its parent's card says that the largest sum decides: the name is enough, and has room.
-  return isMachine(test) ? sumNames(test)[branch] : sideText(kind, test, branch);
+  return isMachine(test) ? sumNames(test)[branch] : sideText(test, branch);
 };
 
 function edgeBand(id) {

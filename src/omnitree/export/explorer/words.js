@@ -90,48 +90,62 @@ function sumNames(test) {
   if (!namesOfSums.has(test)) {
     const owner = nodes.find((node) => node.test === test);
     const found = (owner?.children ?? []).map((id) => verdictAt(nodes[id]).label);
-    const named = found.length === test.bias.length && new Set(found).size === found.length;
-    namesOfSums.set(test, named ? found : test.bias.map((_, k) => `branch ${k + 1}`));
+    const n = nValues(test);
+    const named = found.length === n && new Set(found).size === n;
+    namesOfSums.set(test, named ? found : Array.from({ length: n }, (_, k) => `branch ${k + 1}`));
   }
   return namesOfSums.get(test);
 }
 
-const KIND_NAMES = {
-  leaf: "leaf",
-  axis: "cut of one feature",
-  multiway: "one branch per category",
-  subset: "categories in two groups",
-  linear: "linear test",
-  quadratic: "quadratic test",
-  machine: "linear machine",
-  network: "small neural network",
-  quadratic_machine: "quadratic machine",
-};
+// What a kind of test is called, in a word and in a few.
+const familyOf = (kind) => data.kinds[kind]?.[0] ?? kind;
+const titleOf = (kind) => data.kinds[kind]?.[1] ?? kind;
 
 // What a test looks at.
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
-  if (isMachine(test)) return `largest of ${test.bias.length} scores`;
-  if (kind === "network") {
-    const names = test.columns.map(columnName);
-    const rest = names.length - MOST_TERMS;
-    if (rest > 0) names.splice(MOST_TERMS, rest, `… ${rest} more`);
-    return `network(${names.join(", ")})`;
-  }
-  return termsText(test, test.weights, 0, digits);
+  if (isMachine(test)) return `largest of ${nValues(test)} scores`;
+  return "value" in test ? functionText(kind, test) : termsText(test, test.weights, 0, digits);
 }
 
+// What is no sum of terms, by the columns that it is a function of.
+function functionText(kind, test) {
+  const names = test.columns.map(columnName);
+  const rest = names.length - MOST_TERMS;
+  if (rest > 0) names.splice(MOST_TERMS, rest, `… ${rest} more`);
+  return `${kind}(${names.join(", ")})`;
+}
+
+// A value of nested lists; a function of something gets a name, and a line in `named`.
+function valueText(value, named, most) {
+  if (typeof value === "number") return num(value, 4);
+  const [name, ...parts] = value;
+  const inside = (part) => valueText(part, named, most);
+  if (name === "column") return columnName(parts[0]);
+  if (name === "at_most") return `[${parts.map(inside).join(" ≤ ")}]`;
+  if (name === "sum") return `(${signedText(parts.slice(0, most + 1).map(inside))}${parts.length > most + 1 ? " + …" : ""})`;
+  if (name === "product") return parts.map(inside).join(" ");
+  const own = `h${named.length + 1}`;
+  named.push("");
+  named[Number(own.slice(1)) - 1] = `${own} = ${name}${inside(parts[0])}`;
+  return own;
+}
+
+// Terms with their signs between them.
+const signedText = (terms) => terms
+  .map((t, i) => (i === 0 ? t : t.startsWith("−") ? ` − ${t.slice(1)}` : ` + ${t}`)).join("");
+
 // What the subject must be for a branch: "≤ 2.45", "in {a, b}".
-function sideText(kind, test, branch) {
-  if (kind === "axis") {
+function sideText(test, branch) {
+  if ("branch" in test) {
+    const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
+    return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
+  }
+  if ("feature" in test) {
     const sign = branch === test.low ? "≤" : ">";
     const { feature, threshold } = test;
     const exact = isNumber(features[feature]);
     return `${sign} ${exact ? num(threshold) : symbolText(feature, Math.floor(threshold))}`;
-  }
-  if (kind === "multiway" || kind === "subset") {
-    const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
-    return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
   }
   if (isMachine(test)) return `${sumNames(test)[branch]} largest`;
   return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
@@ -144,12 +158,13 @@ function symbolsOf(test, branch) {
 
 // The whole condition of a branch.
 function conditionText(kind, test, branch) {
-  const side = sideText(kind, test, branch);
-  if (kind === "linear" && test.weights.length === 1 && test.weights[0] < 0) {
+  const side = sideText(test, branch);
+  if (test.weights?.length === 1 && !isMachine(test) && !test.terms && test.weights[0] < 0) {
     const mirrored = termsText(test, [-test.weights[0]]);
     return `${mirrored} ${branch === 0 ? "≥" : "<"} ${num(-cutOf(test))}`;
   }
   if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
+  if ("values" in test) return side;
   return `${side}: ${termsText(test, test.weights[branch], test.bias[branch])}`;
 }
 
@@ -166,9 +181,10 @@ function conditionsTo(id) {
       continue;
     }
     const known = bounds.get(test.feature) ?? { above: -Infinity, upTo: Infinity, symbols: null };
-    if (kind === "axis" && branch === test.low) known.upTo = Math.min(known.upTo, test.threshold);
-    else if (kind === "axis") known.above = Math.max(known.above, test.threshold);
-    else {
+    if (!("branch" in test)) {
+      if (branch === test.low) known.upTo = Math.min(known.upTo, test.threshold);
+      else known.above = Math.max(known.above, test.threshold);
+    } else {
       const here = symbolsOf(test, branch);
       known.symbols = known.symbols?.filter((s) => here.includes(s)) ?? here;
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from omnitree.export.model import MACHINES, branch_names
+from omnitree.export.model import Model, branch_names
 from omnitree.export.pictures.canvas import (
     QUIET,
     axes,
@@ -40,6 +40,7 @@ def plot_tree(
     """Draw a tree whose nodes answer `labels` from the top down; see `Showing.plot`."""
     if max_depth is not None and not max_depth >= 0:
         raise ValueError(f"max_depth must be at least 0, not {max_depth!r}")
+    model = Model(tree)
     places = _places(tree["nodes"], max_depth)
     wide = 1 + max(x for x, _ in places.values())
     deep = 1 + max(y for _, y in places.values())
@@ -51,9 +52,9 @@ def plot_tree(
         if node["id"] not in places:
             continue
         if node["parent"] in places:
-            _draw_branch(ax, tree, labels, node, places)
+            _draw_branch(ax, model, labels, node, places)
         label = None if labels is None else labels[node["id"]]
-        _draw_box(ax, tree, node, label, places, shades)
+        _draw_box(ax, model, node, label, places, shades)
     ax.set_xlim(-0.55, wide - 0.45)
     ax.set_ylim(deep - 0.45, -0.45)
     ax.axis("off")
@@ -98,7 +99,8 @@ def _places(nodes: list[dict[str, Any]], max_depth: int | None) -> dict[int, Any
     return {at: (column[at], level[at]) for at in order}
 
 
-def _draw_branch(ax: Any, tree: dict[str, Any], labels, node, places) -> None:
+def _draw_branch(ax: Any, model: Model, labels, node, places) -> None:
+    tree = model.tree
     (x0, y0), (x1, y1) = places[node["parent"]], places[node["id"]]
     parent = tree["nodes"][node["parent"]]
     ax.plot([x0, x1], [y0, y1], color="#cfd8e1", lw=1.5, zorder=0)
@@ -106,7 +108,7 @@ def _draw_branch(ax: Any, tree: dict[str, Any], labels, node, places) -> None:
     if labels is not None:
         below = [labels[c] for c in parent["children"]]
         names = branch_names(below, tree.get("classes", []))
-    side = _side(tree, parent, node["id"] - parent["children"][0], names)
+    side = _side(model, parent, node["id"] - parent["children"][0], names)
     ax.text(
         x0 + (x1 - x0) * 0.55,
         y0 + (y1 - y0) * 0.55,
@@ -119,24 +121,19 @@ def _draw_branch(ax: Any, tree: dict[str, Any], labels, node, places) -> None:
     )
 
 
-def _side(tree: dict[str, Any], parent: dict[str, Any], branch: int, names) -> str:
+def _side(model: Model, parent: dict[str, Any], branch: int, names) -> str:
     """The condition of a branch without what the box of its parent says already."""
-    if parent["kind"] in MACHINES:
+    test, tree = model.tests(parent["id"])[0], model.tree
+    if test.is_machine:
         return largest(branch, names)
-    text = branch_text(
-        parent["kind"],
-        parent["test"],
-        branch,
-        tree["schema"],
-        deviations=tree.get("deviations"),
-        most=BOX_TERMS,
-    )
-    return text.removeprefix(subject_text(parent, tree, BOX_TERMS) + " ")
+    deviations = tree.get("deviations")
+    text = branch_text(test, branch, tree["schema"], deviations, BOX_TERMS)
+    return text.removeprefix(subject_text(test, tree, BOX_TERMS) + " ")
 
 
 def _draw_box(
     ax: Any,
-    tree: dict[str, Any],
+    model: Model,
     node: dict[str, Any],
     best: int | None,
     places,
@@ -144,6 +141,7 @@ def _draw_box(
 ):
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
+    tree = model.tree
     x, y = places[node["id"]]
     w, h = WIDTH / (WIDTH + GAP_X), HEIGHT / (HEIGHT + GAP_Y)
     box = FancyBboxPatch(
@@ -166,9 +164,10 @@ def _draw_box(
             answer = model_kind(node["model"])
     else:
         answer = str(tree["classes"][best])
-    title = answer if leaf else subject_text(node, tree, BOX_TERMS)
+    test = None if leaf else model.tests(node["id"])[0]
+    title = answer if test is None else subject_text(test, tree, BOX_TERMS)
     lines = [shortened(title, LETTERS)]
-    if not leaf and "columns" in node["test"]:  # a sum: two lines of small print
+    if test and not test.can_fail:  # a sum: two lines of small print
         lines = wrap(title, 34, max_lines=2, placeholder=" …")
     ax.text(
         x,
