@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.trees import kinds_restored
 
 from omnitree import presets
 from omnitree.estimators.documents import REGISTRIES
@@ -14,6 +15,13 @@ from omnitree.tree.splits import SPLITS
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+
+
+@pytest.fixture(autouse=True)
+def _kinds():
+    """Kinds of tests that an example registers are forgotten."""
+    with kinds_restored():
+        yield
 
 
 @pytest.mark.parametrize(
@@ -37,7 +45,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     names: dict[str, object] = {"__name__": name}
     for block in blocks:
         if ">>>" not in block:
-            exec(block, names)
+            exec(compile(block, name, "exec", dont_inherit=True), names)
             continue
         test = doctest.DocTestParser().get_doctest(block, names, name, name, 0)
         report: list[str] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +12,8 @@ import numpy as np
 from omnitree.data.schema import Feature, Schema
 from omnitree.tree.leaf_models import LeafModel, LeafModels
 from omnitree.tree.splits import (
+    KINDS,
+    SPLITS,
     AxisSplit,
     LinearSplit,
     MachineSplit,
@@ -34,6 +38,16 @@ SCHEMA = Schema(
     named=True,
 )
 UNIVARIATE = ("axis", "multiway", "subset")
+
+
+@contextmanager
+def kinds_restored() -> Iterator[None]:
+    """Kinds of tests that are registered inside are forgotten after it."""
+    before = list(KINDS)
+    yield
+    for kind in set(KINDS) - set(before):
+        del SPLITS[kind]
+        KINDS.remove(kind)
 
 
 def random_test(

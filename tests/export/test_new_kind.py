@@ -17,7 +17,7 @@ from tests.export.browser import Watched, chromium
 from tests.export.test_explorer_browser import check_what_if
 from tests.export.test_export import check, decoded, fitted
 from tests.tree.test_expression import naive_branch
-from tests.trees import SCHEMA, random_rows, random_test
+from tests.trees import SCHEMA, kinds_restored, random_rows, random_test
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
@@ -35,7 +35,7 @@ from omnitree.tree.expression import (
     filled,
 )
 from omnitree.tree.records import NodeRecord
-from omnitree.tree.splits import KINDS, SPLITS, Split, register
+from omnitree.tree.splits import Split, register
 from omnitree.tree.tree import Tree, tree_from_nodes
 
 
@@ -135,12 +135,10 @@ NEW = (Ellipsoid, TwoCuts, Bells, Parity, AtLeast)
 @pytest.fixture(autouse=True)
 def _known():
     """The kinds, for one test."""
-    for cls in NEW:
-        register(cls)
-    yield
-    for cls in NEW:
-        del SPLITS[cls.kind]
-        KINDS.remove(cls.kind)
+    with kinds_restored():
+        for cls in NEW:
+            register(cls)
+        yield
 
 
 def random_new(rng: np.random.Generator, kind: str, **rest) -> Split:

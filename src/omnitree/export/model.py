@@ -94,6 +94,12 @@ class NodeTest:
         return isinstance(self.whole, Largest)
 
     @property
+    def cut(self) -> Cut:
+        """The rule of a test that cuts one value."""
+        assert isinstance(self.rule, Cut)
+        return self.rule
+
+    @property
     def values(self) -> tuple[Value, ...]:
         """What a test on several features compares: one value, or one a branch."""
         return parts(self.rule)

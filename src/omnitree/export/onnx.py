@@ -14,7 +14,7 @@ so a row on a boundary falls on the same side. Needs the package `onnx`.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cached_property, partial, reduce
 from itertools import pairwise
 from typing import Any
@@ -22,18 +22,8 @@ from typing import Any
 import numpy as np
 
 from omnitree.export.model import Model, NodeTest
-from omnitree.tree.expression import (
-    AtMost,
-    Call,
-    Column,
-    Constant,
-    Monomials,
-    Sum,
-    Value,
-    monomials,
-    parts,
-    walk,
-)
+from omnitree.export.onnx_graph import Graph
+from omnitree.tree import expression as ex
 
 OPSET = 19  # the first whose Equal compares strings
 IR_VERSION = 9
@@ -50,47 +40,14 @@ def to_onnx(model: Model) -> bytes:
     return _Writer(model, onnx).model_bytes()
 
 
-class _Writer:
+class _Writer(Graph):
     def __init__(self, model: Model, onnx: Any):
-        self.model, self.onnx = model, onnx
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        super().__init__(onnx)
+        self.model = model
         every = range(len(model.features))
         self.numbers = [j for j in every if not model.has_text(j)]
         self.texts = [j for j in every if model.has_text(j)]
         self.position = {j: at for at, j in enumerate(model.used)}
-
-    # -- building blocks ------------------------------------------------------------
-
-    def const(self, values: Any, dtype: Any = np.float64) -> str:
-        """Name of a new constant."""
-        name = f"c{len(self.constants)}"
-        array = np.asarray(values, dtype=dtype)
-        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
-        return name
-
-    def ints(self, values: Any) -> str:
-        """Name of a new constant of whole numbers."""
-        return self.const(values, np.int64)
-
-    def op(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        """Add an operator and give the name of its output."""
-        output = output or f"v{len(self.nodes)}"
-        node = self.onnx.helper.make_node(kind, list(inputs), [output], **attributes)
-        self.nodes.append(node)
-        return output
-
-    def take(self, matrix: str, columns: Sequence[int]) -> str:
-        """Some columns of a matrix."""
-        return self.op("Gather", matrix, self.ints(list(columns)), axis=1)
-
-    def row(self, values: Any, dtype: Any = np.float64) -> str:
-        """A constant of one row."""
-        return self.const(np.asarray(values, dtype=dtype).reshape(1, -1), dtype)
-
-    def filled(self, matrix: str, fill: str) -> str:
-        """A matrix with its gaps filled."""
-        return self.op("Where", self.op("IsNaN", matrix), fill, matrix)
 
     # -- the graph ------------------------------------------------------------------
 
@@ -253,9 +210,9 @@ class _Writer:
 
     def _cuts(self, tests: list[NodeTest], cells: str) -> str:
         values = self.take(cells, [self.position[t.feature] for t in tests])
-        low = np.array([t.data["low"] for t in tests])
+        low = np.array([t.cut.low for t in tests])
         below = self.op(
-            "LessOrEqual", values, self.row([t.data["threshold"] for t in tests])
+            "LessOrEqual", values, self.row([t.cut.threshold for t in tests])
         )
         branch = self.op(
             "Where", below, self.row(low, np.int64), self.row(1 - low, np.int64)
@@ -275,7 +232,7 @@ class _Writer:
 
     def _sides(self, tests: list[NodeTest], columns: str) -> str:
         total = self._values([t.values[0] for t in tests], columns)
-        cuts = self.row([t.data["threshold"] for t in tests])
+        cuts = self.row([t.cut.threshold for t in tests])
         below = self.op("LessOrEqual", total, cuts)
         return self.op("Where", below, self.ints(0), self.ints(1))
 
@@ -294,10 +251,10 @@ class _Writer:
         cube = self.op("Add", cube, self.const(absent))
         return self.op("ArgMax", cube, axis=2, keepdims=0)
 
-    def _values(self, values: list[Value], columns: str) -> str:
+    def _values(self, values: list[ex.Value], columns: str) -> str:
         """Values as columns of a matrix; sums of weighted columns are added at once."""
-        inside = dict.fromkeys(v for value in values for v in walk(value))
-        flat = {v: found for v in inside if (found := monomials(v))}
+        inside = dict.fromkeys(v for value in values for v in ex.walk(value))
+        flat = {v: found for v in inside if (found := ex.monomials(v))}
         sums = self._sums(list(flat.values()), columns) if flat else ""
         if list(flat) == values:
             return sums
@@ -305,26 +262,28 @@ class _Writer:
         made = [self._value(v, columns, done) for v in values]
         return self.op("Concat", *made, axis=1)
 
-    def _value(self, value: Value, columns: str, done: dict[Value, str]) -> str:
+    def _value(self, value: ex.Value, columns: str, done: dict[ex.Value, str]) -> str:
         """A value as a column; `done` has those that are there already."""
         if value in done:
             return done[value]
-        if isinstance(value, Constant):
+        if isinstance(value, ex.Constant):
             return self.op("Mul", self.ones, self.const(value.value))
-        if isinstance(value, Column):
+        if isinstance(value, ex.Column):
             cells = self.take(columns, [self.column_at[value.number]])
             return self.filled(cells, self.const(value.fill))
-        inside = [self._value(part, columns, done) for part in parts(value)]
+        inside = [self._value(part, columns, done) for part in ex.parts(value)]
         match value:
-            case Call():
+            case ex.Call():
                 only = inside[0]
-                name = self._exp(only) if value.function == "exp" else ""
+                name = self.exp(only) if value.function == "exp" else ""
                 return name or self.op("Tanh", only)
-            case AtMost():
+            case ex.AtMost():
                 return self.op("Cast", self.op("LessOrEqual", *inside), to=11)
-        return reduce(partial(self.op, "Add" if type(value) is Sum else "Mul"), inside)
+        return reduce(
+            partial(self.op, "Add" if type(value) is ex.Sum else "Mul"), inside
+        )
 
-    def _sums(self, sums: list[Monomials], columns: str) -> str:
+    def _sums(self, sums: list[ex.Monomials], columns: str) -> str:
         """Sums of weighted columns: a loop over their terms, in order."""
         start = self.op("Mul", self.ones, self.row([s.start for s in sums]))
         n_terms = max(len(s.terms) for s in sums)
@@ -354,46 +313,22 @@ class _Writer:
         weight: np.ndarray,
         factors: list[tuple[np.ndarray, np.ndarray]],
     ) -> str:
-        """A loop that adds weight times the product of the factors to all sums.
+        """Adds weight times the product of the factors to all sums, term by term.
 
-        A factor is, for each term and sum, a column and what fills its gaps.
+        A factor is, for each term and sum, a column and what fills its missing cells.
         """
-        helper, types = self.onnx.helper, self.onnx.TensorProto
-        mark = f"s{len(self.nodes)}_"
-        steps: list[Any] = []
 
-        def op(kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-            output = mark + (output or str(len(steps)))
-            steps.append(helper.make_node(kind, list(inputs), [output], **attributes))
-            return output
+        def term(op: Callable[..., str], at: str) -> str:
+            amount = op("Gather", self.const(weight), at, axis=0)
+            values = []
+            for places, fill in factors:
+                place = op("Gather", self.ints(places), at, axis=0)
+                value = op("Gather", columns, place, axis=1)
+                mean = op("Gather", self.const(fill), at, axis=0)
+                values.append(op("Where", op("IsNaN", value), mean, value))
+            return op("Mul", amount, reduce(partial(op, "Mul"), values))
 
-        term, go, before = (mark + name for name in ("term", "go", "before"))
-        amount = op("Gather", self.const(weight), term, axis=0)
-        values = []
-        for at, fill in factors:
-            place = op("Gather", self.ints(at), term, axis=0)
-            value = op("Gather", columns, place, axis=1)
-            mean = op("Gather", self.const(fill), term, axis=0)
-            values.append(op("Where", op("IsNaN", value), mean, value))
-        product = values[0] if len(values) == 1 else op("Mul", *values)
-        after = op("Add", before, op("Mul", amount, product), output="after")
-        go_on = op("Identity", go, output="go_on")
-        shape = ["rows", weight.shape[1]]
-        body = helper.make_graph(
-            steps,
-            "add_term",
-            [
-                helper.make_tensor_value_info(term, types.INT64, []),
-                helper.make_tensor_value_info(go, types.BOOL, []),
-                helper.make_tensor_value_info(before, types.DOUBLE, shape),
-            ],
-            [
-                helper.make_tensor_value_info(go_on, types.BOOL, []),
-                helper.make_tensor_value_info(after, types.DOUBLE, shape),
-            ],
-        )
-        count, true = self.ints(len(weight)), self.const(True, bool)
-        return self.op("Loop", count, true, start, body=body)
+        return self.loop(len(weight), start, weight.shape[1], term)
 
     # -- nodes ----------------------------------------------------------------------
 
@@ -449,7 +384,7 @@ class _Writer:
             return self.const(fixed)
         tests = [test for leaf in model.modelled if (test := model.model(leaf))]
         columns = self.columns if any(t.columns for t in tests) else ""
-        sums = [found for t in tests for v in t.values if (found := monomials(v))]
+        sums = [found for t in tests for v in t.values if (found := ex.monomials(v))]
         shape = self.ints([0, len(tests), model.n_outputs])
         shares = self.op("Reshape", self._sums(sums, columns), shape)
         if not model.numeric:
@@ -474,7 +409,7 @@ class _Writer:
         neither Softmax nor Exp round alike everywhere.
         """
         top = self.op("ReduceMax", sums, self.ints([2]))
-        power = self._exp(self.op("Sub", sums, top))
+        power = self.exp(self.op("Sub", sums, top))
         each = [
             self.op("Gather", power, self.ints([i]), axis=2)
             for i in range(self.model.n_outputs)
@@ -484,52 +419,15 @@ class _Writer:
             total = self.op("Add", total, other)
         return self.op("Div", power, total)
 
-    def _exp(self, x: str) -> str:
-        """The exponential function of numbers up to 0, with the library's steps."""
-        scalar = self.const
-        x = self.op("Max", x, scalar(-710.0))  # what is below -708 becomes 0
-        twos = self.op("Mul", x, scalar(1.4426950408889634))
-        k = self.op("Floor", self.op("Add", twos, scalar(0.5)))
-        r = self.op("Sub", x, self.op("Mul", k, scalar(0.6931471803691238)))
-        r = self.op("Sub", r, self.op("Mul", k, scalar(1.9082149292705877e-10)))
-        one = series = scalar(1.0)
-        for n in range(13, 0, -1):
-            part = self.op("Div", self.op("Mul", series, r), scalar(float(n)))
-            series = self.op("Add", one, part)
-        power = self.op("Mul", series, self.op("Pow", scalar(2.0), k))
-        small = self.op("Less", x, scalar(-708.0))
-        return self.op("Where", small, scalar(0.0), power)
-
     def _sum_leaves(self, parts: str) -> None:
-        """Probabilities: the outputs of the leaves, added up in a loop in order."""
-        helper, types = self.onnx.helper, self.onnx.TensorProto
-        model = self.model
-        k = model.n_outputs
+        """Probabilities: the outputs of the leaves, added up in order."""
+        k = self.model.n_outputs
         by_leaf = self.op("Transpose", parts, perm=[1, 0])
-        outputs = self._leaf_outputs()
+        outputs, last = self._leaf_outputs(), self.ints([-1])
+
+        def term(op: Callable[..., str], leaf: str) -> str:
+            part = op("Unsqueeze", op("Gather", by_leaf, leaf, axis=0), last)
+            return op("Mul", part, op("Gather", outputs, leaf, axis=0))
+
         zeros = self.op("Mul", self.ones, self.row([0.0] * k))
-        last = self.ints([-1])
-        shape = ["rows", k]
-        body = helper.make_graph(
-            [
-                helper.make_node("Gather", [by_leaf, "leaf"], ["part"], axis=0),
-                helper.make_node("Unsqueeze", ["part", last], ["part_column"]),
-                helper.make_node("Gather", [outputs, "leaf"], ["output"], axis=0),
-                helper.make_node("Mul", ["part_column", "output"], ["term"]),
-                helper.make_node("Add", ["before", "term"], ["after"]),
-                helper.make_node("Identity", ["go"], ["go_on"]),
-            ],
-            "add_leaf",
-            [
-                helper.make_tensor_value_info("leaf", types.INT64, []),
-                helper.make_tensor_value_info("go", types.BOOL, []),
-                helper.make_tensor_value_info("before", types.DOUBLE, shape),
-            ],
-            [
-                helper.make_tensor_value_info("go_on", types.BOOL, []),
-                helper.make_tensor_value_info("after", types.DOUBLE, shape),
-            ],
-        )
-        count = self.ints(len(model.leaves))
-        go = self.const(True, bool)
-        self.op("Loop", count, go, zeros, output="probabilities", body=body)
+        self.loop(len(self.model.leaves), zeros, k, term, "probabilities")

@@ -21,7 +21,6 @@ from xml.etree import ElementTree as ET
 
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.pmml_fields import Fields, number_of, text_of, type_of
-from omnitree.tree.expression import Cut
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -246,9 +245,8 @@ class _Writer:
         name = self.model.features[feature]["name"]
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            assert isinstance(test.rule, Cut)
-            operator = "lessOrEqual" if b == test.rule.low else "greaterThan"
-            return _simple(name, operator, number_of(test.rule.threshold))
+            operator = "lessOrEqual" if b == test.cut.low else "greaterThan"
+            return _simple(name, operator, number_of(test.cut.threshold))
         symbols = self.model.symbols(feature)
         told = [symbols[c] for c, to in enumerate(codes) if to >= 0]
         if len(told) < len(codes):
@@ -263,10 +261,9 @@ class _Writer:
         key = f"{node}_{i}"
         if test.is_machine:
             return _simple(self.fields.largest(test, key), "equal", str(b))
-        assert isinstance(test.rule, Cut)
         (name,) = self.fields.values(test, key)
         operator = "lessOrEqual" if b == 0 else "greaterThan"
-        return _simple(name, operator, number_of(test.rule.threshold))
+        return _simple(name, operator, number_of(test.cut.threshold))
 
 
 def _simple(field: str, operator: str, value: str) -> ET.Element:

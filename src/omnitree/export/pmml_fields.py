@@ -16,17 +16,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from omnitree.export.model import Model, NodeTest, symbol_text
-from omnitree.tree.expression import (
-    AtMost,
-    Call,
-    Column,
-    Constant,
-    Cut,
-    Product,
-    Sum,
-    Value,
-    parts,
-)
+from omnitree.tree import expression as ex
 
 DIVIDED = -1  # what the field of a node's branch holds where no test places the row
 
@@ -196,26 +186,26 @@ class Fields:
 
     # -- values ---------------------------------------------------------------------
 
-    def _value(self, value: Value) -> ET.Element:
+    def _value(self, value: ex.Value) -> ET.Element:
         """An expression of fields."""
-        if isinstance(value, Constant):
+        if isinstance(value, ex.Constant):
             return constant(value.value)
-        if isinstance(value, Column):
+        if isinstance(value, ex.Column):
             return self._column(value)
-        inside = [self._value(part) for part in parts(value)]
+        inside = [self._value(part) for part in ex.parts(value)]
         match value:
-            case Sum():
+            case ex.Sum():
                 return apply("sum", *inside)
-            case Product():
+            case ex.Product():
                 return reduce(partial(apply, "*"), inside)
-            case AtMost():
+            case ex.AtMost():
                 at_most = apply("lessOrEqual", *inside)
                 return apply("if", at_most, constant(1.0), constant(0.0))
-            case Call():
+            case ex.Call():
                 return apply(value.function, *inside)
         raise AssertionError(value)
 
-    def _column(self, filled: Column) -> ET.Element:
+    def _column(self, filled: ex.Column) -> ET.Element:
         column = self.model.columns[filled.number]
         name, fill = self.model.features[column.feature]["name"], filled.fill
         if self.model.has_codes(column.feature):
@@ -235,9 +225,8 @@ class Fields:
 
 def _side(test: NodeTest, value: ET.Element) -> ET.Element:
     """The branch of a test that cuts a value."""
-    assert isinstance(test.rule, Cut)
-    low = apply("lessOrEqual", value, constant(float(test.rule.threshold)))
-    return apply("if", low, constant(test.rule.low), constant(1 - test.rule.low))
+    low = apply("lessOrEqual", value, constant(float(test.cut.threshold)))
+    return apply("if", low, constant(test.cut.low), constant(1 - test.cut.low))
 
 
 def _position_of_largest(names: Sequence[str]) -> ET.Element:

@@ -21,17 +21,7 @@ from typing import Any, ClassVar
 
 from omnitree.export.model import Model, NodeTest, one_line
 from omnitree.export.words import branch_text, largest
-from omnitree.tree.expression import (
-    AtMost,
-    Call,
-    Column,
-    Constant,
-    Cut,
-    Product,
-    Sum,
-    Value,
-    walk,
-)
+from omnitree.tree import expression as ex
 
 BLOCK_DEPTH = 30
 LONGEST_REMARK = 100
@@ -278,8 +268,7 @@ class _Writer:
     @staticmethod
     def _cut(test: NodeTest) -> tuple[int, str]:
         """The branch of numbers up to a threshold, and the threshold."""
-        assert isinstance(test.rule, Cut)
-        return test.rule.low, repr(float(test.rule.threshold))
+        return test.cut.low, repr(float(test.cut.threshold))
 
     def _many(self, test: NodeTest) -> tuple[list[str], list[str]]:
         """A test on several features: lines, and conditions unless they set b."""
@@ -296,31 +285,31 @@ class _Writer:
         names = []
         for value in test.values:
             text = self._text(value, lines, free)
-            if not isinstance(value, Sum):
+            if not isinstance(value, ex.Sum):
                 name = next(free)
                 lines.append(self.dialect.set(name, text))
                 text = name
             names.append(text)
         return lines, names
 
-    def _text(self, value: Value, lines: list[str], free: Iterator[str]) -> str:
+    def _text(self, value: ex.Value, lines: list[str], free: Iterator[str]) -> str:
         """A value; sums are added up in variables, by lines that come before it."""
         say = self.dialect
         match value:
-            case Constant():
+            case ex.Constant():
                 return repr(float(value.value))
-            case Column():
+            case ex.Column():
                 return self._column(value)
-            case Product():
+            case ex.Product():
                 return f"({self._product(value, lines, free)})"
-            case Call():
+            case ex.Call():
                 argument = self._text(value.argument, lines, free)
                 return say.apply(value.function, argument)
-            case AtMost():
+            case ex.AtMost():
                 left = self._text(value.left, lines, free)
                 right = self._text(value.right, lines, free)
                 return say.choose(f"{left} <= {right}", "1.0", "0.0")
-            case Sum():
+            case ex.Sum():
                 name = next(free)
                 first, *others = value.terms
                 lines.append(say.set(name, self._text(first, lines, free)))
@@ -329,13 +318,13 @@ class _Writer:
                 return name
         raise AssertionError(value)
 
-    def _product(self, value: Value, lines: list[str], free: Iterator[str]) -> str:
+    def _product(self, value: ex.Value, lines: list[str], free: Iterator[str]) -> str:
         """A value where no brackets are needed around a product."""
-        if not isinstance(value, Product):
+        if not isinstance(value, ex.Product):
             return self._text(value, lines, free)
         return " * ".join(self._text(f, lines, free) for f in value.factors)
 
-    def _column(self, value: Column) -> str:
+    def _column(self, value: ex.Column) -> str:
         """Value of an encoded column, or what fills its missing cell."""
         say = self.dialect
         column = self.model.columns[value.number]
@@ -352,8 +341,8 @@ def n_variables(model: Model) -> int:
     """How many variables s0, s1, ... the code uses."""
     return max(
         (
-            sum(isinstance(v, Sum) for v in walk(test.rule))
-            + sum(not isinstance(v, Sum) for v in test.values)
+            sum(isinstance(v, ex.Sum) for v in ex.walk(test.rule))
+            + sum(not isinstance(v, ex.Sum) for v in test.values)
             for test in model.all_tests
             if not test.can_fail
         ),

@@ -23,16 +23,7 @@ from functools import cached_property
 from typing import Any
 
 from omnitree.export.model import Model, NodeTest
-from omnitree.tree.expression import (
-    AtMost,
-    Call,
-    Column,
-    Constant,
-    Cut,
-    Product,
-    Sum,
-    Value,
-)
+from omnitree.tree import expression as ex
 
 # Sums of more terms are added up in groups: SQLite and DuckDB nest 1000 deep.
 LONGEST_SUM = 400
@@ -212,9 +203,8 @@ class _Writer:
         name = self.names[test.feature]
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            assert isinstance(test.rule, Cut)
-            sign = "<=" if b == test.rule.low else ">"
-            return f"{name} {sign} {number(test.rule.threshold)}"
+            sign = "<=" if b == test.cut.low else ">"
+            return f"{name} {sign} {number(test.cut.threshold)}"
         here = [c for c, to in enumerate(codes) if to == b]
         if not here:
             return ""
@@ -231,42 +221,41 @@ class _Writer:
         first, *others = map(self._value, test.values)
         if others:
             return f"{first} {'>=' if b == 0 else '<'} {others[0]}"
-        assert isinstance(test.rule, Cut)
-        return f"{first} {'<=' if b == 0 else '>'} {number(test.rule.threshold)}"
+        return f"{first} {'<=' if b == 0 else '>'} {number(test.cut.threshold)}"
 
-    def _value(self, value: Value) -> str:
+    def _value(self, value: ex.Value) -> str:
         """A value where no brackets are needed around a sum."""
-        if not isinstance(value, Sum):
+        if not isinstance(value, ex.Sum):
             return self._factor(value)
         terms = value.terms
-        if len(terms) > 1 and terms[0] == Constant(0.0):
+        if len(terms) > 1 and terms[0] == ex.Constant(0.0):
             terms = terms[1:]
         return _add([self._factor(term) for term in terms])
 
-    def _factor(self, value: Value) -> str:
+    def _factor(self, value: ex.Value) -> str:
         """A value as it stands in a product."""
         match value:
-            case Constant():
+            case ex.Constant():
                 return number(value.value)
-            case Column():
+            case ex.Column():
                 return self._column(value)
-            case Product():
+            case ex.Product():
                 return " * ".join(map(self._bracketed, value.factors))
-            case Call():
+            case ex.Call():
                 argument = self._value(value.argument)
                 return (
                     _exp(argument) if value.function == "exp" else f"TANH({argument})"
                 )
-            case AtMost():
+            case ex.AtMost():
                 both = f"{self._value(value.left)} <= {self._value(value.right)}"
                 return f"CASE WHEN {both} THEN 1.0E0 ELSE 0.0E0 END"
         return f"({self._value(value)})"
 
-    def _bracketed(self, value: Value) -> str:
+    def _bracketed(self, value: ex.Value) -> str:
         text = self._factor(value)
-        return f"({text})" if isinstance(value, Product) else text
+        return f"({text})" if isinstance(value, ex.Product) else text
 
-    def _column(self, value: Column) -> str:
+    def _column(self, value: ex.Column) -> str:
         """Value of an encoded column, or what fills its missing cell."""
         column = self.model.columns[value.number]
         name, fill = self.names[column.feature], number(value.fill)

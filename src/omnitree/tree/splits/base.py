@@ -265,8 +265,7 @@ def widths_problem(rows: Any, n_rows: int, width: int) -> str | None:
 
 # -- plain and packed fields ------------------------------------------------------------
 
-# What a field holds, by its type, which is a string under `from __future__ import
-# annotations`: a list is a tuple of what it lists.
+# What a field holds, by its type as it is written: a list is a tuple of what it lists.
 _SHAPES: dict[Any, Any] = {
     "int": int,
     "float": float,
@@ -280,7 +279,12 @@ _SHAPES: dict[Any, Any] = {
 
 def _own_fields(cls: Any) -> dict[str, Any]:
     """Fields that make up the test itself, or a model, and their shapes."""
-    return {f.name: _SHAPES[f.type] for f in fields(cls) if not f.kw_only}
+    return {f.name: _SHAPES[_name(f.type)] for f in fields(cls) if not f.kw_only}
+
+
+def _name(type_: Any) -> str:
+    """A type as it is written, which it is already under postponed annotations."""
+    return type_.__name__ if isinstance(type_, type) else str(type_)
 
 
 def _flatten(value: Any, ints: list[int], doubles: list[float]) -> None:
