@@ -98,25 +98,36 @@ def same_node(a, b, node):
 
 
 def is_tie(tree, node, X, y, weight, parts):
-    """Whether changes of the size of rounding change the test of a node.
+    """Whether the last bit decides the test of a node; sums in another order have others.
 
-    They do where a row lies on the cut of a grouping, or two starts of the search for
-    groups are equally good. Then the last bit decides, and sums in another order differ.
+    It does where a row lies on the cut of a grouping, or where changes of the size of
+    rounding change the groups, which happens if starts of their search are equally good.
     """
+    learner = Linear(**parts)
+    table = learn_table(X)
+    rows = np.flatnonzero(tree.decision_path(table)[:, [node]].toarray().ravel())
+
+    def at_node(X):
+        root = root_of(X, y, weight, {})
+        return replace(root, rows=rows, weight=root.weight[rows])
+
+    exact = at_node(X)
+    asked, present = learner._discriminant(exact.linear), exact.linear.present
+    codes = np.arange(1, 2 ** (len(present) - 1))
+    left = np.zeros((len(codes), y.max() + 1), dtype=bool)
+    left[:, present] = codes[:, None] >> np.arange(len(present)) & 1
+    projected = asked.projections.project(left)
+    distance = projected.scores - asked.threshold.find(projected, asked.merit)
+    if np.abs(distance).min() <= 1e-12 * np.abs(projected.scores).max():
+        return True
+
     rng = np.random.default_rng(0)
-    rows = np.flatnonzero(
-        tree.decision_path(learn_table(X))[:, [node]].toarray().ravel()
-    )
     varies = X.min(axis=0) < X.max(axis=0)
     found = set()
     for _ in range(60):
         noise = 1e-13 * rng.normal(size=X.shape) * varies
-        root = root_of(X + noise, y, weight, {})
-        split = Linear(**parts).fit(
-            replace(root, rows=rows, weight=root.weight[rows]), np.random.default_rng(0)
-        )
-        branch = () if split is None else split.route(root.sample.table, rows)
-        found.add(tuple(branch))
+        split = learner.fit(at_node(X + noise), np.random.default_rng(0))
+        found.add(None if split is None else tuple(np.round(split.weights, 6)))
     return len(found) > 1
 
 

@@ -27,14 +27,20 @@ BLOCK = 2048
 KEPT = 1e-6
 # Share of a column's second moment below which its scatter is rounding.
 CONSTANT = 1e-10
+# The same for a difference: the share of the moments that it was taken from.
+ROUNDED = 1e-12
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Class sums (K, p) and second moments (p, p) around the origin of the table."""
+    """Class sums (K, p) and second moments (p, p) around the origin of the table.
+
+    `summed` has the second moments (p,) that these are a difference of, if they are one.
+    """
 
     sums: Floats
     second: Floats
+    summed: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -232,7 +238,10 @@ class LinearRows:
         second = self.moments.second
         scatter = second - self.total * np.outer(self.mean, self.mean)
         # What is left of a constant column is rounding, and not to be divided by.
-        constant = np.diag(scatter) <= CONSTANT * np.diag(second)
+        rounding = CONSTANT * np.diag(second)
+        if self.moments.summed is not None:
+            rounding = np.maximum(rounding, ROUNDED * self.moments.summed)
+        constant = np.diag(scatter) <= rounding
         scatter[constant] = scatter[:, constant] = 0.0
         return scatter
 
@@ -293,4 +302,5 @@ def rest_of(whole: Moments, parts: list[Moments]) -> Moments | None:
         sums -= part.sums
         second -= part.second
     kept = np.diag(second) >= KEPT * np.diag(whole.second)
-    return Moments(sums, second) if kept.all() else None
+    summed = np.diag(whole.second) if whole.summed is None else whole.summed
+    return Moments(sums, second, summed) if kept.all() else None

@@ -30,6 +30,7 @@ struct ExchangeTask {
   int merit;
 };
 
+constexpr double TIED = 1e-12;          // a move must gain more
 constexpr int64_t COUNTED_ROWS = 1024;  // whose sums stay in the cache for all moves
 
 // Weight of the rows with u + step * p above the cut.
@@ -124,9 +125,10 @@ class ExchangeSearch {
       double top_value = -std::numeric_limits<double>::infinity();
       for (int c = 0; c < t.k; ++c) {
         const double v = std::isinf(cut[c]) ? top_value : value(c);
-        if (v > top_value) top = c, top_value = v;
+        // Groupings that divide the rows alike differ by rounding: the first one is taken.
+        if (top < 0 ? v > top_value : v > top_value + TIED) top = c, top_value = v;
       }
-      if (top < 0 || !(top_value > best + 1e-12)) return;
+      if (top < 0 || !(top_value > best + TIED)) return;
       left[top] ^= 1;
       best = top_value;
       last = top;

@@ -30,6 +30,8 @@ enum Pca : int { SINGULAR, ALWAYS, NEVER };
 
 // Share of a column's second moment below which its scatter is rounding.
 constexpr double CONSTANT_SHARE = 1e-10;
+// The same for a difference: the share of the moments that it was taken from.
+constexpr double ROUNDED_SHARE = 1e-12;
 
 struct FisherTask {
   const double* z;  // (n, p), C-ordered: standardised columns without missing values
@@ -45,6 +47,7 @@ struct FisherTask {
 // Class sums (k, p) and second moments (p, p; lower part, column by column).
 struct Moments {
   Doubles sums, second;
+  Doubles summed;  // second moments (p) that these are a difference of; empty: they are none
 };
 
 // Adds rows, each a line of `width` numbers, to the sums of their classes.
@@ -67,7 +70,7 @@ class Fisher {
   // Moments of rows; only the sums unless `second` is asked for.
   Moments moments(const int64_t* ids, int64_t n, bool second) {
     const int64_t p = t.p, width = product_width(p);
-    Moments m{Doubles(static_cast<size_t>(t.k) * p), Doubles(second ? p * p : 0)};
+    Moments m{Doubles(static_cast<size_t>(t.k) * p), Doubles(second ? p * p : 0), {}};
     Doubles rows(PRODUCT_ROWS * width), products(second ? width * width : 0);
     for (int64_t at = 0; at < n; at += PRODUCT_ROWS) {
       const int size = static_cast<int>(std::min<int64_t>(PRODUCT_ROWS, n - at));
@@ -103,7 +106,7 @@ class Fisher {
     basis = around;
     packed = {};
     if (n > t.p)
-      solve_by_scatter(m.second, total, k);
+      solve_by_scatter(m, total, k);
     else
       solve_by_rows(ids, n, k);
     return basis;
@@ -161,14 +164,17 @@ class Fisher {
     for (double& v : scatter) v = v > 1e-12 * top ? 1 / v : 0.0;
   }
 
-  void solve_by_scatter(const Doubles& second, double total, int k) {
+  void solve_by_scatter(const Moments& m, double total, int k) {
     const int p = t.p;
+    const Doubles& second = m.second;
     Doubles inverse(p);
     for (int j = 0; j < p; ++j) {
       const double raw = second[static_cast<size_t>(j) * p + j];
       const double scatter = raw - total * (mean[j] * mean[j]);
       // What is left of a constant column is rounding, and not to be divided by.
-      inverse[j] = scatter <= CONSTANT_SHARE * raw ? 0.0 : scatter;
+      const double summed = m.summed.empty() ? 0.0 : m.summed[j];
+      const bool constant = scatter <= std::max(CONSTANT_SHARE * raw, ROUNDED_SHARE * summed);
+      inverse[j] = constant ? 0.0 : scatter;
     }
     invert_scale(inverse);
     Doubles correlation(static_cast<size_t>(p) * p);

@@ -172,6 +172,9 @@ class FisherGrower {
     }
     large.moments = std::move(parent.moments);
     large.known = true;
+    if (large.moments.summed.empty())
+      for (int j = 0; j < p; ++j)
+        large.moments.summed.push_back(large.moments.second[static_cast<size_t>(j) * p + j]);
     for (size_t i = 0; i < large.moments.second.size(); ++i)
       large.moments.second[i] -= small.moments.second[i];
     for (int c = 0; c < t.rows.k; ++c) {

@@ -12,6 +12,8 @@ from omnitree.parts.grouping.base import (
     present_classes,
 )
 
+TIED = 1e-12  # a move must gain more
+
 
 class Exchange(Grouping):
     """Move the class that improves the grouping most to the other group, while one does.
@@ -36,8 +38,10 @@ class Exchange(Grouping):
             # Such a move is none: the groups as they are gain nothing.
             trial = np.where(empty[..., None], left[at, None], trial)
             merits = problems.merits(at, trial)
-            top = merits.argmax(axis=1)
-            gained = np.flatnonzero(merits.max(axis=1) > best[at] + 1e-12)
+            most = merits.max(axis=1)
+            # Groupings that divide the rows alike differ by rounding: the first is taken.
+            top = (merits >= most[:, None] - TIED).argmax(axis=1)
+            gained = np.flatnonzero(most > best[at] + TIED)
             at, top = at[gained], top[gained]
             left[at], best[at] = trial[gained, top], merits[gained, top]
         return left
