@@ -224,7 +224,7 @@ class _Writer:
             # No row takes a branch without codes: they begin at -1.
             never = [f"{name} == -2"]
             return [], [f" {say.or_} ".join(parts or never) for parts in sets]
-        low, cut = self._cut(test)
+        low, cut = test.cut.low, repr(test.cut.threshold)
         # A comparison with NaN is false, so gaps go with the negated condition.
         above = f"{name} > {cut}" if missing == low else f"{say.not_}({name} <= {cut})"
         below = f"{name} <= {cut}" if missing != low else f"{say.not_}({name} > {cut})"
@@ -245,7 +245,7 @@ class _Writer:
         name = f"x{test.feature}"
         codes = self.model.branch_of_codes(test)
         if codes is None:
-            low, cut = self._cut(test)
+            low, cut = test.cut.low, repr(test.cut.threshold)
             value = say.choose(f"{name} <= {cut}", str(low), str(1 - low))
             known = f"{unknown}{name} == {name}"
             return [
@@ -265,17 +265,12 @@ class _Writer:
                 lines += say.end()
         return lines
 
-    @staticmethod
-    def _cut(test: NodeTest) -> tuple[int, str]:
-        """The branch of numbers up to a threshold, and the threshold."""
-        return test.cut.low, repr(float(test.cut.threshold))
-
     def _many(self, test: NodeTest) -> tuple[list[str], list[str]]:
         """A test on several features: lines, and conditions unless they set b."""
         lines, names = self._variables(test)
         if test.is_machine:
             return lines + self.dialect.largest(names), []
-        _, cut = self._cut(test)
+        cut = repr(test.cut.threshold)
         return lines, [f"{names[0]} <= {cut}", f"{names[0]} > {cut}"]
 
     def _variables(self, test: NodeTest) -> tuple[list[str], list[str]]:

@@ -185,11 +185,9 @@ class _Writer:
         cases, other = [], str(self.model.missing(node))
         for i, test in enumerate(self.model.tests(node)):
             if _needs_name(test):
-                other = (
-                    self._winner(node, i)
-                    if self.model.dividing
-                    else self._alias("m", node, i)
-                )
+                other = self._alias("m", node, i)
+                if self.model.dividing:
+                    other = self._winner(node, i)
             elif not test.can_fail:
                 cases.append(f"WHEN {self._many(test, 0)} THEN 0")
                 other = "1"
@@ -240,20 +238,19 @@ class _Writer:
             case ex.Column():
                 return self._column(value)
             case ex.Product():
-                return " * ".join(map(self._bracketed, value.factors))
-            case ex.Call():
-                argument = self._value(value.argument)
-                return (
-                    _exp(argument) if value.function == "exp" else f"TANH({argument})"
+                texts = zip(
+                    value.factors, map(self._factor, value.factors), strict=True
                 )
+                inner = (f"({t})" if isinstance(f, ex.Product) else t for f, t in texts)
+                return " * ".join(inner)
+            case ex.Call(function="exp"):
+                return _exp(self._value(value.argument))
+            case ex.Call():
+                return f"TANH({self._value(value.argument)})"
             case ex.AtMost():
                 both = f"{self._value(value.left)} <= {self._value(value.right)}"
                 return f"CASE WHEN {both} THEN 1.0E0 ELSE 0.0E0 END"
         return f"({self._value(value)})"
-
-    def _bracketed(self, value: ex.Value) -> str:
-        text = self._factor(value)
-        return f"({text})" if isinstance(value, ex.Product) else text
 
     def _column(self, value: ex.Column) -> str:
         """Value of an encoded column, or what fills its missing cell."""

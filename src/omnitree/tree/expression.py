@@ -140,8 +140,11 @@ def simplified(value: Any) -> Any:
     """A value or rule without terms whose weight is 0, which add nothing."""
     match value:
         case Sum():
-            used = (t for t in value.terms[1:] if _weight(t) != 0)
-            return Sum((*map(simplified, value.terms[:1]), *map(simplified, used)))
+            first, *others = value.terms
+            terms = [first, *(t for t in others if _weight(t) != 0)]
+            if monomials(value) is None:
+                terms = [simplified(t) for t in terms]
+            return Sum(tuple(terms))
         case Product():
             return Product(tuple(map(simplified, value.factors)))
         case Call():
