@@ -14,7 +14,7 @@ import typer
 import omnitree
 from omnitree import presets
 from omnitree.cli.app import app as command_line
-from omnitree.estimators.documents import REGISTRIES
+from omnitree.estimators.registries import REGISTRIES
 
 project = "omnitree"
 author = "The omnitree developers"

@@ -28,6 +28,7 @@ if _TYPE_CHECKING:
     from omnitree.estimators.classifier import OmniTreeClassifier, TreeClassifier
     from omnitree.estimators.from_sklearn import from_sklearn
     from omnitree.estimators.persistence import load, save
+    from omnitree.estimators.registries import register
     from omnitree.estimators.regressor import OmniTreeRegressor, TreeRegressor
 
     __version__: str
@@ -40,6 +41,7 @@ __all__ = [
     "from_sklearn",
     "load",
     "presets",
+    "register",
     "save",
 ]
 
@@ -52,6 +54,7 @@ _HOMES = {
     "TreeRegressor": "omnitree.estimators.regressor",
     "from_sklearn": "omnitree.estimators.from_sklearn",
     "load": "omnitree.estimators.persistence",
+    "register": "omnitree.estimators.registries",
     "save": "omnitree.estimators.persistence",
 }
 

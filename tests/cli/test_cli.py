@@ -23,7 +23,8 @@ from omnitree import export, load, presets
 from omnitree.cli import app as cli
 from omnitree.cli import commands, demo, file_options, fit_command, fit_options
 from omnitree.data import reading
-from omnitree.estimators import documents, persistence
+from omnitree.estimators import persistence
+from omnitree.estimators.registries import REGISTRIES
 
 PLAY = """outlook,temperature,windy,play
 sunny,30.5,false,no
@@ -276,7 +277,7 @@ def test_presets_and_parts():
     assert run("presets", "c4.5").stdout.strip() == presets.describe("c4.5")
     assert "What `OmniTreeClassifier` does" in run("presets", "omni").stdout
     shown = run("parts").stdout
-    for kind, registry in documents.REGISTRIES.items():
+    for kind, registry in REGISTRIES.items():
         assert kind in shown and all(name in shown for name in registry)
 
 

@@ -19,7 +19,6 @@ from omnitree import (
     save,
 )
 from omnitree.learners import Univariate
-from omnitree.parts.merit import Merit
 from omnitree.pruning import PRUNINGS, CostComplexity
 
 X = np.arange(8.0)[:, None]
@@ -140,28 +139,6 @@ def test_path_may_be_text_and_file_is_plain_json(path):
 
 
 # -- refused at saving ---------------------------------------------------------------
-
-
-class Mine(Merit):
-    def score(self, counts):
-        return counts[..., 0].sum(axis=-1)
-
-
-class MyUnivariate(Univariate):
-    pass
-
-
-@pytest.mark.parametrize(
-    "clf",
-    [TreeClassifier(Univariate(Mine())), TreeClassifier(MyUnivariate())],
-    ids=["merit", "learner"],
-)
-def test_own_part_cannot_be_saved(clf, path):
-    path.write_text("before")
-    with pytest.raises(TypeError, match="no registered part"):
-        save(clf.fit(X, Y), path)
-    assert path.read_text() == "before"
-    assert list(path.parent.iterdir()) == [path]
 
 
 def test_other_estimators_cannot_be_saved(path):
@@ -313,6 +290,10 @@ DAMAGE = {
     "name of a part is a list": put("params", "learner", value=PART | {"name": []}),
     "part with unknown option": put(
         "params", "learner", value=PART | {"params": {"a": 1}}
+    ),
+    "class of a part is a list": put("params", "learner", value=PART | {"class": []}),
+    "class of a part is code": put(
+        "params", "learner", value=PART | {"class": "os:system('ls')"}
     ),
     "part without options": put("params", "learner", value=PART | {"params": None}),
     "pairs are no pairs": put("params", "class_weight", value={"pairs": [1]}),

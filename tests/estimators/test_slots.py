@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from omnitree import TreeClassifier, TreeRegressor
-from omnitree.estimators.documents import REGISTRIES
+from omnitree.estimators.registries import REGISTRIES
 from omnitree.growing.part import Part
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Linear, Omnivariate

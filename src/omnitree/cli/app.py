@@ -322,12 +322,25 @@ def presets_(
 
 @app.command()
 def parts() -> None:
-    """List the parts a tree can be composed of."""
-    from omnitree.estimators.documents import REGISTRIES
+    """List the parts a tree can be composed of, those of other packages included."""
+    from omnitree.estimators.registries import REGISTRIES
 
     for kind, registry in REGISTRIES.items():
         typer.echo(f"{kind}:")
-        _print_pairs([(name, part.summary()) for name, part in registry.items()], "  ")
+        _print_pairs(
+            [
+                (
+                    name,
+                    part.summary() + ("" if registry.is_own(name) else _origin(part)),
+                )
+                for name, part in registry.items()
+            ],
+            "  ",
+        )
+
+
+def _origin(part: Any) -> str:
+    return f" (from {part.__module__.partition('.')[0]})"
 
 
 commands.register(app)

@@ -34,7 +34,7 @@ from omnitree.estimators.row_inputs import (
 from omnitree.estimators.show import Showing
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import Rules
-from omnitree.growing.part import number
+from omnitree.growing.part import number, require_present
 from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
 from omnitree.growing.target import Target
@@ -222,6 +222,7 @@ class BaseTree(Showing, BaseEstimator):
 
     def _resolved_parts(self) -> Parts:
         """The parts as objects."""
+        require_present(self.get_params(deep=False))
         return self._parts().resolved(self._task, self._learners)
 
     def _check_options(self) -> None:

@@ -2,58 +2,28 @@
 
 `export("json")` gives this document, `save` writes it and `load` reads it. The tree in it
 is the public one (`Tree.to_dict`, docs/tree_format.md). Parameters are plain values, or
-parts by their registered names; nothing else is made from a document. Used by
-`base` and `persistence`.
+parts: omnitree's own by their registered names, those of other packages by the import names
+of their classes. Nothing is imported because of a document: a part whose class is not
+registered when it is read becomes an `UnregisteredPart`. Used by `base` and `persistence`.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from omnitree.growing.criterion import CRITERIA
-from omnitree.growing.missing import MISSING
-from omnitree.growing.part import Part, Registry
-from omnitree.growing.stopping import STOPPING
-from omnitree.learners import LEARNERS
-from omnitree.learners.regression import REGRESSION_LEARNERS
-from omnitree.parts.choice import CHOICES
-from omnitree.parts.coefficients import COEFFICIENTS
-from omnitree.parts.direction import DIRECTIONS
-from omnitree.parts.discriminants import DISCRIMINANTS
-from omnitree.parts.feature_selection import SELECTIONS
-from omnitree.parts.grouping import GROUPINGS
-from omnitree.parts.leaves import LEAVES
-from omnitree.parts.merit import MERITS
-from omnitree.parts.threshold import THRESHOLDS
-from omnitree.pruning import PRUNINGS
+from omnitree.estimators.registries import REGISTRIES
+from omnitree.growing.foreign import import_name
+from omnitree.growing.part import Part, UnregisteredPart
 
 FORMAT = "omnitree-model"
 VERSION = 1
-REGISTRIES: dict[str, Registry] = {
-    r.kind: r
-    for r in (
-        LEARNERS,
-        REGRESSION_LEARNERS,
-        CRITERIA,
-        CHOICES,
-        COEFFICIENTS,
-        GROUPINGS,
-        DIRECTIONS,
-        DISCRIMINANTS,
-        SELECTIONS,
-        THRESHOLDS,
-        LEAVES,
-        MERITS,
-        MISSING,
-        PRUNINGS,
-        STOPPING,
-    )
-}
+CLASS_NAME = re.compile(r"[\w.]+:[\w.<>]+")  # "package.module:Class"
 
 
 def to_json(estimator: Any) -> str:
@@ -84,15 +54,7 @@ def to_json(estimator: Any) -> str:
 def write_value(value: Any, name: str) -> Any:
     """A parameter in plain types."""
     if isinstance(value, Part):
-        for kind, registry in REGISTRIES.items():
-            for short, cls in registry.items():
-                if cls is type(value):
-                    own = value.get_params(deep=False)
-                    params = {key: write_value(v, key) for key, v in own.items()}
-                    return {"part": kind, "name": short, "params": params}
-        raise TypeError(
-            f"cannot save {name}={value!r}: it is no registered part of omnitree"
-        )
+        return _write_part(value, name)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -111,6 +73,36 @@ def write_value(value: Any, name: str) -> Any:
     raise TypeError(f"cannot save {name}={value!r}")
 
 
+def _write_part(part: Part, name: str) -> dict[str, Any]:
+    """A part by its registered name and, if it is not omnitree's own, by its class."""
+    if isinstance(part, UnregisteredPart):
+        kind, short, class_name, own = (
+            part.kind,
+            part.name,
+            part.class_name,
+            part.params,
+        )
+    else:
+        kind, short = _registered_as(part)
+        class_name, own = import_name(type(part)), part.get_params(deep=False)
+    params = {key: write_value(value, key) for key, value in own.items()}
+    if short is not None and REGISTRIES[kind].is_own(short):
+        return {"part": kind, "name": short, "params": params}
+    return {"part": kind, "name": short, "class": class_name, "params": params}
+
+
+def _registered_as(part: Part) -> tuple[str, str | None]:
+    """Kind and name of a part; the name is None if its class is not registered."""
+    kinds = [k for k, registry in REGISTRIES.items() if isinstance(part, registry.base)]
+    for kind in kinds:
+        for name, cls in REGISTRIES[kind].registered.items():
+            if cls is type(part):
+                return kind, name
+    if not kinds:
+        raise TypeError(f"cannot save {part!r}: it is no part of any kind")
+    return kinds[0], None
+
+
 def read_value(value: Any) -> Any:
     """A parameter from plain types."""
     if not isinstance(value, dict):
@@ -123,9 +115,26 @@ def read_value(value: Any) -> Any:
         return [read_value(v) for v in value["list"]]
     if set(value) == {"tuple"} and isinstance(value["tuple"], list):
         return tuple(read_value(v) for v in value["tuple"])
-    if set(value) == {"part", "name", "params"} and isinstance(value["params"], dict):
-        registry = REGISTRIES.get(value["part"])
-        if registry is not None and value["name"] in registry:
-            params = {k: read_value(v) for k, v in value["params"].items()}
-            return registry[value["name"]](**params)
-    raise ValueError("damaged parameter: unknown part")
+    if set(value) - {"class"} == {"part", "name", "params"}:
+        return _read_part(value)
+    raise ValueError("damaged parameter")
+
+
+def _read_part(record: dict[str, Any]) -> Part:
+    """A part from its kind, its name or its class, and its parameters."""
+    kind, name, class_name = record["part"], record["name"], record.get("class")
+    registry = REGISTRIES.get(kind) if isinstance(kind, str) else None
+    if registry is None or not isinstance(record["params"], dict):
+        raise ValueError("damaged parameter: unknown part")
+    params = {key: read_value(value) for key, value in record["params"].items()}
+    if "class" not in record:
+        if not isinstance(name, str) or not registry.is_own(name):
+            raise ValueError("damaged parameter: unknown part")
+        return registry[name](**params)
+    named = isinstance(class_name, str) and CLASS_NAME.fullmatch(class_name)
+    if not named or not isinstance(name, str | None):
+        raise ValueError("damaged parameter: no name of a class")
+    for cls in registry.registered.values():
+        if import_name(cls) == class_name:
+            return cls(**params)
+    return UnregisteredPart(kind, class_name, params, name)

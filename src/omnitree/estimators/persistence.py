@@ -1,8 +1,9 @@
 """Saving and loading fitted trees as JSON: no pickle, nothing run, everything checked.
 
 A model file holds the document of `omnitree.estimators.documents`: the estimator's class
-and parameters, and the tree in its public form (`Tree.to_dict`). Only classes and parts
-that omnitree knows are made from it. A file is replaced only when the new one is complete.
+and parameters, and the tree in its public form (`Tree.to_dict`). Only omnitree's estimators
+and registered parts are made from it, and nothing is imported because of it. A file is
+replaced only when the new one is complete.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ projection (`_core/targets.hpp`), and the likelihood of a loss for AIC and BIC. 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -32,21 +33,21 @@ class Criterion(Part):
 
     words = ""
 
+    @abstractmethod
     def constant(self, target: Floats, weight: Floats) -> float:
         """The answer with the least loss for some rows."""
-        raise AssertionError(f"{type(self).__name__} has no constant")
 
+    @abstractmethod
     def losses(self, residual: Floats) -> Floats:
         """Loss of each residual."""
-        raise AssertionError(f"{type(self).__name__} has no losses")
 
+    @abstractmethod
     def scan(self, target: Floats, weight: Floats, min_branch: float) -> Scan:
         """A search for the best cut with a constant on either side."""
-        raise AssertionError(f"{type(self).__name__} has no scan")
 
+    @abstractmethod
     def log_likelihood(self, loss: float, total: float) -> float:
         """Of `total` rows with this loss, up to a constant, at the best scale."""
-        raise AssertionError(f"{type(self).__name__} has no likelihood")
 
 
 class SquaredError(Criterion):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,9 @@ class SplitLearner(Part):
         """A word for it among others."""
         return type(self).__name__.lower()
 
+    @abstractmethod
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Return the best test for the rows of `node`, or None to leave it a leaf."""
-        raise AssertionError(f"{type(self).__name__} has no fit")
 
     def constraints(self, schema: Schema) -> Constraints | None:
         """Rules that its tests keep, for a table of this schema."""

@@ -4,21 +4,26 @@ Every merit, learner, pruning method and so on is a `Part`: a value whose constr
 arguments are its whole state, with scikit-learn's `get_params`, `clone` and `repr`. Each
 part folder has one `Registry` that maps short names to classes; wherever a part is
 expected, a name or an object will do. The registries feed validation, error messages and
-`omnitree parts`.
+`omnitree parts`; other packages can add to them (`foreign.py`). A model file may name a
+part that is not registered: `UnregisteredPart` takes its place.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from omnitree.growing.foreign import announced, check_part, import_name, warn_of
 
-class Part(BaseEstimator):
+
+class Part(BaseEstimator, ABC):
     """A piece of a tree learner: immutable in use, compared by its parameters."""
 
     def __eq__(self, other: object) -> bool:
@@ -42,6 +47,55 @@ class Part(BaseEstimator):
         return (cls.__doc__ or "").strip().split("\n")[0]
 
 
+class UnregisteredPart(Part):
+    """Stands in for a part of a loaded model whose class is not registered here.
+
+    It keeps what the file says; the model predicts, but cannot be fitted again.
+
+    Parameters
+    ----------
+    kind : str
+    class_name : str
+        Where the class is imported from, as in "package.module:Class". It is a text from a
+        file: nothing is ever imported because of it.
+    params : dict
+    name : str or None
+        The name under which the class was registered.
+    """
+
+    def __init__(self, kind, class_name, params, name=None):
+        self.kind = kind
+        self.class_name = class_name
+        self.params = params
+        self.name = name
+
+
+def require_present(value: Any) -> None:
+    """Refuse a value with stand-ins for absent parts, in parts of parts and lists, too.
+
+    Raises
+    ------
+    ValueError
+        Which says what to import.
+    """
+    if isinstance(value, UnregisteredPart):
+        module, _, cls = value.class_name.partition(":")
+        name = value.name or "a_name"
+        raise ValueError(
+            f"this model has a {value.kind} of another package, {value.class_name}, which "
+            f"is not registered: `from {module} import {cls}`, "
+            f"`omnitree.register({value.kind!r}, {name!r}, {cls})` and load the model "
+            "again to fit it"
+        )
+    if isinstance(value, Part):
+        value = value.get_params(deep=False)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            require_present(item)
+
+
 class Registry(Mapping[str, type[Part]]):
     """Short names of one kind of part.
 
@@ -58,15 +112,53 @@ class Registry(Mapping[str, type[Part]]):
         self.kind = kind
         self.base = base
         self._parts = dict(parts)
+        self._own = frozenset(parts)
+        self._failed: set[str] = set()  # entry points that gave a warning
 
     def __getitem__(self, name: str) -> type[Part]:
+        if name not in self._parts:
+            self._load(name)
         return self._parts[name]
 
     def __iter__(self) -> Iterator[str]:
+        for name in announced(self.kind):
+            self._load(name)
         return iter(self._parts)
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return sum(1 for _ in self)
+
+    @property
+    def registered(self) -> Mapping[str, type[Part]]:
+        """The parts that are known already; entry points are not looked at."""
+        return MappingProxyType(self._parts)
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name is omnitree's own."""
+        return name in self._own
+
+    def add(self, name: str, cls: type[Part]) -> None:
+        """Register a part of another package; see `omnitree.register`."""
+        check_part(self.kind, name, cls, self.base)
+        known = self._parts.get(name)
+        # A class that is defined once more, in a notebook say, takes its own place.
+        if known is not None and import_name(known) != import_name(cls):
+            raise ValueError(
+                f"the {self.kind} {name!r} is {import_name(known)} already; choose "
+                "another name"
+            )
+        self._parts[name] = cls
+
+    def _load(self, name: str) -> None:
+        """Register what an entry point announces under a name, if there is one."""
+        point = announced(self.kind).get(name)
+        if point is None or name in self._parts or name in self._failed:
+            return
+        try:
+            self.add(name, point.load())
+        except Exception as error:
+            self._failed.add(name)
+            warn_of(point, error)
 
     def resolve(self, part: Any) -> Any:
         """Turn a name into a part with default options; leave objects as they are.
@@ -83,13 +175,14 @@ class Registry(Mapping[str, type[Part]]):
         """
         if isinstance(part, self.base):
             return part
+        require_present(part)
         if not isinstance(part, str):
             raise TypeError(
                 f"{self.kind} must be a name or a {self.base.__name__}, not {part!r}"
             )
-        if part not in self._parts:
+        if part not in self:
             raise ValueError(unknown(self.kind, part, list(self)))
-        return self._parts[part]()
+        return self[part]()
 
 
 def number(name: str, value: Any, least: float = 0.0, most: float = math.inf) -> float:

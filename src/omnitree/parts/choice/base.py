@@ -6,6 +6,7 @@ score to each (smaller is better) and names the winner. Used by the omnivariate 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -103,11 +104,11 @@ class Choice(Part):
 
     criterion = ""
 
+    @abstractmethod
     def choose(
         self, proposals: Sequence[Proposal], rng: np.random.Generator
     ) -> Verdict:
         """The winner among proposals in order of rising complexity."""
-        raise AssertionError(f"{type(self).__name__} does not choose")
 
 
 def remembered(

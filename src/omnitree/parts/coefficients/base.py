@@ -9,6 +9,7 @@ learner.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -162,6 +163,6 @@ class Coefficients(Part):
     random = False
     resumes = False
 
+    @abstractmethod
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""
-        raise AssertionError(f"{type(self).__name__} does not train")

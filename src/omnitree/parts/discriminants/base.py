@@ -10,6 +10,7 @@ they are turned into tests in the table's own units: a machine that asks for the
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -152,6 +153,6 @@ class Discriminants(Part):
 
     linear = True
 
+    @abstractmethod
     def fit(self, rows: LinearRows, equal_priors: bool = False) -> Functions:
         """Functions of the classes present, two or more."""
-        raise AssertionError(f"{type(self).__name__} finds no functions")

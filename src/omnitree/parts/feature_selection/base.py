@@ -9,6 +9,7 @@ learner and by multivariate tree pruning.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -178,9 +179,9 @@ class Trials:
 class Selection(Part):
     """Decides which columns a test looks at."""
 
+    @abstractmethod
     def select(self, trials: Trials) -> Trial | None:
         """The test to use, or None where none is worth it."""
-        raise AssertionError(f"{type(self).__name__} does not select")
 
 
 class AllFeatures(Selection):

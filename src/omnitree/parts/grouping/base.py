@@ -7,6 +7,7 @@ same classes; arrays lead with the axis of the problems.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
@@ -90,9 +91,9 @@ class Grouping(Part):
             return left
         return self.search(problems)
 
+    @abstractmethod
     def search(self, problems: Problems) -> Groups:
         """Groups of three classes or more."""
-        raise AssertionError(f"{type(self).__name__} does not search")
 
 
 def present_classes(problems: Any) -> NDArray[np.intp]:

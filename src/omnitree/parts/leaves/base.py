@@ -7,6 +7,8 @@ grows more trees: what is to be decided once and for all of them, `settled` deci
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,12 +30,12 @@ class Leaves(Part):
         """The same with all that is chosen once for a training set chosen."""
         return self
 
+    @abstractmethod
     def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
         """The tree, grown on a sample, with what its nodes answer as leaves.
 
         When the time that the rules allow is up, nodes get no more models.
         """
-        raise AssertionError(f"{type(self).__name__} fits nothing")
 
     def answers(self, node: Node, here: NDArray[np.bool_], rows: NDArray) -> Floats:
         """What a leaf of some rows of a node answers for other rows of the sample."""

@@ -8,6 +8,7 @@ in `code` (`_core/merit.hpp`).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,9 @@ class Merit(Part):
             score = self.score(counts)
         return np.where(counts.sum(axis=(-2, -1)) > 0, score, 0.0)
 
+    @abstractmethod
     def score(self, counts: Floats) -> Floats:
         """Merit of each table; divisions by zero are silent here."""
-        raise AssertionError(f"{type(self).__name__} has no score")
 
 
 def ratio(a: Floats, b: Floats) -> Floats:

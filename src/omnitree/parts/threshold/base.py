@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,6 +63,6 @@ class Projected:
 class Threshold(Part):
     """Finds a cut on each projection."""
 
+    @abstractmethod
     def find(self, projected: Projected, merit: Merit) -> Floats:
         """Cut of each projection; NaN where there is none."""
-        raise AssertionError(f"{type(self).__name__} finds no cut")
