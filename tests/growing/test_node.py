@@ -1,15 +1,22 @@
-"""What a node offers to learners of tests over many columns."""
+"""What a node says of its rows, and offers to learners of tests over many columns."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from tests.cases import node_of
+from tests.samples import root_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier
 from omnitree.growing.learner import SplitLearner
+from omnitree.growing.node import make_children
+from omnitree.growing.stopping import Limits
 from omnitree.parts.merit import MERITS
 from omnitree.parts.threshold import best_cut
+from omnitree.tree.splits import AxisSplit
 
 
 class RandomOblique(SplitLearner):
@@ -87,3 +94,45 @@ def test_a_learner_of_random_directions_grows_a_tree():
     assert clf.score(X, y) == 1.0
     assert clf.tree_.node_kinds()["linear"] > 0
     assert clf.tree_.n_leaves < TreeClassifier().fit(X, y).tree_.n_leaves
+
+
+def test_children_divide_the_statistics(rng):
+    """Rows and parts of rows: what two branches get is what the node has."""
+    for numbers in (False, True):
+        for missing in (0, -1):
+            sample = random_sample(rng, n=50, d=3, symbols=0.0, gaps=0.2)
+            y = rng.normal(size=50) if numbers else sample.y
+            root = root_of(sample.table, y, sample.weight)
+            split = AxisSplit(0, float(np.nanmedian(sample.values[:, 0])))
+            children = make_children(root, replace(split, missing=missing))
+            total = sum(child.statistics for child in children)
+            np.testing.assert_allclose(total, root.statistics, rtol=1e-9)
+            assert [child.path for child in children] == [(0,), (1,)]
+            for child in children:
+                np.testing.assert_array_equal(child.y, y[child.rows])
+                assert child.total == pytest.approx(child.weight.sum())
+
+
+def test_when_a_node_stays_a_leaf(rng):
+    X, one = rng.normal(size=(6, 2)), np.zeros(6, dtype=int)
+    two = np.array([0, 1, 0, 1, 0, 1])
+    for pure, mixed in ((one, two), (one + 0.5, two + 0.5)):
+        assert root_of(X, pure, n_classes=2).stays_leaf()
+        root = root_of(X, mixed)
+        assert not root.stays_leaf()
+        for limits in (Limits(min_rows=7), Limits(max_depth=0)):
+            rules = replace(root.rules, limits=limits)
+            assert replace(root, rules=rules).stays_leaf()
+
+
+def test_a_numeric_target_has_no_classes(rng):
+    """Its rows are one group for tests over many columns, until a learner groups them."""
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    root = root_of(X, y)
+    assert root.linear.n_classes == 1
+    above = (y > np.median(y)).astype(np.int32)
+    groups = root.linear.grouped(above, 2)
+    for k in range(2):
+        own = groups.columns[above == k].mean(axis=0)
+        np.testing.assert_allclose(groups.means[k], own, atol=1e-12)
+    np.testing.assert_allclose(groups.mean, root.linear.mean, atol=1e-12)

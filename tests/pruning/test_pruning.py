@@ -165,6 +165,20 @@ def test_cost_complexity_takes_given_rows_in_the_place_of_folds(rng):
     assert shape(fitted[0]) == shape(fitted[1]) == shape(later)
 
 
+def test_classes_weigh_alike_in_training_and_prune_set(rng):
+    sample = random_sample(rng, n=90, d=4, k=2, symbols=0.0, weight="one")
+    X, y = sample.values, sample.y
+    own = {0: 1.0, 1: 3.0}
+    weighed = TreeClassifier(pruning=CostComplexity(), class_weight=own)
+    weighed.fit(X[:60], y[:60], prune_set=(X[60:], y[60:]))
+    more = np.concatenate([X[60:], X[60:][y[60:] == 1], X[60:][y[60:] == 1]])
+    labels = np.concatenate([y[60:], np.ones(len(more) - 30, dtype=y.dtype)])
+    given = TreeClassifier(pruning=CostComplexity()).fit(
+        X[:60], y[:60], np.where(y[:60] == 1, 3.0, 1.0), prune_set=(more, labels)
+    )
+    assert shape(given.tree_) == shape(weighed.tree_)
+
+
 @pytest.mark.parametrize("wrong", [None, 3, "reduced"])
 def test_no_pruning_method(wrong):
     clf = TreeClassifier().fit([[1], [2], [3]], [0, 0, 1])

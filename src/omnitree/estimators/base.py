@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnitree.data.encoding.sources import open_source
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table, encode, learn_table
+from omnitree.estimators.class_inputs import check_classes
 from omnitree.estimators.documents import to_json
 from omnitree.estimators.gains import with_importance
 from omnitree.estimators.parts import Parts
@@ -95,7 +96,8 @@ class BaseTree(Showing, BaseEstimator):
             of weight two like two rows; there, weights that average less than one are
             scaled to average one, because rules such as `min_rows` count rows.
         prune_set : tuple (X, y), optional
-            Rows for pruning, used instead of holding out training rows.
+            Rows for pruning, used instead of holding out training rows. Prunings that
+            hold no rows out do not use it.
         groups : array of shape (n_rows,), optional
             Rows that belong together, such as those of one patient or copies of one row:
             wherever rows are held out internally, all rows of a group are held out
@@ -119,13 +121,16 @@ class BaseTree(Showing, BaseEstimator):
             )
         n_rows = source.shape[0]
         target = self._target(y, n_rows)
-        weight = self._weigh(target, check_weights(n_rows, sample_weight))
+        by_class = self._class_weights(target)
+        weight = check_weights(n_rows, sample_weight) * by_class[target.strata()]
+        if target.n_classes:
+            check_classes(target, weight)
         grouped = check_groups(n_rows, groups)
         table = learn_table(source, target.y, weight, grouped)
         given = Sample(table, target, weight, grouped)
         held_out = None
         if prune_set is not None:
-            held_out = self._other_rows(prune_set, table.schema, target)
+            held_out = self._other_rows(prune_set, table.schema, target, by_class)
         sample = self._scaled(parts, given, held_out)
         tree = self._grow_and_prune(parts, sample, held_out)
         self._set_fitted(self._finished(tree, given), target.classes)
@@ -135,21 +140,23 @@ class BaseTree(Showing, BaseEstimator):
         """What `y` says of some rows; `known` is the target of the training rows."""
         raise AssertionError(f"{type(self).__name__} has no target")
 
-    def _weigh(self, target: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights of the training rows, with all that the estimator says of them."""
-        return weight
+    def _class_weights(self, target: Target) -> NDArray[np.float64]:
+        """What a row of each stratum of the training rows counts."""
+        return np.ones(max(target.n_classes, 1))
 
     def _finished(self, tree: Tree, given: Sample) -> Tree:
         """The tree as users see it, fitted to rows with the weights they gave."""
         return tree
 
-    def _other_rows(self, pair: Any, schema: Schema, target: Target) -> Sample:
+    def _other_rows(
+        self, pair: Any, schema: Schema, target: Target, by_class: NDArray[np.float64]
+    ) -> Sample:
         """Rows that were not grown on, by the schema and the target of those that were."""
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ValueError("prune_set must be a pair (X, y)")
         table = encode(pair[0], schema, who=type(self).__name__)
         own = self._target(pair[1], table.n_rows, target)
-        return Sample(table, own, np.ones(table.n_rows))
+        return Sample(table, own, by_class[own.strata()])
 
     def _scaled(self, parts: Parts, sample: Sample, held_out: Sample | None) -> Sample:
         """Rows with a weight, in the scale that the parts count in."""

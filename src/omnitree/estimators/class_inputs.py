@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from omnitree.estimators.row_inputs import is_missing
 from omnitree.growing.part import unknown
+from omnitree.growing.target import Target
 
 
 def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
@@ -49,6 +50,18 @@ def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
     if costs.diagonal().any():
         raise ValueError("cost_matrix must have zeros on its diagonal: right is free")
     return costs
+
+
+def check_classes(target: Target, weight: NDArray[np.float64]) -> None:
+    """Refuse rows of which fewer than two classes have a weight."""
+    present = target.take(weight > 0)
+    if not len(present):
+        raise ValueError("class_weight leaves no row with a weight above 0")
+    if present.is_pure:
+        raise ValueError(
+            f"y has one class ({present.labels[present.y[0]]!r}); a classifier needs rows "
+            "of two classes or more"
+        )
 
 
 def with_ties(counts: NDArray[np.float64]) -> NDArray[np.float64]:

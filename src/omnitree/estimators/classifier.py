@@ -65,24 +65,13 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
             codes = np.searchsorted(classes, labels)
         return ClassTarget(codes.astype(np.int32), classes, costs)
 
-    def _weigh(self, target: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights of rows times those of their classes."""
-        classes, codes = target.classes, target.codes
-        if self.class_weight is not None:
-            by_class = compute_class_weight(
-                self.class_weight, classes=classes, y=classes[codes]
-            )
-            if not (np.isfinite(by_class).all() and (by_class >= 0).all()):
-                raise ValueError("class_weight must hold numbers of at least 0")
-            weight = weight * by_class[codes]
-            if not (weight > 0).any():
-                raise ValueError("class_weight leaves no row with a weight above 0")
-        present = codes[weight > 0]
-        if present.min() == present.max():
-            raise ValueError(
-                f"y has one class ({classes.tolist()[present[0]]!r}); a classifier "
-                "needs rows of two classes or more"
-            )
+    def _class_weights(self, target: Target) -> NDArray[np.float64]:
+        if self.class_weight is None:
+            return super()._class_weights(target)
+        classes, labels = target.classes, target.classes[target.y]
+        weight = compute_class_weight(self.class_weight, classes=classes, y=labels)
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            raise ValueError("class_weight must hold numbers of at least 0")
         return weight
 
     def _finished(self, tree: Tree, given: Sample) -> Tree:
@@ -138,7 +127,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         parts.check_pruning(method, self.feature_costs is not None)
         codes = np.empty(0, dtype=np.int32)
         known = ClassTarget(codes, self.classes_, self.tree_.costs)
-        rows = self._other_rows((X, y), self.tree_.schema, known)
+        by_class = np.ones(known.n_classes)
+        rows = self._other_rows((X, y), self.tree_.schema, known, by_class)
         pruned = method.prune(self.tree_, Evidence(rows, rows))
         pruned = pruned.replace(costs=self.tree_.costs)
         if not method.only_cuts:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.criterion import Criterion
+from omnitree.tree.answers import decide
 from omnitree.tree.records import NodeRecord
 
 Floats = NDArray[np.float64]
@@ -104,6 +105,10 @@ class Target(ABC):
         """What each row loses by an answer: class probabilities (n, K), or (n, 1)."""
 
     @abstractmethod
+    def log_likelihood(self, loss: float, total: float) -> float:
+        """Of rows of some weight, from their deviance or the loss of a tree."""
+
+    @abstractmethod
     def record(self, parent: int, weight: Floats, statistics: Floats) -> NodeRecord:
         """A node of these rows as it goes into the tree, without its test."""
 
@@ -158,9 +163,13 @@ class ClassTarget(Target):
         return counts / counts.sum()
 
     def losses(self, outputs: Floats) -> Floats:
+        answers = decide(outputs, self.costs)
         if self.costs is None:
-            return (outputs.argmax(axis=1) != self.codes).astype(np.float64)
-        return self.costs[self.codes, (outputs @ self.costs).argmin(axis=1)]
+            return (answers != self.codes).astype(np.float64)
+        return self.costs[self.codes, answers]
+
+    def log_likelihood(self, loss: float, total: float) -> float:
+        return -loss
 
     def record(self, parent: int, weight: Floats, statistics: Floats) -> NodeRecord:
         return NodeRecord(parent, statistics)
@@ -215,6 +224,9 @@ class NumericTarget(Target):
 
     def losses(self, outputs: Floats) -> Floats:
         return self.criterion.losses(self.values - outputs[:, 0])
+
+    def log_likelihood(self, loss: float, total: float) -> float:
+        return self.criterion.log_likelihood(max(loss, 0.0), total)
 
     def loss(self, answer: float, weight: Floats) -> float:
         """What all rows lose by one answer."""

@@ -21,8 +21,8 @@ def cart_lc(
     parameter ``beta`` (0, 0.1 and 0.2 in the paper). Threshold: exhaustive. Missing values:
     only complete rows find a combination; it fills missing values with the medians,
     univariate tests have surrogates. Pruning: cost-complexity, size chosen by ten-fold
-    cross-validation with the rule of ``se`` standard errors; the paper's prune set is
-    ``pruning=CostComplexity(folds=0)`` and a ``prune_set`` given to fit.
+    cross-validation with the rule of ``se`` standard errors; the paper's prune set is a
+    ``prune_set`` given to fit.
 
     From the paper: all but what follows. Assumptions: the search starts from the best cut
     of a numeric feature and takes features in the order of their best cuts; it ends when a

@@ -35,7 +35,7 @@ class InformationPruning(Pruning):
         choice = CHOICES.resolve(self.choice)
         if not isinstance(choice, InformationCriterion):
             raise ValueError(f"information pruning needs AIC or BIC, not {choice!r}")
-        cost, criterion = tree.loss, evidence.train.target.criterion
+        cost, target = tree.loss, evidence.train.target
         if cost is None:
             if tree.models is not None:
                 raise ValueError(
@@ -65,9 +65,7 @@ class InformationPruning(Pruning):
                     loss[node] += more
                     node = int(tree.parent[node])
                 at += 1
-            likelihood = -loss[0]
-            if criterion is not None:
-                likelihood = criterion.log_likelihood(max(float(loss[0]), 0.0), total)
+            likelihood = target.log_likelihood(float(loss[0]), total)
             value = float(
                 choice.value(
                     np.asarray(likelihood),

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.tree.answers import decide
+
 Floats = NDArray[np.float64]
 
 # No answer is surer than this: one row must not outweigh all others.
@@ -53,10 +55,10 @@ class HeldOut:
     ) -> HeldOut:
         """From class probabilities (n, K); `costs` (K, K) as `Tree.costs`."""
         own = np.take_along_axis(proba, y[:, None], axis=1)[:, 0]
-        if costs is None:
-            errors = (proba.argmax(axis=1) != y).astype(np.float64)
-        else:
-            errors = costs[y, (proba @ costs).argmin(axis=1)]
+        answers = decide(proba, costs)
+        errors = (
+            (answers != y).astype(np.float64) if costs is None else costs[y, answers]
+        )
         return cls(weight, errors, -np.log(np.maximum(own, LEAST)), groups)
 
     def take(self, rows: NDArray) -> HeldOut:

@@ -17,6 +17,20 @@ from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.routing import Routing
 
 
+def decide(shares: np.ndarray, costs: np.ndarray | None) -> np.ndarray:
+    """Index of the class to answer for each line of probabilities.
+
+    The most probable one or, with costs, the one of least expected cost; the first of
+    equals. Costs are added in the order of the classes, as all exporters do.
+    """
+    if costs is None:
+        return shares.argmax(axis=1)
+    expected = np.zeros(shares.shape)
+    for k, line in enumerate(costs):
+        expected += shares[:, k, None] * line
+    return expected.argmin(axis=1)
+
+
 class Answers(Routing):
     """What a tree says of rows, and of the rows of a node."""
 
@@ -72,17 +86,8 @@ class Answers(Routing):
         return self.decide(self.outputs)
 
     def decide(self, shares: np.ndarray) -> np.ndarray:
-        """Index of the class to answer for each line of probabilities.
-
-        The most probable one or, with `costs`, the one of least expected cost; the first
-        of equals. Costs are added in the order of the classes, as all exporters do.
-        """
-        if self.costs is None:
-            return shares.argmax(axis=1)
-        expected = np.zeros(shares.shape)
-        for k, line in enumerate(self.costs):
-            expected += shares[:, k, None] * line
-        return expected.argmin(axis=1)
+        """Index of the class to answer for each line of probabilities."""
+        return decide(shares, self.costs)
 
     def predict_labels(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
         """Index of the class to answer for each row; see `decide`."""
