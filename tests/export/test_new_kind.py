@@ -35,7 +35,7 @@ from omnitree.tree.expression import (
     filled,
 )
 from omnitree.tree.records import NodeRecord
-from omnitree.tree.splits import Split, register
+from omnitree.tree.splits import KINDS, Split, register
 from omnitree.tree.tree import Tree, tree_from_nodes
 
 
@@ -217,6 +217,24 @@ def test_files_and_pickles(seed: int):
     ):
         assert other.to_dict() == tree.to_dict()
         assert (other.leaf_shares(table) != tree.leaf_shares(table)).nnz == 0
+
+
+def test_pickles_know_kinds_by_name(seed: int):
+    """Other processes may have registered them in another order, or not at all."""
+    rng = np.random.default_rng(seed)
+    tree = tree_of_new_kinds(rng)
+    data = pickle.dumps(tree)
+    added = [KINDS.pop() for _ in NEW]
+    with pytest.raises(ValueError, match="which are not registered"):
+        pickle.loads(data)
+    KINDS.extend(added)  # the last one first
+    table = Table(random_rows(rng, 50), SCHEMA)
+    other = pickle.loads(data)
+    assert (
+        other.to_dict()
+        == tree.replace(kind=other.kind, test_kind=other.test_kind).to_dict()
+    )
+    assert (other.leaf_shares(table) != tree.leaf_shares(table)).nnz == 0
 
 
 def test_damaged_tests_are_refused():

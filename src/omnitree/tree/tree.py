@@ -44,7 +44,7 @@ from omnitree.tree.records import (
 )
 from omnitree.tree.routing import LEAF
 from omnitree.tree.shared_models import own_functions
-from omnitree.tree.splits import KINDS, SPLITS, Considered, Split
+from omnitree.tree.splits import KINDS, SPLITS, Considered, Split, renumbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +130,13 @@ class Tree(Answers):
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are cheap to make again and would double the pickle.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return own | {"kinds": tuple(KINDS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        kinds = state.pop("kinds")
+        codes = {n: renumbered(state[n], kinds) for n in ("kind", "test_kind")}
+        self.__dict__.update(state | codes)
 
     def __repr__(self) -> str:
         about = (

@@ -15,6 +15,7 @@ from omnitree.tree.splits.base import (
     columns_problem,
     fields_from_dict,
     register,
+    renumbered,
     split_from_dict,
     widths_problem,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "columns_problem",
     "fields_from_dict",
     "register",
+    "renumbered",
     "split_from_dict",
     "widths_problem",
 ]

@@ -41,6 +41,22 @@ def register(cls: _Kind) -> _Kind:
     return cls
 
 
+def renumbered(codes: np.ndarray, kinds: Sequence[str]) -> np.ndarray:
+    """Codes of kinds, in the order in which another process registered them, as here."""
+    if kinds == tuple(KINDS):
+        return codes
+    used = {code: kinds[code] for code in np.unique(codes).tolist()}
+    if unknown := sorted(set(used.values()) - set(KINDS)):
+        raise ValueError(
+            f"the tree has tests of kind {', '.join(unknown)}, which are not registered: "
+            "import the package that defines them first"
+        )
+    out = codes.copy()
+    for code, kind in used.items():
+        out[codes == code] = KINDS.index(kind)
+    return out
+
+
 @dataclass(frozen=True)
 class Constructed:
     """A feature made at a node, that nodes below may test too.
