@@ -294,6 +294,10 @@ def test_the_page_in_a_browser(seed: int, tmp_path: Path):
             check_what_if(watched.page, clf, values)
             for card in watched.page.locator(".card").all():  # every panel is drawn
                 card.dispatch_event("click")
+                for text in watched.page.locator("#node .formula").all_inner_texts():
+                    assert (
+                        text.count("(") == text.count(")") and "undefined" not in text
+                    )
             watched.close()
 
 

@@ -103,7 +103,7 @@ function formulaLines(test, most) {
       lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most)}`));
   } else {
     // Functions inside a value come first, under their names.
-    const text = (value) => valueText(value, lines, most).replace(/^\((.*)\)$/, "$1");
+    const text = (value) => valueText(value, lines, most, true);
     if (isMachine(test)) lines.push(...test.values.map((v, k) => `${sumNames(test)[k]} = ${text(v)}`));
     else lines.push(`${text(test.value)} ${sideText(test, 0)}`);
   }

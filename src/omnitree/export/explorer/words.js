@@ -117,18 +117,21 @@ function functionText(kind, test) {
 }
 
 // A value of nested lists; a function of something gets a name, and a line in `named`.
-function valueText(value, named, most) {
+function valueText(value, named, most, bare = false) {
   if (typeof value === "number") return num(value, 4);
   const [name, ...parts] = value;
   const inside = (part) => valueText(part, named, most);
   if (name === "column") return columnName(parts[0]);
   if (name === "at_most") return `[${parts.map(inside).join(" ≤ ")}]`;
-  if (name === "sum") return `(${signedText(parts.slice(0, most + 1).map(inside))}${parts.length > most + 1 ? " + …" : ""})`;
   if (name === "product") return parts.map(inside).join(" ");
-  const own = `h${named.length + 1}`;
-  named.push("");
-  named[Number(own.slice(1)) - 1] = `${own} = ${name}${inside(parts[0])}`;
-  return own;
+  if (name === "sum") {
+    const rest = parts.length > most + 1 ? " + …" : "";
+    const text = signedText(parts.slice(0, most + 1).map(inside)) + rest;
+    return bare ? text : `(${text})`;
+  }
+  const at = named.push("") - 1;
+  named[at] = `h${at + 1} = ${name}(${valueText(parts[0], named, most, true)})`;
+  return `h${at + 1}`;
 }
 
 // Terms with their signs between them.
