@@ -49,8 +49,8 @@ def root_of(n: int, n_classes: int, n_columns: int) -> Node:
     table = learn_table(X[:, :n_columns])
     target = ClassTarget((y % n_classes).astype(np.int32), np.arange(n_classes))
     sample, rules = Sample(table, target, np.ones(n)), Rules(Mean())
-    sample.source("linear")  # what a tree makes once is no part of a node's price
-    sample.source("quadratic")
+    sample.columns("linear")  # what a tree makes once is no part of a node's price
+    sample.columns("quadratic")
     sample.row_hash(rules.seed)
     return Node.root(sample, rules)
 

@@ -41,7 +41,7 @@ from omnitree.parts.coefficients import (
     Pocket,
     Thermal,
 )
-from omnitree.parts.coefficients.instances import instances
+from omnitree.parts.coefficients.cases import instances
 from omnitree.parts.coefficients.thermal import BETA, start_weights
 
 GOALS = {10: 6.0, 2: 3.0}

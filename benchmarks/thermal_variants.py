@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,15 +68,7 @@ class InRange(Coefficients):
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         low, high = cases.z.min(axis=0), cases.z.max(axis=0)
         middle, width = (low + high) / 2, high - low
-        scaled = Cases(
-            np.ascontiguousarray((cases.z - middle) / width),
-            cases.y,
-            cases.weight,
-            cases.columns,
-            cases.classes,
-            cases.mean,
-            cases.std,
-        )
+        scaled = replace(cases, z=np.ascontiguousarray((cases.z - middle) / width))
         found = self.learner.train(scaled, rng)
         weights = found.weights / width
         return Machine(weights, found.bias - weights @ middle)

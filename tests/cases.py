@@ -7,6 +7,7 @@ from tests.samples import root_of
 from tests.tables import Sample, random_sample
 
 from omnitree.growing.node import Node
+from omnitree.growing.scaling import Scaling
 from omnitree.parts.coefficients import Cases
 
 
@@ -26,15 +27,12 @@ def random_cases(rng: np.random.Generator, **options) -> Cases:
 def cases_from(z: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Cases:
     """Columns as they are, neither centred nor scaled."""
     classes, y = np.unique(y, return_inverse=True)
-    m = z.shape[1]
     return Cases(
         np.ascontiguousarray(z, dtype=float),
         y.astype(np.int32),
         np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float),
-        np.arange(m),
         np.arange(len(classes)),
-        np.zeros(m),
-        np.ones(m),
+        Scaling(np.arange(z.shape[1]), np.zeros(z.shape[1]), np.ones(z.shape[1])),
     )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from omnitree._core.linear import discriminant as kernel
 from omnitree.data.table import learn_table
-from omnitree.growing.column_source import Quadratic, Standardised
-from omnitree.growing.linear_rows import LinearRows, rest_of
+from omnitree.growing.node_columns import NodeColumns, rest_of
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.learners.linear import LinearDiscriminant
 from omnitree.parts.direction import Fisher
 from omnitree.parts.grouping import Exchange
@@ -70,8 +70,8 @@ def random_rows(seed, n_classes=5):
         X[:, 0] = 7.0
     weight = rng.integers(1, 4, size=n).astype(float)
     table = learn_table(X)
-    source = Standardised.of(table, weight)
-    return LinearRows.of(source, np.arange(n), y, weight, n_classes), table
+    standard = StandardColumns.of(table, weight)
+    return NodeColumns.of(standard, np.arange(n), y, weight, n_classes), table
 
 
 @pytest.mark.parametrize("seed", MANY)
@@ -90,8 +90,8 @@ def test_moments_by_subtraction(seed):
     rows, _ = random_rows(seed)
     here = np.random.default_rng(int(seed)).random(len(rows.y)) < 0.4
     part, rest = (
-        LinearRows.of(
-            rows.source, np.flatnonzero(m), rows.y[m], rows.weight[m], rows.n_classes
+        NodeColumns.of(
+            rows.standard, np.flatnonzero(m), rows.y[m], rows.weight[m], rows.n_classes
         )
         for m in (here, ~here)
     )
@@ -144,11 +144,13 @@ def test_nearest_starts(seed):
 
 def test_rows_in_any_order_are_taken_as_asked():
     """Also where the first and the last are as far apart as if none were missing."""
-    source = Standardised.of(learn_table(np.arange(12.0).reshape(6, 2)), np.ones(6))
+    standard = StandardColumns.of(
+        learn_table(np.arange(12.0).reshape(6, 2)), np.ones(6)
+    )
     for rows in ([0, 2, 1, 3], [2, 3, 4], [5, 0], [1], []):
         at = np.array(rows, dtype=np.int64)
-        taken = source.take(at, np.empty(0))
-        np.testing.assert_array_equal(taken, source.columns[at])
+        taken = standard.take(at, np.empty(0))
+        np.testing.assert_array_equal(taken, standard.plain[at])
 
 
 @pytest.mark.parametrize("merit", ["gain", "gini", "gain_ratio", "twoing"])
@@ -184,8 +186,10 @@ def test_pooled_statistics_and_counts_equal_those_of_the_scores(seed):
 @pytest.mark.parametrize("seed", MANY[:20])
 def test_large_nodes_are_read_in_blocks(seed, monkeypatch):
     rows, _ = random_rows(seed)
-    monkeypatch.setattr("omnitree.growing.linear_rows.BLOCK", 7)
-    again = LinearRows.of(rows.source, rows.rows, rows.y, rows.weight, rows.n_classes)
+    monkeypatch.setattr("omnitree.growing.node_columns.BLOCK", 7)
+    again = NodeColumns.of(
+        rows.standard, rows.rows, rows.y, rows.weight, rows.n_classes
+    )
     np.testing.assert_allclose(again.moments.second, rows.moments.second, atol=1e-9)
     basis = np.eye(rows.n_columns)
     np.testing.assert_allclose(
@@ -205,9 +209,9 @@ def test_quadratic_split_in_the_users_units(seed):
     X[:, 3] = rng.choice(["u", "v"], size=n)
     X[rng.random((n, 4)) < 0.1] = None
     table, weight = learn_table(X.tolist()), np.ones(n)
-    source = Quadratic.of(Standardised.of(table, weight), table)
+    standard = StandardColumns.of(table, weight).with_products(table.schema)
     y = rng.integers(2, size=n).astype(np.int32)
-    rows = LinearRows.of(source, np.arange(n), y, weight, 2)
+    rows = NodeColumns.of(standard, np.arange(n), y, weight, 2)
     w = rng.normal(size=rows.n_columns)
     scores = rows.columns @ w
     cut = float(np.median(scores)) + 1e-6

@@ -113,7 +113,8 @@ def test_terms_are_measured_by_what_they_do(standardised):
 def test_sums_are_told_simply(weights, threshold, shown):
     """One column in its own unit, without a minus."""
     columns = tuple(range(len(weights)))
-    split = LinearSplit.in_units(columns, weights, (0.0,) * len(weights), threshold)
+    split = LinearSplit(columns, weights, (0.0,) * len(weights), threshold)
+    split = split.in_own_unit()
     tests = [branch_text(NodeTest.of(split), b, SCHEMA.to_dict()) for b in (0, 1)]
     assert tests == shown
     assert [
@@ -124,7 +125,7 @@ def test_sums_are_told_simply(weights, threshold, shown):
 def test_a_name_may_begin_with_a_minus():
     schema = Schema((Feature("-x", "numeric"),), named=True).to_dict()
     for weight, shown in ((3.0, "[-x] <= 2"), (-3.0, "[-x] >= -2")):
-        split = LinearSplit.in_units((0,), (weight,), (0.0,), 6.0)
+        split = LinearSplit((0,), (weight,), (0.0,), 6.0).in_own_unit()
         assert branch_text(NodeTest.of(split), 0, schema) == shown
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.samples import sample_of
 from tests.tables import random_sample
 
-from omnitree.growing.column_source import Standardised
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.resampling.folds import row_hash
 
 
@@ -68,7 +68,7 @@ def test_what_is_made_once(rng):
     sample = grouped(rng)
     assert sample.row_hash(3) is sample.row_hash(3)
     np.testing.assert_array_equal(sample.row_hash(4), row_hash(sample.table, 4))
-    assert sample.source("linear") is sample.standardised
-    assert sample.source("quadratic") is sample.source("quadratic")
-    again = Standardised.of(sample.table, sample.weight)
+    assert sample.columns("linear") is sample.standardised
+    assert sample.columns("quadratic") is sample.columns("quadratic")
+    again = StandardColumns.of(sample.table, sample.weight)
     np.testing.assert_array_equal(sample.standardised.std, again.std)

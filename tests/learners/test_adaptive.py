@@ -8,8 +8,8 @@ from scipy import stats
 from tests.tables import random_sample
 
 from omnitree import presets
-from omnitree.growing.column_source import Standardised
-from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.node_columns import NodeColumns
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.parts.merit import Gain
 from omnitree.parts.threshold import KolmogorovSmirnovCut
 from omnitree.parts.threshold.base import Projected
@@ -65,9 +65,9 @@ def test_many_cuts_at_once_are_those_of_each(rng, monkeypatch):
     monkeypatch.setattr("omnitree.parts.threshold.exhaustive.CELLS", 100)
     for _ in range(100):
         sample = random_sample(rng, gaps=0.1)
-        source = Standardised.of(sample.table, sample.weight)
+        standard = StandardColumns.of(sample.table, sample.weight)
         n, k = len(sample.y), sample.n_classes
-        rows = LinearRows.of(source, np.arange(n), sample.y, sample.weight, k)
+        rows = NodeColumns.of(standard, np.arange(n), sample.y, sample.weight, k)
         left = np.eye(k, dtype=bool)
         scores = np.round(rng.normal(size=(n, k)))
         cuts = KolmogorovSmirnovCut().find(Projected(rows, scores, left), Gain())

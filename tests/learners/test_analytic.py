@@ -49,8 +49,8 @@ def test_same_as_column_by_column(rng, grouping, threshold):
         if ours.feature != feature or ours.merit != pytest.approx(merit, rel=1e-9):
             continue
         if category < 0:
-            source = node.linear.source
-            expected = cut * source.std[j] + source.mean[j]
+            scaling = node.linear.scaling
+            expected = cut * scaling.std[j] + scaling.mean[j]
             assert ours.threshold == pytest.approx(expected, rel=1e-9, abs=1e-9)
         else:
             assert ours.branch[category] == 1

@@ -8,8 +8,8 @@ from tests.samples import root_of
 
 from omnitree import TreeClassifier, load, presets, save
 from omnitree.data.table import learn_table
-from omnitree.growing.column_source import Standardised
-from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.node_columns import NodeColumns
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.learners import Constructive, Univariate
 from omnitree.parts.discriminants import LDA
 
@@ -142,8 +142,8 @@ def test_first_feature_is_the_discriminant_of_scikit_learn(rng):
     X, y = lines(rng)
     y = (X @ [1.0, 1.0, 0.0, 0.0, 2.0] + rng.normal(size=len(X)) > 0).astype(int)
     table, weight = learn_table(X), np.ones(len(y))
-    source = Standardised.of(table, weight)
-    rows = LinearRows.of(source, np.arange(len(y)), y.astype(np.int32), weight, 2)
+    standard = StandardColumns.of(table, weight)
+    rows = NodeColumns.of(standard, np.arange(len(y)), y.astype(np.int32), weight, 2)
     (feature,) = LDA().fit(rows).contrasts(rows.class_weight).features(rows)
     theirs = LinearDiscriminantAnalysis().fit(X, y).decision_function(X)
     assert abs(np.corrcoef(feature.values, theirs)[0, 1]) == pytest.approx(1, abs=1e-9)

@@ -88,7 +88,7 @@ def test_two_classes_need_no_grouping(rng):
     split = Grouped().fit(node_of(sample), rng)
     unit = RLS().train(Cases.of(node_of(sample)), rng)
     np.testing.assert_allclose(
-        np.array(split.weights) * Cases.of(node_of(sample)).std,
+        np.array(split.weights) * Cases.of(node_of(sample)).scaling.std,
         unit.weights[0],
         rtol=1e-6,
     )

@@ -15,7 +15,7 @@ from omnitree import TreeClassifier, load, presets, save
 from omnitree.learners import Multivariate
 from omnitree.learners.grouped import TrainedDiscriminant, discriminant
 from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases
-from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.feature_selection import SELECTIONS
 from omnitree.parts.merit import Gini
 from omnitree.pruning import PRUNINGS

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree.data.table import Table
-from omnitree.growing.column_source import Quadratic, Standardised
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.tree.leaf_models import LeafModel, LeafModels
 from omnitree.tree.tree import LEAF, Tree
 
@@ -239,22 +239,22 @@ def test_taken_models_are_those_of_the_nodes():
 
 
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])
-def test_a_model_of_a_column_source_has_its_sums(expansion):
+def test_a_model_of_standard_columns_has_their_sums(expansion):
     rng = np.random.default_rng(2)
     table = Table(random_rows(rng, 60, gaps=0.1), SCHEMA)
     weight = rng.random(60) + 0.5
-    source = Standardised.of(table, weight)
+    standard = StandardColumns.of(table, weight)
     if expansion == "quadratic":
-        source = Quadratic.of(source, table)
+        standard = standard.with_products(table.schema)
+    scaling, p = standard.scaling, standard.scaling.n_plain
     everything = np.arange(60)
-    gap_fill = source.gap_means(everything, weight)
-    columns = source.take(everything, gap_fill)
-    fill = np.zeros(source.n_plain)
-    with_gaps = getattr(source, "plain", source).with_gaps
-    fill[with_gaps] = gap_fill
-    w = rng.normal(size=(3, source.n_columns)) * (rng.random(source.n_columns) < 0.7)
+    means = standard.missing_means(everything, weight)
+    columns = standard.take(everything, means)
+    fill = np.zeros(p)
+    fill[standard.with_missing] = means
+    w = rng.normal(size=(3, scaling.n_columns)) * (rng.random(scaling.n_columns) < 0.7)
     bias = rng.normal(size=3)
-    model = source.model(w, bias, fill)
+    model = scaling.model(w, bias, fill)
     assert bool(model.terms) == (expansion == "quadratic")
     want = columns @ w.T + bias
     want = np.exp(want - want.max(axis=1, keepdims=True))
@@ -263,6 +263,6 @@ def test_a_model_of_a_column_source_has_its_sums(expansion):
     LeafModels.of([model]).answer(table, everything, nodes, got)
     np.testing.assert_allclose(got, want / want.sum(axis=1, keepdims=True), rtol=1e-9)
     if expansion == "quadratic":
-        w[:, source.n_plain :] = 0.0
-        plain = source.plain.model(w[:, : source.n_plain], bias, fill)
-        assert source.model(w, bias, fill) == plain
+        w[:, p:] = 0.0
+        plain = scaling.take(np.arange(p)).model(w[:, :p], bias, fill)
+        assert scaling.model(w, bias, fill) == plain

@@ -15,9 +15,7 @@ from tests.trees import (
 )
 
 from omnitree.data.table import Table
-from omnitree.growing.column_source import Quadratic, Standardised
-from omnitree.growing.linear_rows import LinearRows
-from omnitree.parts.discriminants.base import Functions
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.tree.expression import plain_rule
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.records import NodeRecord
@@ -101,32 +99,27 @@ def test_classes_without_a_branch_have_a_constant(kind):
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("far", [0.0, 100.0])
-def test_tests_and_models_of_a_column_source_belong_together(expansion, k, far):
+def test_tests_and_models_of_one_scaling_belong_together(expansion, k, far):
     """Whatever the units, and with classes that are absent among the rows."""
     rng = np.random.default_rng(k)
     values = random_rows(rng, 80, gaps=0.1)
     values[:, 0] = far + 0.1 * values[:, 0]
     values[:, 4] = 1e3 * values[:, 4] - far
     table = Table(values, SCHEMA)
-    source = Standardised.of(table, np.ones(80))
+    scaling = StandardColumns.of(table, np.ones(80)).scaling
     if expansion == "quadratic":
-        source = Quadratic.of(source, table)
-    w, bias = rng.normal(size=(k, source.n_columns)), rng.normal(size=k)
+        scaling = scaling.with_products()
+    w, bias = rng.normal(size=(k, scaling.n_columns)), rng.normal(size=k)
     w, bias = w - w.mean(axis=0), bias - bias.mean()
-    fill = np.zeros(source.n_plain)
+    fill = rng.normal(size=scaling.n_plain)
     if k == 2:
-        test = source.split(w[1] - w[0], bias[0] - bias[1], fill, 0.0)
-        scale = 0.8 * np.linalg.norm((w[1] - w[0])[: source.n_columns])
-    elif expansion == "quadratic":
-        test, scale = source.machine(w, bias, fill, 0.0), 0.8
+        test = scaling.split(w[1] - w[0], bias[0] - bias[1], fill, 0.0)
+        scale = 0.8 * np.linalg.norm(w[1] - w[0])
     else:
-        rows = LinearRows.of(source, np.arange(80), np.arange(80) % k, np.ones(80), k)
-        functions = Functions(np.arange(k), w, bias)
-        test, scale = functions.machine(rows, 0.0), 0.8
-        fill = rows.fill
+        test, scale = scaling.machine(w, bias, fill, 0.0), 0.8
     for absent in (0, 2):
         wide = np.vstack([0.8 * w, np.zeros((absent, w.shape[1]))])
-        model = source.model(wide, np.append(0.8 * bias, [-5.0] * absent), fill)
+        model = scaling.model(wide, np.append(0.8 * bias, [-5.0] * absent), fill)
         own = found(test, model)
         assert own is not None and own.classes == tuple(range(k))
         assert own.scale == pytest.approx(scale, rel=1e-6)

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import presort
+from omnitree.data.encoding.encoded_columns import EncodedColumns
 from omnitree.data.encoding.informative import categories_inform
 from omnitree.data.encoding.learning import Report, counting_columns, learn_columns
-from omnitree.data.encoding.linear_view import LinearView
 from omnitree.data.encoding.one_row import encode_row
 from omnitree.data.encoding.sources import (
     ArraySource,
@@ -105,9 +105,9 @@ class Table:
         return np.count_nonzero(np.isnan(self.values), axis=0)
 
     @cached_property
-    def linear_view(self) -> LinearView:
-        """The encoded columns that linear tests see, made once."""
-        return LinearView.of(self)
+    def encoded(self) -> EncodedColumns:
+        """The columns that tests over many columns see, made once."""
+        return EncodedColumns.of(self)
 
     def __repr__(self) -> str:
         return f"Table({self.n_rows} rows, {self.n_features} features)"

@@ -358,7 +358,9 @@ def measured(tree: Tree, sample: Sample) -> Tree:
     """The tree with what only its training rows can tell: deviations, importances."""
     if not tree.has_weights:
         return tree
-    return with_importance(tree.replace(deviation=sample.standardised.std), sample)
+    return with_importance(
+        tree.replace(deviation=sample.standardised.scaling.std), sample
+    )
 
 
 def one_row(row: Any) -> Any:

@@ -33,7 +33,7 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
     drop = impurity.copy()
     np.subtract.at(drop, tree.parent[1:], impurity[1:])
     gain = _model_gains(tree, sample, passing, impurity)
-    view = sample.table.linear_view
+    encoded = sample.table.encoded
 
     def amounts(holder: dict[str, Any], at: int, total: float) -> Amounts:
         n = int(start[at + 1] - start[at])
@@ -41,11 +41,11 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
         weights = weight[row[here]] * part[here]
         if not (total > 0 and weights.sum() > 0):
             return ()
-        cells = view.columns[np.ix_(row[here], holder["columns"])]
-        if view.has_gaps:
+        cells = encoded.cells[np.ix_(row[here], holder["columns"])]
+        if encoded.has_missing:
             cells = np.where(np.isnan(cells), np.asarray(holder["fill"]), cells)
         moments = Moments.of(cells, weights, "terms" in holder)
-        return times(shares(holder, view.feature, moments), total)
+        return times(shares(holder, encoded.feature, moments), total)
 
     tests: list[Amounts] = []
     models: list[Amounts] = []

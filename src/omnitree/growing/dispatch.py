@@ -44,7 +44,7 @@ def complete_numbers(search: Search, root: Node) -> bool:
 def complete_columns(search: Search, root: Node) -> bool:
     """There are encoded columns, and no value is missing."""
     columns = root.sample.standardised
-    return columns.n_columns > 0 and not columns.has_gaps
+    return columns.n_columns > 0 and not columns.has_missing
 
 
 def presorted_rules(search: AxisSearch, root: Node) -> bool:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
-from omnitree.growing.linear_rows import Floats, LinearRows, Moments
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats, Moments, NodeColumns
 from omnitree.resampling.folds import deal, halve, mix
 
 # Moments of all parts together may take this many bytes; else each part sums its own.
@@ -93,11 +93,11 @@ class Divisions:
         """The rows that division `d` trains on, as a node."""
         return _some(self.node, self.training(d))
 
-    def view(self, d: int, expansion: str, moments: Moments) -> LinearRows:
+    def view(self, d: int, expansion: str, moments: Moments) -> NodeColumns:
         """The rows of a training part as linear tests see them, with known moments."""
         at, node = self.training(d), self.node
-        rows = LinearRows.of(
-            node.sample.source(expansion),
+        rows = NodeColumns.of(
+            node.sample.columns(expansion),
             node.rows[at],
             node.y[at],
             node.weight[at],
@@ -114,7 +114,7 @@ class Divisions:
         """
         view = self.node.view(expansion)
         p, k = view.n_columns, view.n_classes
-        if view.source.has_gaps or len(view.rows) <= 4 * max(p, len(self)):
+        if view.standard.has_missing or len(view.rows) <= 4 * max(p, len(self)):
             return None
         cell, member = self.cells
         if 8 * (len(member) + len(self)) * p * p > ROOM:
@@ -224,7 +224,7 @@ def _dealt(
 
 
 def _add(
-    view: LinearRows,
+    view: NodeColumns,
     at: NDArray[np.intp],
     sums: Floats,
     second: Floats,

@@ -16,7 +16,7 @@ from omnitree.growing.axis_trees import Tick
 from omnitree.growing.node import Node
 from omnitree.growing.threads import one_thread
 from omnitree.tree.leaf_models import ranges, starts
-from omnitree.tree.splits import KINDS
+from omnitree.tree.splits import KINDS, LinearSplit
 from omnitree.tree.tree import LEAF, Tree
 
 
@@ -41,14 +41,14 @@ class FisherSearch:
 
 def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:
     """The whole tree of a training table (all its rows, in order)."""
-    sample, source = node.sample, node.sample.standardised
+    sample, standard = node.sample, node.sample.standardised
     limits = node.rules.limits
     plain = bool((node.weight == 1.0).all())
     with one_thread():
         grown = kernel.grow(
-            source.columns,
-            source.mean,
-            source.std,
+            standard.plain,
+            standard.scaling.mean,
+            standard.scaling.std,
             sample.table.values,
             *sample.table.schema.linear_columns(),
             node.y,
@@ -70,6 +70,11 @@ def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:
         sizes = np.diff(pointer)[order]
         packed[name] = grown[name][ranges(pointer[:-1][order], sizes)]
         packed[f"{name}_ptr"] = starts(sizes)
+    alone = packed["weight_ptr"][:-1][np.diff(packed["index_ptr"]) == 1]
+    for at in alone:  # threshold, weight and fill
+        test = LinearSplit.unpack([0], packed["weight"][at : at + 3].tolist())
+        own = test.in_own_unit()
+        packed["weight"][at : at + 2] = own.threshold, own.weights[0]
     tree = Tree(
         schema=sample.table.schema,
         classes=node.target.labels,

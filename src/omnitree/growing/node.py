@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.constraints import Constraints
-from omnitree.growing.linear_rows import LinearRows, Moments, rest_of
 from omnitree.growing.missing import MissingPolicy
+from omnitree.growing.node_columns import Moments, NodeColumns, rest_of
 from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
@@ -134,26 +134,26 @@ class Node:
         return float((1.0 + share) ** number("cost_weight", cost_weight))
 
     @cached_property
-    def views(self) -> dict[str, LinearRows]:
+    def views(self) -> dict[str, NodeColumns]:
         """What linear tests made of the rows so far, by expansion."""
         return {}
 
-    def view(self, expansion: str) -> LinearRows:
+    def view(self, expansion: str) -> NodeColumns:
         """The rows as linear tests see them, with class statistics; made once.
 
-        Rows with a numeric target are of one class; see `LinearRows.grouped`.
+        Rows with a numeric target are of one class; see `NodeColumns.grouped`.
         """
         if expansion not in self.views:
-            source = self.sample.source(expansion)
+            standard = self.sample.columns(expansion)
 
             def difference() -> Moments | None:
                 parent, siblings = self.remainder
                 others = [s.view(expansion).moments for s in siblings]
                 return rest_of(parent[expansion], others)
 
-            usable = expansion in self.remainder[0] and not source.has_gaps
-            self.views[expansion] = LinearRows.of(
-                source,
+            usable = expansion in self.remainder[0] and not standard.has_missing
+            self.views[expansion] = NodeColumns.of(
+                standard,
                 self.rows,
                 self.target.strata(),
                 self.weight,
@@ -163,7 +163,7 @@ class Node:
         return self.views[expansion]
 
     @property
-    def linear(self) -> LinearRows:
+    def linear(self) -> NodeColumns:
         """The rows with the encoded columns as they are."""
         return self.view("linear")
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.table import Table
-from omnitree.growing.column_source import Quadratic, Source, Standardised
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.target import Target
 from omnitree.resampling.folds import deal, row_hash
 from omnitree.resampling.held_out import by_group
@@ -87,14 +87,14 @@ class Sample:
         return {}
 
     @cached_property
-    def standardised(self) -> Standardised:
+    def standardised(self) -> StandardColumns:
         """The encoded columns of the table, in units of their own deviations."""
-        return Standardised.of(self.table, self.weight)
+        return StandardColumns.of(self.table, self.weight)
 
     @cached_property
-    def _quadratic(self) -> Quadratic:
-        return Quadratic.of(self.standardised, self.table)
+    def _with_products(self) -> StandardColumns:
+        return self.standardised.with_products(self.table.schema)
 
-    def source(self, expansion: str) -> Source:
-        """Columns for linear tests, made when a learner first asks."""
-        return self.standardised if expansion == "linear" else self._quadratic
+    def columns(self, expansion: str) -> StandardColumns:
+        """Columns for tests over many of them, made when a learner first asks."""
+        return self.standardised if expansion == "linear" else self._with_products

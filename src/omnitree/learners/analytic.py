@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate.cuts import count_sides
-from omnitree.data.schema import Schema
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import unknown
 from omnitree.learners.linear import cut_merits
 from omnitree.parts.grouping import GROUPINGS
@@ -27,7 +26,7 @@ from omnitree.parts.grouping.base import share_of_classes
 from omnitree.parts.merit import MERITS, Merit
 from omnitree.parts.threshold import THRESHOLDS, Threshold
 from omnitree.parts.threshold.base import Projected
-from omnitree.tree.splits import AxisSplit, MultiwaySplit, Split, SubsetSplit
+from omnitree.tree.splits import MultiwaySplit, Split
 
 CATEGORIES = ["columns", "multiway"]
 
@@ -38,7 +37,7 @@ class ColumnMoments:
     From the rows themselves: the node's scatter matrix is not needed here.
     """
 
-    def __init__(self, rows: LinearRows):
+    def __init__(self, rows: NodeColumns):
         self.rows = rows
         self.mean = rows.weight @ rows.columns / rows.total
         centred = rows.columns - self.mean
@@ -100,7 +99,7 @@ class ColumnProblems:
 
     def __init__(
         self,
-        rows: LinearRows,
+        rows: NodeColumns,
         columns: NDArray[np.intp],
         threshold: Threshold,
         merit: Merit,
@@ -193,35 +192,17 @@ class Analytic(SplitLearner):
             for j, cut, value in zip(columns, cuts[:, 0], merits[:, 0], strict=True):
                 if value > best_merit + 1e-12:
                     best_merit = float(value)
-                    std, mean = rows.source.std[j], rows.source.mean[j]
-                    best = column_split(
-                        schema,
-                        int(j),
-                        float(cut * std + mean),
-                        float(problems.moments.mean[j] * std + mean),
-                        best_merit,
-                    )
+                    fill = problems.moments.mean[j]
+                    best = rows.scaling.cut(schema, int(j), cut, fill, best_merit)
         return best
 
 
-def varying(rows: LinearRows) -> NDArray[np.bool_]:
+def varying(rows: NodeColumns) -> NDArray[np.bool_]:
     """Which columns are not constant among the rows."""
     low, high = rows.columns.min(axis=0), rows.columns.max(axis=0)
     # A missing value filled with the mean of a constant column may differ from it by
     # rounding.
     return high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
-
-
-def column_split(
-    schema: Schema, j: int, threshold: float, fill: float, merit: float
-) -> Split:
-    """The test `column j <= threshold` on the feature that the encoded column is of."""
-    feature, category = (int(a[j]) for a in schema.linear_columns())
-    missing = int(fill > threshold)
-    if category < 0:
-        return AxisSplit(feature, threshold, merit=merit, missing=missing)
-    branch = np.where(np.arange(schema.n_categories[feature]) == category, 1, 0)
-    return SubsetSplit(feature, tuple(branch.tolist()), merit=merit, missing=missing)
 
 
 def best_multiway(node: Node, merit: Merit) -> Split | None:

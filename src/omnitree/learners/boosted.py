@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import logitboost as kernel
-from omnitree.growing.linear_rows import Floats
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.learners.trial import Folds, Trial, TrialLearner

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.part import number
+from omnitree.growing.scaling import Scaling
 from omnitree.learners.oblique import Floats, Slope, compiled_merit, is_better
 from omnitree.learners.univariate import Univariate
 from omnitree.parts.merit import Merit
-from omnitree.tree.splits import LinearSplit, Split
+from omnitree.tree.splits import Split
 
 GAMMAS = (-0.25, 0.0, 0.25)
 
@@ -85,24 +86,21 @@ class Complete:
 
     Attributes
     ----------
-    columns : int array (p,)
-        Encoded columns of the table, the one with the best single cut first.
-    median, scale : float arrays (p,)
+    scaling : Scaling
+        Of the columns by medians, the one with the best single cut first.
     slope : Slope
         The columns as (x - median) / scale.
     """
 
-    columns: NDArray[np.intp]
-    median: Floats
-    scale: Floats
+    scaling: Scaling
     slope: Slope
 
     @classmethod
     def of(cls, node: Node, merit: Merit) -> Complete | None:
         """None where fewer than two features vary, or only one class is complete."""
-        view = node.sample.table.linear_view
-        columns = np.flatnonzero(view.symbol < 0)
-        x = view.columns[np.ix_(node.rows, columns)].T
+        encoded = node.sample.table.encoded
+        columns = np.flatnonzero(encoded.category < 0)
+        x = encoded.cells[np.ix_(node.rows, columns)].T
         rows = np.flatnonzero(~np.isnan(x).any(axis=0))
         classes, y = np.unique(node.y[rows], return_inverse=True)
         if len(classes) < 2:
@@ -122,24 +120,18 @@ class Complete:
         )
         order = slope.best_first()
         used = varies[order]
-        return cls(columns[used], median[used], scale[used], slope.take(order))
+        scaling = Scaling(columns[used], median[used], scale[used])
+        return cls(scaling, slope.take(order))
 
     @property
     def weight(self) -> float:
         """Weight of the complete rows."""
         return float(self.slope.weight.sum())
 
-    def split(self, kept: NDArray[np.intp], w: Floats, merit: float) -> LinearSplit:
+    def split(self, kept: NDArray[np.intp], w: Floats, merit: float) -> Split | None:
         """A combination of the kept columns in the table's own units."""
-        weights = w[:-1] / np.linalg.norm(w[:-1]) / self.scale[kept]
-        bias = w[-1] / np.linalg.norm(w[:-1]) - weights @ self.median[kept]
-        return LinearSplit.in_units(
-            tuple(int(j) for j in self.columns[kept]),
-            tuple(weights.tolist()),
-            tuple(self.median[kept].tolist()),
-            float(-bias),
-            merit=merit,
-        )
+        scaling = self.scaling.take(kept)
+        return scaling.split(w[:-1], float(-w[-1]), np.zeros(len(kept)), merit)
 
 
 def robust_units(x: Floats, weight: Floats) -> tuple[Floats, Floats]:

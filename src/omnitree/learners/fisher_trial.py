@@ -11,7 +11,7 @@ import numpy as np
 from omnitree._core.linear import fisher_tree as kernel
 from omnitree.growing.divisions import Divisions
 from omnitree.growing.fisher_trees import FisherSearch
-from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node_columns import Floats
 from omnitree.growing.threads import one_thread
 
 # With more columns moments had better be summed by BLAS.

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from omnitree.growing.divisions import Divisions
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
-from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.coefficients.rls import solve_positive, with_constant
 from omnitree.parts.grouping import GROUPINGS, Selection
 from omnitree.parts.merit import MERITS, Merit
@@ -110,7 +110,7 @@ class PartDiscriminant:
     Columns are standardised on the part, as those of a node are (`Cases`).
     """
 
-    def __init__(self, rows: LinearRows, learner: RLS, merit: Merit):
+    def __init__(self, rows: NodeColumns, learner: RLS, merit: Merit):
         self.rows, self.merit = rows, merit
         deviation = np.sqrt(np.diag(rows.scatter) / rows.total)
         scale = np.divide(

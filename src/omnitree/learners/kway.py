@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import unknown
 from omnitree.learners.analytic import varying
 from omnitree.parts.discriminants import DISCRIMINANTS, Discriminants, Functions
@@ -98,10 +98,12 @@ class KWay(SplitLearner):
         errors = best.counts.sum() - best.counts.max(axis=1).sum()
         if self.improve and errors >= node.total - node.statistics.max() - 1e-9:
             return None
-        return best.functions.machine(rows, float(merit(best.counts)))
+        return rows.machine(
+            best.functions.weights, best.functions.bias, float(merit(best.counts))
+        )
 
     def _linear(
-        self, rows: LinearRows, discriminants: Discriminants, merit: Merit
+        self, rows: NodeColumns, discriminants: Discriminants, merit: Merit
     ) -> Iterator[Candidate]:
         """Discriminants of all columns: with the node's priors, then with equal ones."""
         for equal in (False, True) if self.distinct else (False,):
@@ -110,7 +112,7 @@ class KWay(SplitLearner):
                 yield test
 
     def _univariate(
-        self, rows: LinearRows, discriminants: Discriminants, merit: Merit
+        self, rows: NodeColumns, discriminants: Discriminants, merit: Merit
     ) -> Iterator[Candidate]:
         """Discriminants of single columns, the best first, of equals the first."""
         tests = []
@@ -126,7 +128,7 @@ class KWay(SplitLearner):
         yield from (tests[i] for i in np.argsort(-np.round(value, 12), kind="stable"))
 
 
-def _candidate(rows: LinearRows, functions: Functions) -> Candidate | None:
+def _candidate(rows: NodeColumns, functions: Functions) -> Candidate | None:
     """Functions with a branch each that some row takes, or None for fewer than two."""
     if not (functions.weights != 0).any():
         return None

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from omnitree.growing.divisions import ROOM, Divisions
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, unknown
 from omnitree.learners.fisher_trial import train_parts
 from omnitree.parts.direction import DIRECTIONS, Fisher
@@ -37,7 +37,9 @@ def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:
 class LinearDiscriminant:
     """What a grouping asks: tests of one direction and threshold on the rows of a node."""
 
-    def __init__(self, rows: LinearRows, direction, threshold: Threshold, merit: Merit):
+    def __init__(
+        self, rows: NodeColumns, direction, threshold: Threshold, merit: Merit
+    ):
         self.rows = rows
         self.direction, self.threshold, self.merit = direction, threshold, merit
         self.projections = direction.project(rows)
@@ -169,13 +171,13 @@ class Linear(SplitLearner):
         expansion = self._expansion()
         rows, most = divisions.node.view(expansion), self.max_features_per_test
         if (
-            rows.source.has_gaps  # each part fills them with its own means
+            rows.standard.has_missing  # each part fills them with its own means
             or most is not None
             or not isinstance(direction, Fisher)
             or direction.shrinkage is not None
         ):
             return super().trial_losses(divisions, rng)
-        if rows.source.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
+        if rows.standard.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
             rows.remember()  # once for all parts
         search = self._fisher_search()
         found = None if search is None else train_parts(divisions, expansion, search)
@@ -202,7 +204,7 @@ class Linear(SplitLearner):
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
         return self.expansion
 
-    def _discriminant(self, rows: LinearRows) -> LinearDiscriminant:
+    def _discriminant(self, rows: NodeColumns) -> LinearDiscriminant:
         return LinearDiscriminant(
             rows,
             DIRECTIONS.resolve(self.direction),

@@ -17,7 +17,7 @@ from omnitree.growing.node import Node
 from omnitree.learners.grouped import discriminant, in_groups
 from omnitree.learners.univariate import Univariate
 from omnitree.parts.coefficients import COEFFICIENTS, Cases
-from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.feature_selection import SELECTIONS, trials_of
 from omnitree.parts.feature_selection.base import Columns, Price, better, pick
 from omnitree.parts.grouping import GROUPINGS
@@ -130,7 +130,7 @@ class Multivariate(SplitLearner):
     def _price(self, node: Node, cases: Cases) -> Price | None:
         if node.rules.feature_costs is None:
             return None
-        feature = node.sample.table.linear_view.feature[cases.columns]
+        feature = node.sample.table.encoded.feature[cases.columns]
 
         def price(columns: Columns) -> float:
             return node.price(set(feature[columns].tolist()), self.cost_weight)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.data.encoding.linear_view import LinearView
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number
 from omnitree.learners.grouped import separate
 from omnitree.parts.coefficients import Cases
@@ -63,12 +62,11 @@ class Net:
 
     def split(self, cases: Cases, merit: float) -> NetworkSplit:
         """The net as a test in the table's own units."""
-        weights, bias = LinearView.fold(
-            self.hidden[:, 1:], self.hidden[:, 0], cases.mean, cases.std
-        )
+        scaling = cases.scaling
+        weights, bias = scaling.fold(self.hidden[:, 1:], self.hidden[:, 0])
         return NetworkSplit(
-            tuple(int(j) for j in cases.columns),
-            tuple(cases.mean.tolist()),
+            tuple(scaling.which.tolist()),
+            tuple(scaling.mean.tolist()),
             tuple(bias.tolist()),
             tuple(tuple(row) for row in weights.tolist()),
             float(self.output[0]),

@@ -16,9 +16,8 @@ import numpy as np
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.part import number, unknown
-from omnitree.learners.analytic import column_split
 from omnitree.learners.oblique import Floats, Slope, compiled_merit, is_better
-from omnitree.parts.coefficients.base import Cases, Machine
+from omnitree.parts.coefficients import Cases, Machine
 from omnitree.tree.splits import Split
 
 ORDERS = ("sequential", "best", "random")
@@ -97,14 +96,8 @@ class OC1(SplitLearner):
         bias, axis = slope.cuts[first]
         w = self._climb(slope.take(order), bias, axis, node, rng, options)
         if w is None:
-            threshold = (origin[first] - bias) * cases.std[first] + cases.mean[first]
-            return column_split(
-                node.sample.table.schema,
-                int(cases.columns[first]),
-                float(threshold),
-                float(cases.mean[first]),
-                _score(slope, first),
-            )
+            schema, at = node.sample.table.schema, origin[first] - bias
+            return cases.scaling.cut(schema, first, at, 0.0, _score(slope, first))
         weights = np.zeros(len(order))
         weights[order] = w[:-1]
         length = np.linalg.norm(weights)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from omnitree.growing.column_source import Quadratic
-from omnitree.growing.linear_rows import Floats
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.learners.trial import Folds, Trial, TrialLearner
@@ -53,7 +52,7 @@ class SoftmaxTrial(Trial):
         return self.whitened.functions(w)
 
     def sparser(self, margin: float) -> Trial | None:
-        source, weight, valid = self.rows.source, self.rows.weight, self.validated
+        weight, valid = self.rows.weight, self.validated
         held = valid.held[:, : enough(valid.held)]
         start = Thinned.of(
             self.whitened,
@@ -62,7 +61,7 @@ class SoftmaxTrial(Trial):
             kept(weight, held),
             valid.penalty,
             valid.weights[: held.shape[1]],
-            source.needed_by if isinstance(source, Quadratic) else None,
+            self.rows.scaling.factors,
         )
         with one_thread():
             costs = None if self.costs is None else self.costs[self.rows.present]
@@ -173,7 +172,7 @@ class Softmax(TrialLearner):
         if f is None:
             return None
         with one_thread():
-            whitened = Whitened.of(rows.columns, rows.weight, rows.source.spread)
+            whitened = Whitened.of(rows.columns, rows.weight, rows.standard.spread)
             if whitened is None:
                 return None
             validated = validate(

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
 
-from omnitree.growing.column_source import Quadratic
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, unknown
-from omnitree.parts.discriminants.base import Functions
 from omnitree.parts.merit import MERITS
 from omnitree.resampling.folds import deal
 from omnitree.resampling.held_out import HeldOut
@@ -61,7 +59,7 @@ class Trial:
     ----------
     name : str
         Of the candidate, for the reader of the tree.
-    rows : LinearRows
+    rows : NodeColumns
     expansion : str
         "linear" or "quadratic".
     scores : float array (n, k)
@@ -74,7 +72,7 @@ class Trial:
     """
 
     name: str
-    rows: LinearRows
+    rows: NodeColumns
     expansion: str
     scores: Floats
     costs: Floats | None
@@ -146,10 +144,8 @@ class Trial:
         """The calibrated probabilities, for all classes."""
         everywhere = np.zeros((self.rows.n_classes, weights.shape[1]))
         everywhere[self.rows.present] = weights - weights.mean(axis=0)
-        return self.rows.source.model(
-            self.scale * everywhere,
-            self._of_all_classes(self.scale * bias),
-            self.rows.fill,
+        return self.rows.model(
+            self.scale * everywhere, self._of_all_classes(self.scale * bias)
         )
 
     def _split(self, weights: Floats, bias: Floats) -> Split | None:
@@ -164,13 +160,9 @@ class Trial:
             return None
         merit = float(MERITS.resolve("gain")(counts[used]))
         weights, bias = weights[used], bias[used]
-        source, fill = self.rows.source, self.rows.fill
         if len(used) == 2:
-            return source.split(weights[1] - weights[0], bias[0] - bias[1], fill, merit)
-        if isinstance(source, Quadratic):
-            return source.machine(weights, bias, fill, merit)
-        functions = Functions(self.rows.present[used], weights, bias)
-        return functions.machine(self.rows, merit)
+            return self.rows.split(weights[1] - weights[0], bias[0] - bias[1], merit)
+        return self.rows.machine(weights, bias, merit)
 
 
 def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
@@ -208,7 +200,7 @@ class Folds:
     costs: Floats | None
 
     @classmethod
-    def of(cls, node: Node, rows: LinearRows, folds: int) -> Folds | None:
+    def of(cls, node: Node, rows: NodeColumns, folds: int) -> Folds | None:
         """Folds of a node, whatever the order of rows; None where there are not two."""
         seed = node.rules.seed
         y = np.searchsorted(rows.present, rows.y).astype(np.int32)
@@ -250,7 +242,7 @@ class TrialLearner(SplitLearner):
 
     def suits(self, node: Node) -> bool:
         """Whether the node has two classes, and a number of columns that is allowed."""
-        p = node.sample.source(self.expansion).n_columns
+        p = node.sample.columns(self.expansion).n_columns
         k = int((node.statistics > 0).sum())
         columns, cells = (
             np.inf if most is None else most

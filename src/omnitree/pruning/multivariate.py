@@ -17,7 +17,7 @@ from omnitree.growing.node import Node, Rules
 from omnitree.growing.sample import Sample
 from omnitree.learners.grouped import in_groups
 from omnitree.parts.coefficients import COEFFICIENTS, Cases, Machine
-from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.feature_selection import dispersion, trials_of
 from omnitree.parts.merit import Misclassification
 from omnitree.pruning.base import Evidence, children, held_out_rows
@@ -95,7 +95,7 @@ class MultivariatePruning(ReducedError):
             training = in_groups(cases, side[0] >= side[1:].max(axis=0))
         trials = trials_of(training, coefficients, Misclassification(), rng)
         kept = np.isin(split.columns, cases.columns)
-        weights = np.atleast_2d(split.weights)[:, kept] * cases.std[columns]
+        weights = np.atleast_2d(split.weights)[:, kept] * cases.scaling.std[columns]
         spread = dispersion(Machine(weights, np.zeros(len(weights))))
         best: Split = split
         errors = least = _errors(split, train, test)

@@ -9,7 +9,7 @@ from tests.cases import accuracy, cases_from, random_cases
 
 from omnitree._core.linear import machine as kernel
 from omnitree.parts.coefficients import LMDTThermal, Machine, Pocket, Thermal
-from omnitree.parts.coefficients.instances import instances, merged, repeats
+from omnitree.parts.coefficients.cases import instances, merged, repeats
 
 LEARNERS = [
     Thermal(),

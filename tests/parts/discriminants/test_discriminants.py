@@ -12,18 +12,18 @@ from sklearn.discriminant_analysis import (
 from tests.tables import random_sample
 
 from omnitree.data.table import learn_table
-from omnitree.growing.column_source import Standardised
-from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.node_columns import NodeColumns
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.parts.discriminants import DISCRIMINANTS, LDA, QDA, LogisticDiscriminants
 
 
 def rows_of(X, y, weight=None, k=None):
     table = learn_table(X)
     weight = np.ones(len(y)) if weight is None else weight
-    source = Standardised.of(table, weight)
+    standard = StandardColumns.of(table, weight)
     k = k or int(y.max()) + 1
     everything = np.arange(len(y))
-    return table, LinearRows.of(source, everything, y.astype(np.int32), weight, k)
+    return table, NodeColumns.of(standard, everything, y.astype(np.int32), weight, k)
 
 
 def gaussians(rng, n=400, d=4, k=3, common=True):
@@ -140,9 +140,9 @@ def test_features_route_as_they_are_valued(rng, name):
     tests = 0
     for _ in range(40):
         sample = random_sample(rng, n=60, gaps=rng.choice([0.0, 0.2]), k=3)
-        source = Standardised.of(sample.table, sample.weight)
+        standard = StandardColumns.of(sample.table, sample.weight)
         everything = np.arange(60)
-        rows = LinearRows.of(source, everything, sample.y, sample.weight, 3)
+        rows = NodeColumns.of(standard, everything, sample.y, sample.weight, 3)
         functions = DISCRIMINANTS[name]().fit(rows).contrasts(rows.class_weight)
         for feature in functions.features(rows):
             ordered = np.unique(feature.values)

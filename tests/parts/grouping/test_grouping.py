@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from omnitree.data.table import learn_table
-from omnitree.growing.column_source import Standardised
-from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.node_columns import NodeColumns
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.learners.linear import LinearDiscriminant
 from omnitree.parts.direction import Fisher
 from omnitree.parts.grouping import (
@@ -24,9 +24,9 @@ from omnitree.parts.threshold import EqualVariance
 
 def discriminant(X, y, n_classes=None):
     weight = np.ones(len(y))
-    source = Standardised.of(learn_table(X), weight)
+    standard = StandardColumns.of(learn_table(X), weight)
     k = n_classes or int(y.max()) + 1
-    rows = LinearRows.of(source, np.arange(len(y)), y.astype(np.int32), weight, k)
+    rows = NodeColumns.of(standard, np.arange(len(y)), y.astype(np.int32), weight, k)
     return LinearDiscriminant(rows, Fisher(), EqualVariance(), Gain())
 
 

@@ -11,8 +11,8 @@ from sklearn.discriminant_analysis import (
 )
 
 from omnitree.data.table import learn_table
-from omnitree.growing.column_source import Standardised
-from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.node_columns import NodeColumns
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.parts.merit import MERITS, Gain, GainRatio
 from omnitree.parts.threshold import (
     THRESHOLDS,
@@ -28,9 +28,9 @@ def project(x, y, weight=None):
     """One feature as a projection, class 0 as the left group."""
     table = learn_table(np.asarray(x, dtype=float)[:, None])
     weight = np.ones(len(x)) if weight is None else weight
-    source = Standardised.of(table, weight)
+    standard = StandardColumns.of(table, weight)
     k = int(y.max()) + 1
-    rows = LinearRows.of(source, np.arange(len(x)), y.astype(np.int32), weight, k)
+    rows = NodeColumns.of(standard, np.arange(len(x)), y.astype(np.int32), weight, k)
     left = (np.arange(k) == 0)[None]
     return Projected(rows, np.asarray(x, dtype=float)[:, None], left)
 

@@ -1,6 +1,6 @@
 # distutils: language = c++
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Loops over the rows of a linear node, used by linear_view, linear_rows and fisher.
+"""Loops over the rows of a linear node, used by encoded_columns, node_columns and fisher.
 
 Free functions; they release the GIL and add to or fill the arrays of the caller.
 """

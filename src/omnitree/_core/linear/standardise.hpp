@@ -5,7 +5,7 @@
 // column's own range: then neither an offset of 1e6 at a scale of 1e-8 nor values near 1e300
 // lose digits or overflow. They are taken in short runs, whose errors stay small. Missing values
 // (NaN) are left out and become 0; rows of weight 0 get their value but shape nothing.
-// `omnitree.data.encoding.linear_view` says what it is for.
+// `omnitree.data.encoding.encoded_columns` says what it is for.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 """From the user's columns to numbers, and from those to what linear tests see.
 
 `sources` opens whatever holds the data, `columns` reads and codes one column, and
-`linear_view` spreads categories over +1/-1 columns. `omnitree.data.table` is their only user
-outside this folder, but for `LinearView`, which the linear learners take from a table.
+`encoded_columns` spreads categories over +1/-1 columns. `omnitree.data.table` is their only
+user outside this folder.
 """

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, unknown
 from omnitree.learners.regression.search import (
     Cut,
@@ -103,7 +103,7 @@ class RegressionLinear(SplitLearner):
             weights = direction.project(rows).weights(SIDES[0])
         return _cut_along(rows, weights, search)
 
-    def _hinge(self, rows: LinearRows, node: Node, search: CutSearch):
+    def _hinge(self, rows: NodeColumns, node: Node, search: CutSearch):
         x, t = _centred(rows, node)
         weights = _slope(x, t, node.weight)
         best = _cut_along(rows, weights, search)
@@ -130,8 +130,8 @@ class RegressionLinear(SplitLearner):
 
 
 def _cut_along(
-    rows: LinearRows, weights: Floats, search: CutSearch
-) -> tuple[LinearRows, Floats, Cut] | None:
+    rows: NodeColumns, weights: Floats, search: CutSearch
+) -> tuple[NodeColumns, Floats, Cut] | None:
     if not np.abs(weights).max(initial=0.0) > 0:
         return None
     cut = search.best(without_rounding(rows.project(weights[:, None])[:, 0]))
@@ -152,7 +152,7 @@ def without_rounding(z: Floats) -> Floats:
     return out
 
 
-def _centred(rows: LinearRows, node: Node) -> tuple[Floats, Floats]:
+def _centred(rows: NodeColumns, node: Node) -> tuple[Floats, Floats]:
     """Columns and target of a node around their means."""
     t = node.y - np.average(node.y, weights=node.weight)
     return rows.columns - rows.mean, t

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from omnitree._core.univariate import targets as kernel
 from omnitree.growing.criterion import SquaredError
-from omnitree.growing.linear_rows import LinearRows
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import NodeColumns
 from omnitree.growing.part import number
 from omnitree.parts.leaves import RidgeLeaves
 
@@ -69,7 +69,7 @@ class CutSearch:
         constant = criterion.constant(self.target, self.weight)
         return float(self.weight @ criterion.losses(self.target - constant))
 
-    def by_mean(self, expansion: str) -> LinearRows:
+    def by_mean(self, expansion: str) -> NodeColumns:
         """All rows of the node in two groups, up to the mean and above it."""
         if expansion not in self._by_mean:
             y = self.node.y
@@ -79,7 +79,7 @@ class CutSearch:
         return self._by_mean[expansion]
 
     @cached_property
-    def _by_mean(self) -> dict[str, LinearRows]:
+    def _by_mean(self) -> dict[str, NodeColumns]:
         return {}
 
     @cached_property
@@ -133,8 +133,9 @@ class CutSearch:
     @cached_property
     def columns(self) -> Floats:
         """Standardised columns of the rows around their means."""
-        source = self.node.sample.standardised
-        columns = source.take(self.rows, source.gap_means(self.rows, self.weight))
+        standard = self.node.sample.standardised
+        means = standard.missing_means(self.rows, self.weight)
+        columns = standard.take(self.rows, means)
         columns = columns - self.weight @ columns / self.total
         varies = (columns != 0).any(axis=0)
         return np.ascontiguousarray(columns[:, varies])

@@ -1,7 +1,8 @@
 """Learners of the weights of a linear test, by name. A new one is a file and a line."""
 
 from omnitree.growing.part import Registry
-from omnitree.parts.coefficients.base import Cases, Coefficients, Machine
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Machine
 from omnitree.parts.coefficients.fisher import FisherUnit
 from omnitree.parts.coefficients.gradient import Perceptron
 from omnitree.parts.coefficients.pocket import Pocket

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.parts.coefficients.base import Cases, Coefficients, Floats, Machine
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Floats, Machine
 from omnitree.parts.coefficients.rls import RLS
 
 

@@ -15,7 +15,8 @@ from scipy.special import expit
 
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
-from omnitree.parts.coefficients.base import Cases, Coefficients, Floats, Machine
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Floats, Machine
 from omnitree.parts.coefficients.rls import with_constant
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from omnitree._core.linear import machine as kernel
 from omnitree.growing.part import number
-from omnitree.parts.coefficients.base import Cases, Coefficients, Machine
-from omnitree.parts.coefficients.instances import instances
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Machine, instances
 from omnitree.parts.coefficients.thermal import start_weights
 
 
@@ -19,7 +19,7 @@ class Pocket(Coefficients):
     """Perceptron corrections; keeps the weights with the longest run of correct predictions.
 
     Two classes get a threshold unit, more a linear machine. A row of weight w is there w
-    times (see `coefficients/instances.py`).
+    times (see `coefficients/cases.py`).
 
     Parameters
     ----------

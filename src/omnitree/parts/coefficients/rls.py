@@ -13,7 +13,8 @@ from scipy import linalg
 from omnitree._core.linear import machine as kernel
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
-from omnitree.parts.coefficients.base import Cases, Coefficients, Floats, Machine
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Floats, Machine
 
 
 class RLS(Coefficients):

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from omnitree.parts.coefficients.base import Cases, Coefficients, Machine
-from omnitree.parts.coefficients.instances import merged
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Machine, merged
 from omnitree.parts.coefficients.rls import signs, with_constant
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from omnitree._core.linear import machine as kernel
 from omnitree.growing.part import number
-from omnitree.parts.coefficients.base import Cases, Coefficients, Floats, Machine
-from omnitree.parts.coefficients.instances import instances
+from omnitree.parts.coefficients.base import Coefficients
+from omnitree.parts.coefficients.cases import Cases, Floats, Machine, instances
 
 BETA = 2.0  # the initial temperature of both papers
 
@@ -26,7 +26,7 @@ class Thermal(Coefficients):
     when all rows are right), or when for the last 2m rows presented, with m columns, the
     latest correction was small: its magnitude 2c|Y| below `alpha` times the largest
     magnitude that the machine has had. Both are looked at after whole passes, as in the
-    paper's table. A row of weight w is there w times (see `coefficients/instances.py`). Two
+    paper's table. A row of weight w is there w times (see `coefficients/cases.py`). Two
     classes get a threshold unit, which is what a machine of two classes amounts to.
 
     Parameters

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from omnitree._core.linear import discriminant as kernel
-from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, unknown
 from omnitree.parts.direction.base import Direction
 from omnitree.parts.direction.sparse import best_columns
@@ -31,7 +31,7 @@ PCA = ("singular", "always", "never")
 class Projections:
     """Rows of a node along T^-1 (m_k - m) for every class k that is present."""
 
-    rows: LinearRows
+    rows: NodeColumns
     basis: Floats  # (p, k)
     shrunk: bool
     rank: int  # dimensions of the columns that were kept
@@ -163,7 +163,7 @@ class Fisher(Direction):
         number("epsilon", self.epsilon, 0, 1)
         return self
 
-    def project(self, rows: LinearRows) -> Projections:
+    def project(self, rows: NodeColumns) -> Projections:
         """Factorise the scatter of a node."""
         self.checked()
         deviations = (rows.means[rows.present] - rows.mean).T
@@ -178,7 +178,7 @@ class Fisher(Direction):
             basis *= inverse[:, None]
         return Projections(rows, basis, self.shrinkage is not None, rank)
 
-    def sparse(self, rows: LinearRows, left: NDArray[np.bool_], most: int) -> Floats:
+    def sparse(self, rows: NodeColumns, left: NDArray[np.bool_], most: int) -> Floats:
         """Weights for one grouping, at most `most` of them not 0."""
         n, k = rows.class_weight, rows.means
         d = np.average(k[left], axis=0, weights=n[left])
@@ -194,7 +194,7 @@ class Fisher(Direction):
         weights[some] = part[:, 0] * inverse[some]
         return weights
 
-    def _shrunk(self, rows: LinearRows) -> Floats:
+    def _shrunk(self, rows: NodeColumns) -> Floats:
         share = self.shrinkage
         if share == "ledoit_wolf":
             # Imported here: it loads half of scikit-learn, which few will need.
@@ -223,7 +223,7 @@ class Fisher(Direction):
         part = vectors[:, keep]
         return part @ ((part.T @ right) / values[keep, None]), len(keep)
 
-    def _by_rows(self, rows: LinearRows, right: Floats) -> tuple[Floats, int]:
+    def _by_rows(self, rows: NodeColumns, right: Floats) -> tuple[Floats, int]:
         """The same for fewer rows than columns, whose scatter is singular anyway.
 
         The inner products of the rows have the eigenvalues of the scatter.

@@ -1,7 +1,7 @@
 """The direction of a logistic regression of one group of classes against the other.
 
 Unlike Fisher's direction it must be fitted for each grouping; fits of a node are kept, since
-groupings ask for the same one again. Columns are those of `linear_rows.py`, standardised on
+groupings ask for the same one again. Columns are standardised on
 the whole training table, so the penalty means the same for all of them. Used by the learner
 `linear` and by the logistic discriminants of `lgtree`.
 """
@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number
 from omnitree.parts.direction.base import Direction
 from omnitree.parts.threshold.base import Projected
@@ -41,7 +41,7 @@ def logistic_weights(
 class LogisticProjections:
     """Rows of a node along the logistic direction of every grouping asked for."""
 
-    def __init__(self, rows: LinearRows, C: float):
+    def __init__(self, rows: NodeColumns, C: float):
         self.rows, self.C = rows, C
         self.fitted: dict[bytes, Floats] = {}
 
@@ -72,6 +72,6 @@ class Logistic(Direction):
     def __init__(self, C=1.0):
         self.C = C
 
-    def project(self, rows: LinearRows) -> LogisticProjections:
+    def project(self, rows: NodeColumns) -> LogisticProjections:
         """Directions for the rows of a node, fitted when they are asked for."""
         return LogisticProjections(rows, number("C", self.C, least=1e-12))

@@ -2,7 +2,7 @@
 
     g_k(x) = x' A_k x + w_k' x + b_k        (A_k = 0 in linear ones)
 
-on the filled, standardised columns of `linear_rows.py`. The largest names the class. Here
+on the filled, standardised columns of a node. The largest names the class. Here
 they are turned into tests in the table's own units: a machine that asks for the largest
 (`KWay`), or thresholds on contrasts, one class against the average of all
 (`Constructive`).
@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.data.encoding.linear_view import LinearView
-from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import Part
-from omnitree.tree.splits import Constructed, LinearSplit, MachineSplit, QuadraticSplit
+from omnitree.tree.splits import Constructed, LinearSplit, QuadraticSplit
 
 DIGITS = 1e-9  # of a function's deviation: what lies closer is rounding
 
@@ -86,21 +85,7 @@ class Functions:
         )
         return apart.take(np.array([0])) if len(share) == 2 else apart
 
-    def machine(self, rows: LinearRows, merit: float) -> MachineSplit:
-        """The test for the largest of linear functions."""
-        source = rows.source
-        used = np.flatnonzero((self.weights != 0).any(axis=0) & (source.std > 0))
-        mean, std = source.mean[used], source.std[used]
-        weights, bias = LinearView.fold(self.weights[:, used], self.bias, mean, std)
-        return MachineSplit(
-            tuple(int(j) for j in used),
-            tuple((rows.fill[used] * std + mean).tolist()),
-            tuple(bias.tolist()),
-            tuple(tuple(w) for w in weights.tolist()),
-            merit=merit,
-        )
-
-    def features(self, rows: LinearRows) -> tuple[Constructed, ...]:
+    def features(self, rows: NodeColumns) -> tuple[Constructed, ...]:
         """Each function as a feature of some rows; those that are constant are left out.
 
         Values are rounded, so that rows that are equal have equal values.
@@ -122,30 +107,15 @@ class Functions:
                 made.append(Constructed(test, values))
         return tuple(made)
 
-    def _test(self, rows: LinearRows, spread: float) -> LinearSplit | QuadraticSplit:
+    def _test(self, rows: NodeColumns, spread: float) -> LinearSplit | QuadraticSplit:
         """Whether the first function, over `spread`, is at most 0."""
-        source = rows.source
-        (w,), (b,) = self.weights / spread, self.bias / spread
-        bent = None if self.curvature is None else self.curvature[0] / spread
-        used = source.std > 0
-        used &= (w != 0) if bent is None else (w != 0) | (bent != 0).any(axis=0)
-        at = np.flatnonzero(used)
-        columns = tuple(int(j) for j in at)
-        mean, std = source.mean[at], source.std[at]
-        fill = tuple((rows.fill[at] * std + mean).tolist())
-        own = w[at] / std
-        if bent is None:
-            threshold = float(own @ mean - b)
-            return LinearSplit(columns, tuple(own.tolist()), fill, threshold)
-        form = bent[np.ix_(at, at)] / std[:, None] / std
-        linear = own - 2 * form @ mean
-        constant = b - own @ mean + mean @ form @ mean
-        i, j = np.triu_indices(len(at))
-        double = np.where(i == j, 1.0, 2.0)
-        terms = [(a, -1) for a in range(len(at))]
-        terms += list(zip(i.tolist(), j.tolist(), strict=True))
-        weights = (*linear.tolist(), *(double * form[i, j]).tolist())
-        return QuadraticSplit(columns, fill, tuple(terms), weights, float(-constant))
+        scaling, w = rows.scaling, self.weights[0]
+        if self.curvature is not None:
+            scaling = scaling.with_products()
+            a, b = scaling.a, scaling.b
+            twice = np.where(a == b, 1.0, 2.0)  # of x_a x_b and x_b x_a one is a term
+            w = np.concatenate([w, twice * self.curvature[0][a, b]])
+        return scaling.test(w / spread, float(-self.bias[0] / spread), rows.fill)
 
 
 class Discriminants(Part):
@@ -154,5 +124,5 @@ class Discriminants(Part):
     linear = True
 
     @abstractmethod
-    def fit(self, rows: LinearRows, equal_priors: bool = False) -> Functions:
+    def fit(self, rows: NodeColumns, equal_priors: bool = False) -> Functions:
         """Functions of the classes present, two or more."""

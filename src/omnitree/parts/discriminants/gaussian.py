@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number
 from omnitree.parts.discriminants.base import Discriminants, Functions
 
@@ -55,7 +55,7 @@ class _Gaussian(Discriminants):
     def __init__(self, epsilon=1.0):
         self.epsilon = epsilon
 
-    def fit(self, rows: LinearRows, equal_priors: bool = False) -> Functions:
+    def fit(self, rows: NodeColumns, equal_priors: bool = False) -> Functions:
         here, size = rows.present, rows.class_weight[rows.present]
         # Around the mean, so that a column that is constant here is exactly that.
         mean = rows.weight @ rows.columns / rows.total
@@ -71,7 +71,7 @@ class _Gaussian(Discriminants):
         return functions.of(basis, mean)
 
     def _functions(
-        self, rows: LinearRows, z: Floats, means: Floats, prior: Floats
+        self, rows: NodeColumns, z: Floats, means: Floats, prior: Floats
     ) -> Functions:
         """Functions of whitened columns z, from the classes' means there."""
         raise AssertionError(f"{type(self).__name__} has no density")

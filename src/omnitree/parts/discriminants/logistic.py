@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.linear_rows import LinearRows
+from omnitree.growing.node_columns import NodeColumns
 from omnitree.growing.part import number
 from omnitree.parts.direction.logistic import logistic_weights
 from omnitree.parts.discriminants.base import Discriminants, Functions
@@ -22,7 +22,7 @@ class LogisticDiscriminants(Discriminants):
     def __init__(self, C=1.0):
         self.C = C
 
-    def fit(self, rows: LinearRows, equal_priors: bool = False) -> Functions:
+    def fit(self, rows: NodeColumns, equal_priors: bool = False) -> Functions:
         C = number("C", self.C, least=1e-12)
         weights, bias = [], []
         for k in rows.present:

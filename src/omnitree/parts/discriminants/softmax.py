@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import minimize
 
-from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node_columns import Floats
 
 # Share of the largest variance below which a direction is rounding.
 FLAT = 1e-10

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node_columns import Floats
 from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.resampling.held_out import HeldOut
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node_columns import Floats
 from omnitree.parts.discriminants.softmax import Whitened, regress
 from omnitree.parts.discriminants.softmax_folds import held_out_scores, losses
 from omnitree.resampling.held_out import HeldOut

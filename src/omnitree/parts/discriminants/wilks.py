@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node_columns import Floats
 from omnitree.parts.discriminants.softmax import Whitened
 
 # Rows that are needed for each direction; with fewer the test says nothing.

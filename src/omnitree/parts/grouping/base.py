@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
-from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import Part
 
 Groups = NDArray[np.bool_]  # (K,): true for the classes of the left group
@@ -23,7 +23,7 @@ Groups = NDArray[np.bool_]  # (K,): true for the classes of the left group
 class Discriminant(Protocol):
     """What a grouping may ask of the learner that will separate the groups."""
 
-    rows: LinearRows
+    rows: NodeColumns
 
     def merits(self, left: Groups) -> Floats:
         """Merit of the test for each of several groupings, a (C, K) array."""
@@ -69,7 +69,7 @@ class OneProblem:
         return share_of_classes(self.discriminant.rows, side)[None]
 
 
-def share_of_classes(rows: LinearRows, side: NDArray[np.bool_]) -> Floats:
+def share_of_classes(rows: NodeColumns, side: NDArray[np.bool_]) -> Floats:
     """Share of each class among the rows of one side."""
     size = np.maximum(rows.class_weight, np.finfo(float).tiny)
     return (rows.one_hot.T @ side) / size

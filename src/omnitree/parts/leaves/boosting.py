@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from omnitree._core.linear import logitboost as kernel
 from omnitree.data.table import Table
-from omnitree.growing.column_source import Standardised
 from omnitree.growing.missing import fill_values
+from omnitree.growing.scaling import Scaling
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.resampling.folds import parts_of
 from omnitree.tree.leaf_models import LeafModels
 
@@ -29,41 +30,40 @@ Floats = NDArray[np.float64]
 class Columns:
     """The encoded columns of a table in units of their deviations.
 
-    A gap is filled with the column's mean, or the most frequent symbol. Symbols that had
-    no gap in training have the mean as well: what looks like a gap there is a new symbol,
-    and unlike the most frequent one.
+    A missing value counts as the column's mean, or as the most frequent category. Features
+    that were complete in training have the mean as well: what is missing there is an unseen
+    category, and unlike the most frequent one.
 
     Attributes
     ----------
     x : float array (n, p)
-    mean, std, fill : float arrays (p,)
-        In the table's own units; a constant column has deviation 0.
+    scaling : Scaling
+    fill : float array (p,)
+        What missing values count as, in the table's own units.
     """
 
     x: Floats
-    mean: Floats
-    std: Floats
+    scaling: Scaling
     fill: Floats
 
     @classmethod
     def of(cls, table: Table, weight: Floats) -> Columns:
         """The columns of a training table."""
-        source = Standardised.of(table, weight)
-        feature, symbol = table.schema.linear_columns()
+        standard = StandardColumns.of(table, weight)
+        feature, category = table.schema.linear_columns()
         usual = fill_values(table, weight)[feature]
-        signs = np.where(symbol == usual, 1.0, -1.0)
-        gaps = table.gaps_by_feature[feature] > 0
-        fill = np.where((symbol >= 0) & gaps, signs, source.mean)
-        at = (fill - source.mean) / np.where(source.std > 0, source.std, 1.0)
-        x = source.take(np.arange(table.n_rows), at[source.with_gaps])
-        return cls(x, source.mean, source.std, fill)
+        signs = np.where(category == usual, 1.0, -1.0)
+        incomplete = table.gaps_by_feature[feature] > 0
+        scaling, some = standard.scaling, standard.with_missing
+        fill = np.where((category >= 0) & incomplete, signs, scaling.mean)
+        z = scaling.take(some).standardised(fill[some])
+        return cls(standard.take(np.arange(table.n_rows), z), scaling, fill)
 
     def leaf_models(self, models: list[Boosted]) -> LeafModels:
         """The models of all nodes, in the table's own units."""
-        varies = self.std > 0
-        weights = np.stack([m.weights for m in models])
-        weights = np.where(varies, weights, 0.0) / np.where(varies, self.std, 1.0)
-        bias = np.stack([m.bias for m in models]) - weights @ self.mean
+        weights, bias = self.scaling.fold(
+            np.stack([m.weights for m in models]), np.stack([m.bias for m in models])
+        )
         return LeafModels.dense(bias, weights, self.fill, "softmax")
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from omnitree.growing.column_source import Standardised
 from omnitree.growing.criterion import SquaredError
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.parts.leaves.base import Leaves
 from omnitree.resampling.folds import deal, parts_of
 from omnitree.tree.leaf_models import LeafModel, LeafModels
@@ -92,7 +92,7 @@ class RidgeLeaves(Leaves):
                 "ridge leaves make the squared error small; with another criterion use "
                 "leaves='constant'"
             )
-        source = sample.standardised
+        standard = sample.standardised
         start, row, share = tree.passing(sample.table)
         models: list[LeafModel | None] = []
         loss = np.array(tree.loss)
@@ -103,7 +103,7 @@ class RidgeLeaves(Leaves):
             found = None
             if not rules.limits.expired():
                 fold = folds_of_groups(sample, rows, weight, rules.seed)
-                found = self.model(source, rows, sample.y[rows], weight, fold)
+                found = self.model(standard, rows, sample.y[rows], weight, fold)
             models.append(found and found[0])
             if found:
                 loss[node] = found[1]
@@ -111,7 +111,7 @@ class RidgeLeaves(Leaves):
 
     def model(
         self,
-        source: Standardised,
+        standard: StandardColumns,
         rows: NDArray,
         target: Floats,
         weight: Floats,
@@ -123,7 +123,7 @@ class RidgeLeaves(Leaves):
         total = float(weight.sum())
         if total < 3:
             return None
-        columns = source.take(rows, source.gap_means(rows, weight))
+        columns = standard.take(rows, standard.missing_means(rows, weight))
         mean = weight @ columns / total
         bias = float(weight @ target / total)
         columns = columns - mean
@@ -132,9 +132,8 @@ class RidgeLeaves(Leaves):
         if found is None:
             return None
         loss = float(weight @ (target - bias - columns @ found) ** 2)
-        own = found / np.where(source.std > 0, source.std, 1.0)
-        fill = mean * source.std + source.mean
-        return LeafModel.of([bias - own @ fill], own[None], fill, "identity"), loss
+        at_mean = np.array([bias - mean @ found])
+        return standard.scaling.model(found[None], at_mean, mean, "identity"), loss
 
     def answers(self, node: Node, here: NDArray[np.bool_], rows: NDArray) -> Floats:
         sample, own, weight = node.sample, node.rows[here], node.weight[here]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.linear_rows import Floats
+from omnitree.growing.node_columns import Floats
 from omnitree.parts.merit import Merit
 from omnitree.parts.threshold.base import Projected, Threshold
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.linear_rows import Floats, LinearRows
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import Part
 from omnitree.parts.merit import Merit
 
@@ -17,7 +17,7 @@ class Projected:
 
     Parameters
     ----------
-    rows : LinearRows
+    rows : NodeColumns
     scores : float array (n, C)
         One projection a column: of linear directions, or plain features.
     left : bool array (C, K)
@@ -26,7 +26,7 @@ class Projected:
 
     scores: Floats
 
-    def __init__(self, rows: LinearRows, scores: Floats, left: NDArray[np.bool_]):
+    def __init__(self, rows: NodeColumns, scores: Floats, left: NDArray[np.bool_]):
         self.rows, self.scores, self.left = rows, scores, left
 
     def weights(self) -> Floats:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.linear_rows import Floats, LinearRows
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.parts.merit import Gain, GainRatio, Merit
 from omnitree.parts.threshold.base import Projected, Threshold
 
@@ -30,7 +30,7 @@ class Exhaustive(Threshold):
         return np.array([np.nan if cut is None else cut[0] for cut in found])
 
 
-def _best(z: Floats, rows: LinearRows, merit: Merit) -> tuple[float, Floats] | None:
+def _best(z: Floats, rows: NodeColumns, merit: Merit) -> tuple[float, Floats] | None:
     """The best cut of a projection and the class counts (2, K) beside it."""
     order = np.argsort(z, kind="stable")
     middle, after = _midpoints(z, order)
@@ -66,7 +66,7 @@ class KolmogorovSmirnovCut(Threshold):
         return cuts
 
 
-def _furthest_apart(rows: LinearRows, scores: Floats, left: np.ndarray) -> Floats:
+def _furthest_apart(rows: NodeColumns, scores: Floats, left: np.ndarray) -> Floats:
     """The Kolmogorov-Smirnov cut of each column of `scores`; NaN in a constant one."""
     own = rows.class_weight
     size = np.maximum(np.stack([left @ own, ~left @ own]), np.finfo(float).tiny)

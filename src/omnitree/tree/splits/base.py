@@ -79,7 +79,7 @@ class Constructed:
     def cut(self, threshold: float, merit: float) -> Split:
         """Whether the feature is at most `threshold`."""
         at = self.test.threshold + threshold
-        return replace(self.test, threshold=at, merit=merit)
+        return replace(self.test, threshold=at, merit=merit).in_own_unit()
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,10 @@ class Split:
         columns = [v.number for v in walk(self.rule) if isinstance(v, Column)]
         sound = all(0 <= c < schema.n_columns for c in columns)
         return None if sound else "column out of range"
+
+    def in_own_unit(self) -> Split:
+        """The same test, with the threshold in the unit of its column if it has but one."""
+        return self
 
     def pack(self) -> Packed:
         """Kind code, ints and doubles, as the routing rule reads them."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from omnitree.data.schema import Schema
 from omnitree.tree.expression import Cut, filled, weighted
 from omnitree.tree.splits.base import Split, columns_problem, widths_problem
+
+ULPS = 4  # quotients are rounded to the nearest number, and so are products
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,27 @@ class LinearSplit(Split):
     family = "linear"
     title = "linear test"
 
-    @classmethod
-    def in_units(
-        cls,
-        columns: tuple[int, ...],
-        weights: tuple[float, ...],
-        fill: tuple[float, ...],
-        threshold: float,
-        **rest: Any,
-    ) -> LinearSplit:
-        """The test; of one column, with the weight 1 or -1, so that the threshold is in
-        that column's unit."""
-        size = abs(weights[0]) if len(weights) == 1 else 0.0
-        if size > 0 and np.isfinite(threshold / size):
-            weights, threshold = (weights[0] / size,), threshold / size
-        return cls(columns, weights, fill, threshold, **rest)
+    def in_own_unit(self) -> LinearSplit:
+        """With the weight 1 or -1 if there is but one; every row takes the same branch."""
+        if len(self.weights) != 1 or not self.weights[0]:
+            return self
+        (weight,), size = self.weights, abs(self.weights[0])
+        # The largest number that times `size` is not above the threshold, after rounding;
+        # at 0 numbers so small that their products vanish do not count.
+        at = self.threshold / size
+        if not math.isfinite(at):
+            return self
+        if not at:
+            return replace(self, weights=(weight / size,), threshold=at)
+        for _ in range(ULPS):
+            if size * at <= self.threshold:
+                break
+            at = math.nextafter(at, -math.inf)
+        for _ in range(ULPS):
+            if not size * math.nextafter(at, math.inf) <= self.threshold:
+                return replace(self, weights=(weight / size,), threshold=at)
+            at = math.nextafter(at, math.inf)
+        return self  # numbers too large or too small for that
 
     @property
     def n_params(self) -> int:

@@ -1,7 +1,7 @@
-"""The rows of a node as linear tests see them, and their class statistics.
+"""The encoded columns of a node's rows, and their class statistics.
 
-Encoded columns come from a source (`column_source.py`: plain, or all monomials up to degree
-two), standardised once on the whole training table; gaps are filled with the node's means.
+The columns are standardised once on the whole training table (`standard_columns.py`), with
+products or without; missing values are filled with the node's means.
 Per node: class weights, class means and the total scatter, made once (`Node.linear`) and
 shared by all who ask; groups of classes are merged from them without touching rows again.
 Large nodes are read in blocks that fit into the cache, one BLAS product a block, and the
@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
-from omnitree.growing.column_source import Floats, Source
-from omnitree.tree.splits import Split
+from omnitree.growing.scaling import Floats, Scaling
+from omnitree.growing.standard_columns import StandardColumns
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.splits import MachineSplit, QuadraticMachineSplit, Split
 
 BLOCK = 2048
 # A child keeps at least this share of each column's scatter, or its moments are summed anew:
@@ -44,70 +46,75 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class LinearRows:
+class NodeColumns:
     """Filled, standardised columns of some rows, with their classes and weights.
 
     Attributes
     ----------
-    source : Source
-        Where the columns come from.
+    standard : StandardColumns
+        The columns of the whole training table.
     rows : int array (n,)
     y, weight : arrays (n,)
         Class and weight of each row.
-    gap_fill : float array
-        Means of the source's columns with gaps over the present cells here.
+    missing_means : float array
+        Of the columns with missing values, over the values present here.
     remainder : callable, optional
         Moments of these rows as a difference, cheaper than their sum; None: sum them.
     within : tuple, optional
         Rows of which these are some, filled alike, and the positions of these there.
     """
 
-    source: Source
+    standard: StandardColumns
     rows: NDArray[np.int64]
     y: NDArray[np.int32]
     weight: Floats
     n_classes: int
-    gap_fill: Floats
+    missing_means: Floats
     remainder: Callable[[], Moments | None] | None = None
-    within: tuple[LinearRows, NDArray[np.intp]] | None = None
+    within: tuple[NodeColumns, NDArray[np.intp]] | None = None
 
     @classmethod
     def of(
         cls,
-        source: Source,
+        standard: StandardColumns,
         rows: NDArray[np.int64],
         y: NDArray[np.int32],
         weight: Floats,
         n_classes: int,
         remainder: Callable[[], Moments | None] | None = None,
-    ) -> LinearRows:
-        """Rows whose gaps are filled with the means of the cells present among them."""
-        fill = source.gap_means(rows, weight)
+    ) -> NodeColumns:
+        """Rows whose missing values are filled with the means of those present."""
+        means = standard.missing_means(rows, weight)
         y = np.ascontiguousarray(y, dtype=np.int32)
-        return cls(source, rows, y, weight, n_classes, fill, remainder)
+        return cls(standard, rows, y, weight, n_classes, means, remainder)
+
+    @property
+    def scaling(self) -> Scaling:
+        """The way from the columns to the table's own units."""
+        return self.standard.scaling
 
     @property
     def n_columns(self) -> int:
         """Number of columns, p."""
-        return self.source.n_columns
+        return self.standard.n_columns
 
     @cached_property
     def columns(self) -> Floats:
         """All columns of the rows, (n, p)."""
-        return self.source.take(self.rows, self.gap_fill)
+        return self.standard.take(self.rows, self.missing_means)
 
     def take(self, at: NDArray[np.intp]) -> Floats:
         """The columns of some of the rows, by position."""
         if self.remembered:
             return self.columns[at]
-        return self.source.take(self.rows[at], self.gap_fill)
+        return self.standard.take(self.rows[at], self.missing_means)
 
     @property
     def remembered(self) -> bool:
         """Whether `columns` lie in memory."""
         return "columns" in self.__dict__
 
-    def remember(self) -> LinearRows:
+    def remember(self) -> NodeColumns:
         """Make `columns` now, so that whoever takes some of the rows finds them there."""
         self.columns  # noqa: B018
         return self
@@ -125,10 +132,10 @@ class LinearRows:
             if whole:
                 yield part, self.columns[part]
             else:
-                yield part, self.source.take(self.rows[part], self.gap_fill)
+                yield part, self.standard.take(self.rows[part], self.missing_means)
 
-    def of_classes(self, classes: NDArray[np.intp]) -> LinearRows:
-        """Only the rows of some classes, with gaps filled as before."""
+    def of_classes(self, classes: NDArray[np.intp]) -> NodeColumns:
+        """Only the rows of some classes, with missing values filled as before."""
         here = np.isin(self.y, classes)
         return replace(
             self,
@@ -139,17 +146,22 @@ class LinearRows:
             within=None,
         )
 
-    def grouped(self, y: NDArray[np.int32], n_groups: int) -> LinearRows:
+    def grouped(self, y: NDArray[np.int32], n_groups: int) -> NodeColumns:
         """The same rows in other groups, filled alike."""
         out = replace(self, y=y, n_classes=n_groups, remainder=None, within=None)
         if self.remembered or len(self.rows) <= BLOCK:
             out.__dict__["columns"] = self.columns
         return out
 
-    def of_column(self, j: int) -> LinearRows:
+    def of_column(self, j: int) -> NodeColumns:
         """Only one of the columns."""
-        source, fill = self.source.only(j, self.gap_fill)
-        out = replace(self, source=source, gap_fill=fill, remainder=None, within=None)
+        out = replace(
+            self,
+            standard=self.standard.column(j),
+            missing_means=self.missing_means[self.standard.with_missing == j],
+            remainder=None,
+            within=None,
+        )
         out.__dict__["columns"] = self.columns[:, [j]]
         return out
 
@@ -223,8 +235,8 @@ class LinearRows:
 
     @property
     def fill(self) -> Floats:
-        """Fill-in for gaps: the means of the plain columns."""
-        return self.mean[: self.source.n_plain]
+        """What missing values count as: the means of the columns without products."""
+        return self.mean[: self.scaling.n_plain]
 
     @cached_property
     def means(self) -> Floats:
@@ -267,8 +279,8 @@ class LinearRows:
         """A matrix that holds the rows, and their lines there, if there is one."""
         if self.remembered:
             return self.columns, np.arange(len(self.rows))
-        if self.source.matrix is not None:
-            return self.source.matrix, self.rows
+        if self.standard.matrix is not None:
+            return self.standard.matrix, self.rows
         return None
 
     def _pieces(
@@ -292,7 +304,17 @@ class LinearRows:
 
         The direction gets length one in standardised units.
         """
-        return self.source.split(w, threshold, self.fill, merit)
+        return self.scaling.split(w, threshold, self.fill, merit)
+
+    def machine(
+        self, w: Floats, bias: Floats, merit: float
+    ) -> MachineSplit | QuadraticMachineSplit:
+        """The test for the largest of `columns @ w.T + bias` in the table's own units."""
+        return self.scaling.machine(w, bias, self.fill, merit)
+
+    def model(self, w: Floats, bias: Floats) -> LeafModel:
+        """The model of all classes with the sums `columns @ w.T + bias`, in own units."""
+        return self.scaling.model(w, bias, self.fill)
 
 
 def rest_of(whole: Moments, parts: list[Moments]) -> Moments | None:

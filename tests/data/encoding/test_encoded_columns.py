@@ -1,4 +1,4 @@
-"""The view for linear tests: columns, standardising at a node, folding back."""
+"""Encoded columns, and how they are centred and scaled over some rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnitree.data.encoding.linear_view import LinearView
 from omnitree.data.table import learn_table
 
 
@@ -35,32 +34,31 @@ def test_columns_of_every_kind():
     table = learn_table(
         [[1.0, "a", "x", True], [2.0, "b", "y", False], [None, "c", None, None]]
     )
-    view = table.linear_view
-    assert view is table.linear_view
+    encoded = table.encoded
+    assert encoded is table.encoded
     nan = np.nan
     np.testing.assert_array_equal(
-        view.columns,
+        encoded.cells,
         [[1, 1, -1, -1, -1, 1], [2, -1, 1, -1, 1, -1], [nan, -1, -1, 1, nan, nan]],
     )
-    np.testing.assert_array_equal(view.feature, [0, 1, 1, 1, 2, 3])
-    np.testing.assert_array_equal(view.symbol, [-1, 0, 1, 2, 1, 1])
-    assert view.columns.flags.f_contiguous
-    assert view.n_columns == 6
-    assert view.has_gaps
+    np.testing.assert_array_equal(encoded.feature, [0, 1, 1, 1, 2, 3])
+    np.testing.assert_array_equal(encoded.category, [-1, 0, 1, 2, 1, 1])
+    assert encoded.cells.flags.f_contiguous
+    assert encoded.n_columns == 6
+    assert encoded.has_missing
 
 
 def test_numbers_in_fortran_order_are_shared():
     X = np.asfortranarray(np.arange(6.0).reshape(3, 2))
-    assert np.shares_memory(learn_table(X).linear_view.columns, X)
+    assert np.shares_memory(learn_table(X).encoded.cells, X)
 
 
 def test_a_table_of_constants_has_no_columns():
-    view = learn_table([["a"], ["a"]]).linear_view
-    assert view.columns.shape == (2, 0)
-    mean, std, Z = view.standardise(np.array([0, 1]))
+    encoded = learn_table([["a"], ["a"]]).encoded
+    assert encoded.cells.shape == (2, 0)
+    mean, std, Z = encoded.standardise(np.array([0, 1]))
     assert mean.shape == std.shape == (0,)
     assert Z.shape == (2, 0)
-    assert LinearView.fold(np.zeros(0), 3.0, mean, std)[1] == 3.0
 
 
 @given(st.integers(0, 10_000))
@@ -70,44 +68,40 @@ def test_standardise_like_the_definition(seed):
     X = rng.integers(-3, 4, size=(n, p)) * rng.choice([0.0, 1e-3, 1.0, 1e5], size=p)
     X[rng.random((n, p)) < rng.choice([0.0, 0.3])] = np.nan
     X[0, 0] = 1.0  # learn_table refuses a table of gaps alone
-    view = learn_table(X).linear_view
+    encoded = learn_table(X).encoded
     rows = rng.permutation(n)[: rng.integers(1, n + 1)]
     weights = rng.choice([0.0, 1.0, 2.5], size=len(rows))
-    mean, std, Z = view.standardise(rows, weights)
+    mean, std, Z = encoded.standardise(rows, weights)
     for ours, slow in zip((mean, std, Z), naive(X, rows, weights), strict=True):
         np.testing.assert_allclose(ours, slow, rtol=1e-10, atol=1e-10)
-    w, b = rng.normal(size=p), rng.normal()
-    weights_, bias = LinearView.fold(w, b, mean, std)
-    filled = np.where(np.isnan(X[rows]), mean, X[rows])
-    np.testing.assert_allclose(filled @ weights_ + bias, Z @ w + b, atol=1e-7)
 
 
 def test_all_weights_one_by_default():
-    view = learn_table(np.array([[1.0], [2.0], [6.0]])).linear_view
+    encoded = learn_table(np.array([[1.0], [2.0], [6.0]])).encoded
     rows = np.arange(3)
     for ours, same in zip(
-        view.standardise(rows), view.standardise(rows, np.ones(3)), strict=True
+        encoded.standardise(rows), encoded.standardise(rows, np.ones(3)), strict=True
     ):
         np.testing.assert_array_equal(ours, same)
 
 
 def test_weights_belong_to_the_rows_given():
-    view = learn_table(np.zeros((3, 1))).linear_view
+    encoded = learn_table(np.zeros((3, 1))).encoded
     with pytest.raises(ValueError, match="2 rows have 3 weights"):
-        view.standardise(np.array([0, 1]), np.ones(3))
+        encoded.standardise(np.array([0, 1]), np.ones(3))
 
 
 def test_no_rows_at_all():
-    view = learn_table(np.ones((3, 2))).linear_view
-    mean, std, Z = view.standardise(np.array([], dtype=np.intp))
+    encoded = learn_table(np.ones((3, 2))).encoded
+    mean, std, Z = encoded.standardise(np.array([], dtype=np.intp))
     assert not mean.any()
     assert not std.any()
     assert Z.shape == (0, 2)
 
 
 def test_rows_of_weight_zero_shape_nothing():
-    view = learn_table(np.array([[0.1], [0.1], [9.0]])).linear_view
-    mean, std, Z = view.standardise(np.arange(3), np.array([1.0, 1.0, 0.0]))
+    encoded = learn_table(np.array([[0.1], [0.1], [9.0]])).encoded
+    mean, std, Z = encoded.standardise(np.arange(3), np.array([1.0, 1.0, 0.0]))
     assert mean[0] == 0.1
     assert std[0] == 0
     assert not Z.any()
@@ -116,45 +110,32 @@ def test_rows_of_weight_zero_shape_nothing():
 @pytest.mark.parametrize("value", [0.1, 1e6 / 3, -1e300])
 def test_constant_columns_are_exactly_constant(value):
     X = np.full((1001, 1), value)
-    mean, std, Z = learn_table(X).linear_view.standardise(
+    mean, std, Z = learn_table(X).encoded.standardise(
         np.arange(1001), np.random.default_rng(0).random(1001)
     )
     assert mean[0] == value
     assert std[0] == 0
     assert not Z.any()
-    weights, bias = LinearView.fold(np.ones(1), 0.5, mean, std)
-    assert weights[0] == 0
-    assert bias == 0.5
 
 
 def test_small_scale_on_a_large_offset():
     X = 1e6 + 1e-8 * np.random.default_rng(0).normal(size=(500, 2))
     exact = X - 1e6  # the subtraction is exact: both are within a factor of two
-    mean, std, Z = learn_table(X).linear_view.standardise(np.arange(500))
+    _, std, Z = learn_table(X).encoded.standardise(np.arange(500))
     np.testing.assert_allclose(std, exact.std(axis=0), rtol=1e-4)
     assert np.abs(Z.mean(axis=0)).max() < 0.01  # the mean itself is rounded to 1e-10
-    weights, bias = LinearView.fold(np.ones(2), 0.0, mean, std)
-    # Each product is near 1e14, where floats are 1/64 apart.
-    np.testing.assert_allclose(X @ weights + bias, Z.sum(axis=1), atol=0.1)
 
 
 @pytest.mark.parametrize("scale", [1e-280, 1e-160, 1e160, 1.7e308])
 def test_extreme_scales_neither_vanish_nor_overflow(scale):
     X = scale * np.array([[-1.0], [1.0], [1.0], [-1.0]])
     with np.errstate(all="raise"):
-        mean, std, Z = learn_table(X).linear_view.standardise(np.arange(4))
+        mean, std, Z = learn_table(X).encoded.standardise(np.arange(4))
     assert mean[0] == 0
     np.testing.assert_allclose(std, scale)
     np.testing.assert_allclose(Z[:, 0], [-1, 1, 1, -1])
 
 
 def test_a_range_too_small_to_divide_by_is_constant():
-    view = learn_table(np.array([[0.0], [5e-324]])).linear_view
-    assert view.standardise(np.arange(2))[1][0] == 0
-
-
-def test_fold_a_machine():
-    mean, std = np.array([1.0, 2.0]), np.array([2.0, 0.0])
-    weights, bias = LinearView.fold(np.ones((3, 2)), np.arange(3.0), mean, std)
-    np.testing.assert_array_equal(weights, [[0.5, 0.0]] * 3)
-    np.testing.assert_array_equal(bias, [-0.5, 0.5, 1.5])
+    encoded = learn_table(np.array([[0.0], [5e-324]])).encoded
+    assert encoded.standardise(np.arange(2))[1][0] == 0

@@ -1,0 +1,207 @@
+"""How encoded columns are centred and scaled, and the way back to the table's own units.
+
+Tests over many columns are searched on columns z_j = (x_j - mean_j) / std_j and on products
+z_a z_b of them. A `Scaling` says which columns these are and turns weights on them into
+tests and models in the table's units, where a missing value counts as its fill. Nobody else
+does either. Used by every learner, and by all leaves, that look at several columns at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.schema import Schema
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.splits import (
+    AxisSplit,
+    LinearSplit,
+    MachineSplit,
+    QuadraticMachineSplit,
+    QuadraticSplit,
+    Split,
+    SubsetSplit,
+)
+
+Floats = NDArray[np.float64]
+
+
+def _no_pairs() -> NDArray[np.intp]:
+    return np.empty(0, dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Some encoded columns in units of their deviations, then products of pairs of them.
+
+    Attributes
+    ----------
+    which : int array (p,)
+        Encoded columns of the table, by number.
+    mean, std : float arrays (p,)
+        In the table's units. A constant column has deviation 0, and no test uses it.
+    a, b : int arrays (q,)
+        Positions of the two factors of each product.
+
+    Examples
+    --------
+    >>> scaling = Scaling(np.arange(2), np.array([10.0, 7.0]), np.array([4.0, 2.0]))
+    >>> scaling.test(np.array([2.0, 5.0]), 1.0, fill=np.zeros(2))
+    LinearSplit(missing=0, surrogates=(), columns=(0, 1), weights=(0.5, 2.5), \
+fill=(10.0, 7.0), threshold=23.5)
+    """
+
+    which: NDArray[np.intp]
+    mean: Floats
+    std: Floats
+    a: NDArray[np.intp] = field(default_factory=_no_pairs)
+    b: NDArray[np.intp] = field(default_factory=_no_pairs)
+
+    @property
+    def n_plain(self) -> int:
+        """Number of columns without the products, p."""
+        return len(self.mean)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns and products, p + q."""
+        return len(self.mean) + len(self.a)
+
+    @property
+    def _divisor(self) -> Floats:
+        return np.where(self.std > 0, self.std, 1.0)
+
+    def take(self, at: NDArray[np.intp]) -> Scaling:
+        """Only some of the columns, by position."""
+        return Scaling(self.which[at], self.mean[at], self.std[at])
+
+    def with_products(self, redundant: NDArray[np.bool_] | None = None) -> Scaling:
+        """The columns and all products of two that vary, squares included.
+
+        `redundant` (p, p) says which products to leave out.
+        """
+        a, b = np.triu_indices(self.n_plain)
+        keep = (self.std[a] > 0) & (self.std[b] > 0)
+        if redundant is not None:
+            keep &= ~redundant[a, b]
+        return replace(self, a=a[keep], b=b[keep])
+
+    @property
+    def factors(self) -> Floats | None:
+        """1 where the line's column is a product of the other; None without products."""
+        if not len(self.a):
+            return None
+        out = np.zeros((self.n_columns, self.n_columns))
+        products = np.arange(self.n_plain, self.n_columns)
+        out[products, self.a] = out[products, self.b] = 1.0
+        return out
+
+    def own(self, z: Floats) -> Floats:
+        """Values of the columns, without products, in the table's units."""
+        return z * self.std + self.mean
+
+    def standardised(self, x: Floats) -> Floats:
+        """Values in the table's units in deviations; 0 in a constant column."""
+        return np.where(self.std > 0, (x - self.mean) / self._divisor, 0.0)
+
+    def fold(self, w: Floats, bias: Floats) -> tuple[Floats, Floats]:
+        """Weights (..., p) of the columns and biases (...) in the table's units.
+
+        ``weights @ x + bias == w @ z + b``; constant columns get the weight 0.
+        """
+        weights = np.where(self.std > 0, w / self._divisor, 0.0)
+        return weights, bias - weights @ self.mean
+
+    def model(
+        self, w: Floats, bias: Floats, fill: Floats, link: str = "softmax"
+    ) -> LeafModel:
+        """The model whose sums are `columns @ w.T + bias`.
+
+        `w` is (k, n_columns). `fill` (p,) is what the columns are where a value is missing,
+        in deviations.
+        """
+        p, terms = self.n_plain, ()
+        if w[:, p:].any():
+            at, terms, weights, bias = self._with_terms(w, bias)
+        else:
+            at = np.flatnonzero((w[:, :p] != 0).any(axis=0) & (self.std > 0))
+            weights, bias = self.take(at).fold(w[:, at], bias)
+        return LeafModel(
+            tuple(self.which[at].tolist()),
+            tuple(self.own(fill)[at].tolist()),
+            tuple(bias.tolist()),
+            tuple(map(tuple, weights.tolist())),
+            link,
+            terms,
+        )
+
+    def _with_terms(self, w: Floats, bias: Floats):
+        """Positions of the columns, terms, their weights, and biases in own units."""
+        a, b, mean, std = self.a, self.b, self.mean, self._divisor
+        linear = np.where(self.std > 0, w[:, : self.n_plain] / std, 0.0)
+        product = w[:, self.n_plain :] / std[a] / std[b]
+        # (x_a - m_a)(x_b - m_b) = x_a x_b - m_b x_a - m_a x_b + m_a m_b
+        bias = bias + (product @ (mean[a] * mean[b]) - linear @ mean)
+        for row, own in zip(product, linear, strict=True):
+            np.subtract.at(own, a, row * mean[b])
+            np.subtract.at(own, b, row * mean[a])
+        keep = np.flatnonzero(product.any(axis=0))
+        a, b, product = a[keep], b[keep], product[:, keep]
+        used = np.flatnonzero(linear.any(axis=0))
+        at = np.union1d(used, np.concatenate([a, b]))
+        terms = [(int(i), -1) for i in np.searchsorted(at, used)]
+        pairs = np.searchsorted(at, a).tolist(), np.searchsorted(at, b).tolist()
+        terms += zip(*pairs, strict=True)
+        return at, tuple(terms), np.hstack([linear[:, used], product]), bias
+
+    def test(
+        self, w: Floats, threshold: float, fill: Floats
+    ) -> LinearSplit | QuadraticSplit:
+        """The test `columns @ w <= threshold`, with weights of this very length."""
+        m = self.model(w[None], np.array([-threshold]), fill)
+        weights, own = m.weights[0], 0.0 - m.bias[0]
+        if m.terms:
+            return QuadraticSplit(m.columns, m.fill, m.terms, weights, own)
+        return LinearSplit(m.columns, weights, m.fill, own)
+
+    def split(
+        self, w: Floats, threshold: float, fill: Floats, merit: float
+    ) -> Split | None:
+        """The same test with weights of length one; None if no column has a weight.
+
+        A test of one column is in that column's unit.
+        """
+        p = self.n_plain
+        used = np.concatenate([w[:p][(w[:p] != 0) & (self.std > 0)], w[p:]])
+        length = np.linalg.norm(used)
+        if not length > 0:
+            return None
+        test = self.test(w / length, float(threshold / length), fill)
+        return replace(test, merit=merit).in_own_unit()
+
+    def machine(
+        self, w: Floats, bias: Floats, fill: Floats, merit: float
+    ) -> MachineSplit | QuadraticMachineSplit:
+        """The test for the largest of several sums, as in `model`."""
+        m = self.model(w, bias, fill)
+        if m.terms:
+            return QuadraticMachineSplit(
+                m.columns, m.fill, m.terms, m.bias, m.weights, merit=merit
+            )
+        return MachineSplit(m.columns, m.fill, m.bias, m.weights, merit=merit)
+
+    def cut(
+        self, schema: Schema, j: int, threshold: float, fill: float, merit: float
+    ) -> AxisSplit | SubsetSplit:
+        """The test of column `j` alone, as one of the feature that it encodes."""
+        feature, category = (int(a[self.which[j]]) for a in schema.linear_columns())
+        own, usual = (float(z * self.std[j] + self.mean[j]) for z in (threshold, fill))
+        missing = int(usual > own)
+        if category < 0:
+            return AxisSplit(feature, own, merit=merit, missing=missing)
+        branch = np.where(np.arange(schema.n_categories[feature]) == category, 1, 0)
+        return SubsetSplit(
+            feature, tuple(branch.tolist()), merit=merit, missing=missing
+        )

@@ -1,0 +1,129 @@
+"""The encoded columns of a training table in units of their deviations.
+
+Each column has mean 0 and deviation 1 over the whole table: a change of units that Fisher's
+direction does not notice, but that distances between means, principal components and
+penalties do. With products, squares and products of two columns follow (the quadratic nodes
+of Yildiz & Alpaydin); they are made for the rows asked for, so that no large table is kept.
+Made once a fit, read by `NodeColumns` and by models in leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.schema import Schema
+from omnitree.data.table import Table
+from omnitree.growing.scaling import Floats, Scaling
+
+
+@dataclass(frozen=True, eq=False)
+class StandardColumns:
+    """Columns with mean 0 and deviation 1, and products of them.
+
+    Attributes
+    ----------
+    plain : float array (n, p)
+        All rows without the products; a missing value is NaN, a constant column 0.
+    scaling : Scaling
+    with_missing : int array
+        Plain columns that have missing values.
+    spread : float array (n_columns,)
+        Deviation of each column that a penalty on its weight should see: 1 for numbers,
+        whose units are arbitrary; for a category the square root of that of its own column,
+        so that weights of rare categories, for which few rows speak, are shrunken more.
+    """
+
+    plain: Floats
+    scaling: Scaling
+    with_missing: NDArray[np.intp]
+    spread: Floats
+
+    @classmethod
+    def of(cls, table: Table, weight: Floats) -> StandardColumns:
+        """Standardise by weighted means and deviations over the values present."""
+        encoded = table.encoded
+        mean, std, z = encoded.standardise(np.arange(table.n_rows), weight, order="C")
+        with_missing = np.empty(0, dtype=np.intp)
+        if encoded.has_missing:
+            missing = np.isnan(encoded.cells)
+            z[missing] = np.nan
+            with_missing = np.flatnonzero(missing.any(axis=0))
+        spread = np.where((encoded.category >= 0) & (std > 0), np.sqrt(std), 1.0)
+        return cls(z, Scaling(np.arange(len(mean)), mean, std), with_missing, spread)
+
+    def with_products(self, schema: Schema) -> StandardColumns:
+        """The columns, then the products of all pairs.
+
+        Left out are products that are linear in the columns already: of two categories of
+        one feature, and squares of categories.
+        """
+        feature, category = schema.linear_columns()
+        redundant = (feature[:, None] == feature) & (category[:, None] >= 0)
+        scaling = self.scaling.with_products(redundant)
+        products = self.spread[scaling.a] * self.spread[scaling.b]
+        spread = np.concatenate([self.spread, products])
+        return replace(self, scaling=scaling, spread=spread)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, products included."""
+        return self.scaling.n_columns
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some values are missing."""
+        return len(self.with_missing) > 0
+
+    @property
+    def matrix(self) -> Floats | None:
+        """All columns of the whole table, where they lie there complete."""
+        return None if self.has_missing or len(self.scaling.a) else self.plain
+
+    def missing_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
+        """Means of the columns with missing values over the values present in some rows."""
+        means = np.zeros(len(self.with_missing))
+        for i, j in enumerate(self.with_missing):
+            cells = self.plain[rows, j]
+            present = ~np.isnan(cells)
+            if present.any():
+                means[i] = np.average(cells[present], weights=weight[present])
+        return means
+
+    def take(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
+        """The columns of some rows, missing values filled; not to be written to."""
+        z = self._take_plain(rows, missing_means)
+        p, a, b = self.scaling.n_plain, self.scaling.a, self.scaling.b
+        if not len(a):
+            return z
+        out = np.empty((len(rows), self.n_columns))
+        out[:, :p] = z
+        np.multiply(z[:, a], z[:, b], out=out[:, p:])
+        return out
+
+    def _take_plain(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
+        if _side_by_side(rows) and not self.has_missing:  # no copy is needed
+            out = self.plain[rows[0] : rows[-1] + 1]
+            out.flags.writeable = False
+            return out
+        out = self.plain.take(rows, axis=0)
+        for j, value in zip(self.with_missing, missing_means, strict=True):
+            column = out[:, j]
+            column[np.isnan(column)] = value
+        return out
+
+    def column(self, j: int) -> StandardColumns:
+        """One of the columns, no product."""
+        with_missing = np.flatnonzero(self.with_missing == j) * 0
+        scaling = self.scaling.take(np.array([j]))
+        return StandardColumns(
+            self.plain[:, [j]], scaling, with_missing, self.spread[[j]]
+        )
+
+
+def _side_by_side(rows: NDArray[np.int64]) -> bool:
+    """Whether rows follow each other without a hole."""
+    span = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
+    return bool(span and (np.diff(rows) == 1).all())
