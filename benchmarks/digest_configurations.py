@@ -152,11 +152,18 @@ def trees(name: str, **params: Any) -> Iterator[Configuration]:
 def pairs() -> Iterator[Configuration]:
     """Missing-value policies with prunings, leaves, stopping rules and other presets."""
     for missing in MISSING:
-        for pruning in registries()["pruning"]:
+        changes = {name: {"pruning": name} for name in registries()["pruning"]}
+        changes |= {name: {"refinement": name} for name in registries()["refinement"]}
+        # As the paper calls the two together.
+        changes["multivariate"] = {
+            "pruning": "reduced_error",
+            "refinement": "feature_elimination",
+        }
+        for change, own in changes.items():
             names = ("univariate", "linear")
-            for name in ("functional",) if pruning == "functional" else names:
-                params = {"learner": name, "pruning": pruning, "missing": missing}
-                yield from trees(f"pair/{missing}/{pruning}/{name}", **params)
+            for name in ("functional",) if change == "functional" else names:
+                params = {"learner": name, "missing": missing, **own}
+                yield from trees(f"pair/{missing}/{change}/{name}", **params)
         for leaves in registries()["leaves"]:
             for pruning in (None, "cost_complexity"):
                 params = {"leaves": leaves, "pruning": pruning, "missing": missing}

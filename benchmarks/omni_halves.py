@@ -20,7 +20,7 @@ from originals import read
 from sklearn.model_selection import StratifiedKFold
 
 from omnitree import presets
-from omnitree.pruning import Contest
+from omnitree.refinement import Contest
 
 # All but the six largest and the monks problems.
 SETS = [
@@ -47,7 +47,7 @@ def one(settings: dict, folder: Path, name: str, seeds: list[int]) -> np.ndarray
     for seed in seeds:
         halves = StratifiedKFold(2, shuffle=True, random_state=seed)
         for a, b in halves.split(X, y):
-            clf = presets.make("omni", random_state=0, pruning=Contest(**settings))
+            clf = presets.make("omni", random_state=0, refinement=Contest(**settings))
             begin = time.process_time()
             clf.fit(X.iloc[a], y.iloc[a])
             seconds = time.process_time() - begin

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 import omnitree
 from omnitree import presets
-from omnitree.pruning import Contest
+from omnitree.refinement import Contest
 
 CART, C45, OMNI = 12.0, 3.0, 1.5
 

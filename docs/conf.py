@@ -66,6 +66,7 @@ DIMENSIONS = (
     "Columns",
     "Missing values",
     "Pruning",
+    "Refinement",
 )
 
 

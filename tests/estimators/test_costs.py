@@ -13,8 +13,9 @@ from tests.samples import sample_of
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.data.table import encode
 from omnitree.estimators.persistence import load, save
-from omnitree.pruning import Contest, CostComplexity
+from omnitree.pruning import CostComplexity
 from omnitree.pruning.base import errors_as_leaves, training_errors
+from omnitree.refinement import Contest
 from omnitree.tree.tree import Tree
 
 COSTS = np.array([[0.0, 1.0, 2.0], [9.0, 0.0, 1.0], [1.0, 30.0, 0.0]])
@@ -44,9 +45,14 @@ def test_answers_cost_least_and_probabilities_stay(smoothing):
 def test_equal_costs_change_nothing():
     X, y = noisy_iris()
     costs = 1 - np.eye(3)
-    for pruning in (None, "cost_complexity", "reduced_error", Contest(folds=3)):
-        plain = TreeClassifier(pruning=pruning, random_state=0).fit(X, y)
-        clf = TreeClassifier(pruning=pruning, random_state=0, cost_matrix=costs)
+    for parts in (
+        {},
+        {"pruning": "cost_complexity"},
+        {"pruning": "reduced_error"},
+        {"refinement": Contest(folds=3)},
+    ):
+        plain = TreeClassifier(**parts, random_state=0).fit(X, y)
+        clf = TreeClassifier(**parts, random_state=0, cost_matrix=costs)
         same = clf.fit(X, y).tree_.to_dict()
         assert same.pop("costs") == costs.tolist()
         for node, other in zip(

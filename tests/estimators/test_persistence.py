@@ -20,6 +20,7 @@ from omnitree import (
 )
 from omnitree.learners import Univariate
 from omnitree.pruning import PRUNINGS, CostComplexity
+from omnitree.refinement import REFINEMENTS
 
 X = np.arange(8.0)[:, None]
 Y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
@@ -117,6 +118,14 @@ def test_parts_with_options(name, path):
     clf = TreeClassifier(pruning=None).fit(X, Y).set_params(pruning=PRUNINGS[name]())
     save(clf, path)
     assert load(path).pruning == PRUNINGS[name]()
+
+
+@pytest.mark.parametrize("name", list(REFINEMENTS))
+def test_refinements_are_saved(name, path):
+    part = REFINEMENTS[name]()
+    clf = TreeClassifier().fit(X, Y).set_params(refinement=part)
+    save(clf, path)
+    assert load(path).refinement == part
 
 
 def test_nested_parts_with_changed_options(path):

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tests.samples import sample_of
 
 from omnitree import TreeClassifier, load, presets, save
 from omnitree.learners import KWay
 from omnitree.parts.discriminants import QDA
-from omnitree.pruning import UnassignedTies
-from omnitree.pruning.ties import break_ties
+from omnitree.pruning import Evidence
+from omnitree.refinement import UnassignedTies
 
 STUMP = {"max_depth": 1, "pruning": None}
 
@@ -132,7 +133,7 @@ def test_ties_go_to_classes_without_a_leaf(tmp_path):
     X, y = tied()
     plain = TreeClassifier(max_depth=2).fit(X, y)
     assert set(plain.predict(X)) == {"a"}
-    clf = TreeClassifier(max_depth=2, pruning=UnassignedTies()).fit(X, y)
+    clf = TreeClassifier(max_depth=2, refinement=UnassignedTies()).fit(X, y)
     assert clf.predict([[0.0], [1.0], [2.0]]).tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(clf.tree_.value, plain.tree_.value, rtol=1e-8)
     save(clf, tmp_path / "model.json")
@@ -145,17 +146,16 @@ def test_ties_go_to_classes_without_a_leaf(tmp_path):
 def test_ties_where_every_class_has_a_leaf():
     X = np.repeat([[0.0], [1.0], [2.0]], [4, 4, 4], axis=0)
     y = np.array(list("aaaabbbbaabb"))
-    clf = TreeClassifier(max_depth=2, pruning=UnassignedTies()).fit(X, y)
+    clf = TreeClassifier(max_depth=2, refinement=UnassignedTies()).fit(X, y)
     assert clf.predict([[2.0]]).tolist() == ["a"]
 
 
 def test_ties_are_broken_after_pruning():
     X, y = load_iris(return_X_y=True)
     whole = presets.make("cruise", random_state=0).fit(X, y)
-    inner = presets.make("cruise", random_state=0).pruning.method
-    plain = presets.make("cruise", random_state=0, pruning=inner).fit(X, y)
+    plain = presets.make("cruise", random_state=0, refinement=None).fit(X, y)
     assert whole.tree_.n_nodes == plain.tree_.n_nodes
-    again = break_ties(whole.tree_)
+    again = UnassignedTies().refine(whole.tree_, Evidence(sample_of(X, y)))
     np.testing.assert_array_equal(again.labels, whole.tree_.labels)
 
 

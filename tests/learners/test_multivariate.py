@@ -18,7 +18,6 @@ from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases
 from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.feature_selection import SELECTIONS
 from omnitree.parts.merit import Gini
-from omnitree.pruning import PRUNINGS
 
 STUMP = {"max_depth": 1, "pruning": None, "random_state": 0}
 
@@ -261,4 +260,3 @@ def test_unknown_parts():
         presets.make("bu95", selection="sbf").fit(X, y)
     with pytest.raises(ValueError, match="unknown pruning 'multi'"):
         presets.make("bu95", pruning="multi").fit(X, y)
-    assert "multivariate" in PRUNINGS

@@ -16,7 +16,8 @@ from omnitree.growing.node import Node, Rules
 from omnitree.learners import Multivariate, Omnivariate, Univariate
 from omnitree.learners.regression import RegressionUnivariate
 from omnitree.parts.merit import Gini
-from omnitree.pruning import Contest, CostComplexity, ErrorBased
+from omnitree.pruning import CostComplexity, ErrorBased
+from omnitree.refinement import Contest
 from omnitree.tree.tree import LEAF
 
 FREE = (-np.inf, np.inf)
@@ -283,10 +284,10 @@ def test_rules_survive_cloning_and_saving(tmp_path):
             "may break monotone",
         ),
         (
-            TreeClassifier(Univariate(interactions=[[0]]), pruning=Contest()),
+            TreeClassifier(Univariate(interactions=[[0]]), refinement=Contest()),
             "may break interactions",
         ),
-        (TreeClassifier(feature_costs=[1, 1, 1], pruning=Contest()), "rivals"),
+        (TreeClassifier(feature_costs=[1, 1, 1], refinement=Contest()), "rivals"),
         (
             TreeClassifier(Univariate(choice="random"), feature_costs=[1, 1, 1]),
             "choice='random'",

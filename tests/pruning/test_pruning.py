@@ -62,9 +62,7 @@ def test_whole_weights_are_repeated_rows(name, rng):
 
 def test_which_prunings_hold_rows_out():
     assert {name for name in ALL if PRUNINGS[name]().resamples} == {
-        "contest",
         "cost_complexity",
-        "multivariate",
         "reduced_error",
     }
     assert not CostComplexity(alpha=0.1).resamples
@@ -72,7 +70,7 @@ def test_which_prunings_hold_rows_out():
     assert CostComplexity(folds=0, share=0.3).resamples
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "contest"])
+@pytest.mark.parametrize("name", ALL)
 def test_prune_a_fitted_tree(name, rng):
     sample = random_sample(rng, n=120, d=4, k=3, symbols=0.3, gaps=0.1)
     frame = sample.frame

@@ -6,25 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.samples import sample_of as rows_of
+from tests.samples import sample_of
 from tests.tables import random_sample, random_weight
 from tests.trees import SCHEMA, random_model, random_rows, random_test, random_tree
 
-from omnitree import TreeClassifier
+from omnitree import TreeClassifier, TreeRegressor
 from omnitree.data.table import Table
+from omnitree.growing.criterion import CRITERIA
 from omnitree.growing.missing import MISSING
 from omnitree.growing.sample import Sample
+from omnitree.growing.target import NumericTarget
 from omnitree.tree.rebuilding import branch_rows
 from omnitree.tree.routing import LEAF
-from omnitree.tree.splits import KINDS
+from omnitree.tree.splits import KINDS, AxisSplit
 from omnitree.tree.tree import Tree
 
 
-def sample_of(rng, n=60, k=3, gaps=0.3):
+def rows_of(rng, n=60, k=3, gaps=0.3):
     """Rows for the random trees, many with missing values."""
     values = random_rows(rng, n, gaps=gaps)
     y = rng.integers(k, size=n).astype(np.int32)
-    return rows_of(Table(values, SCHEMA), y, random_weight(rng, n), k)
+    return sample_of(Table(values, SCHEMA), y, random_weight(rng, n), k)
 
 
 def naive_counts(tree: Tree, rows: Sample) -> np.ndarray:
@@ -55,18 +57,18 @@ def naive_counts(tree: Tree, rows: Sample) -> np.ndarray:
     return value
 
 
-def assert_counts_add_up(tree: Tree) -> None:
+def assert_counts_add_up(tree: Tree, atol: float = 1e-9) -> None:
     """The branches of every test have the rows of its node between them."""
     for node in np.flatnonzero(tree.kind != LEAF):
         first = tree.first_child[node]
         below = tree.value[first : first + tree.n_children[node]]
-        np.testing.assert_allclose(below.sum(axis=0), tree.value[node], atol=1e-9)
+        np.testing.assert_allclose(below.sum(axis=0), tree.value[node], atol=atol)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_counts_are_those_of_one_row_at_a_time(seed):
     rng = np.random.default_rng(seed)
-    rows = sample_of(rng, gaps=[0.0, 0.3, 0.9][seed % 3])
+    rows = rows_of(rng, gaps=[0.0, 0.3, 0.9][seed % 3])
     tree = random_tree(rng, KINDS[1:]).with_counts(rows)
     np.testing.assert_allclose(tree.value, naive_counts(tree, rows), atol=1e-9)
     assert_counts_add_up(tree)
@@ -76,11 +78,32 @@ def test_counts_are_those_of_one_row_at_a_time(seed):
 
 
 @pytest.mark.parametrize("missing", list(MISSING))
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_a_tree_for_numbers_learns_them_again(criterion, missing, rng):
+    """Weights, constants and losses are those it was grown with."""
+    sample = random_sample(rng, n=80, d=3, gaps=0.2)
+    y = np.nan_to_num(sample.values).sum(axis=1) + rng.normal(size=80)
+    reg = TreeRegressor(criterion=criterion, missing=missing, max_depth=4)
+    tree = reg.fit(sample.frame, y).tree_
+    rows = Sample(
+        sample.table, NumericTarget(y, CRITERIA[criterion]()), np.ones(len(y))
+    )
+    again = tree.with_counts(rows)
+    for name in ("value", "constant", "loss"):
+        expected = getattr(tree, name)
+        np.testing.assert_allclose(getattr(again, name), expected, atol=1e-9)
+    split = AxisSplit(int(np.flatnonzero(sample.table.schema.n_categories == 0)[0]), 0)
+    new = tree.with_splits({0: split}, rows)
+    assert new.n_leaves == 2 and new.constant[0] == tree.constant[0]
+    assert new.value[1:].sum() == len(y)
+
+
+@pytest.mark.parametrize("missing", list(MISSING))
 @pytest.mark.parametrize("learner", ["univariate", "linear"])
 def test_a_tree_keeps_the_counts_it_was_grown_with(learner, missing, rng):
     for symbols in (0.0, 0.5):
         sample = random_sample(rng, n=80, d=4, gaps=0.2, symbols=symbols)
-        rows = rows_of(sample.table, sample.y, sample.weight)
+        rows = sample_of(sample.table, sample.y, sample.weight)
         clf = TreeClassifier(learner, missing=missing, random_state=0)
         tree = clf.fit(sample.frame, sample.y, sample_weight=sample.weight).tree_
         if missing == "filled" and learner == "linear":
@@ -93,7 +116,7 @@ def test_a_tree_keeps_the_counts_it_was_grown_with(learner, missing, rng):
 @pytest.mark.parametrize("seed", range(40))
 def test_other_tests_in_some_nodes(seed):
     rng = np.random.default_rng(seed)
-    rows = sample_of(rng, gaps=[0.0, 0.3][seed % 2])
+    rows = rows_of(rng, gaps=[0.0, 0.3][seed % 2])
     tree = random_tree(rng, KINDS[1:]).replace(costs=1 - np.eye(3), shrinkage=2.0)
     nodes = rng.choice(tree.n_nodes, min(3, tree.n_nodes), replace=False).tolist()
     kinds = rng.choice(KINDS[1:], len(nodes))
@@ -136,7 +159,7 @@ def test_other_tests_in_some_nodes(seed):
 def test_no_other_test_is_the_same_tree():
     for seed in range(10):
         own = np.random.default_rng(seed)
-        rows = sample_of(own)
+        rows = rows_of(own)
         tree = random_tree(own, KINDS[1:])
         tree = tree.collapse(np.zeros(tree.n_nodes, bool)).with_counts(rows)
         again = tree.with_splits({}, rows)
@@ -156,7 +179,7 @@ def test_rows_that_no_branch_knows_are_divided_equally():
 @pytest.mark.parametrize("models", [False, True])
 def test_an_answer_routes_rows_once(models, monkeypatch):
     rng = np.random.default_rng(3)
-    rows = sample_of(rng, gaps=0.5)
+    rows = rows_of(rng, gaps=0.5)
     tree = random_tree(rng, KINDS[1:], models=0.5 * models).with_counts(rows)
     assert (tree.place(rows.table) < 0).any()
     calls = []

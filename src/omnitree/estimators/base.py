@@ -160,9 +160,8 @@ class BaseTree(Showing, BaseEstimator):
 
     def _scaled(self, parts: Parts, sample: Sample, held_out: Sample | None) -> Sample:
         """Rows with a weight, in the scale that the parts count in."""
-        pruning = parts.pruning
-        if held_out is not None and pruning is not None and pruning.takes_rows:
-            parts = replace(parts, pruning=None)  # it holds no rows out
+        if held_out is not None:
+            parts = parts.with_prune_set()
         if parts.resamples and sample.groups is None:
             warn_of_copies(sample.table, sample.y)
         weight = scaled(sample.weight, always=parts.resamples)
@@ -175,7 +174,10 @@ class BaseTree(Showing, BaseEstimator):
         """The tree of some rows, all of positive weight."""
         tree, evidence = self._grow(parts, sample, held_out, self._seed())
         if parts.pruning is not None:
-            tree = parts.pruning.prune(tree, evidence).replace(costs=tree.costs)
+            tree = parts.pruning.prune(tree, evidence)
+        if parts.refinement is not None:
+            # While it compares trees, a refinement may leave costs out of account.
+            tree = parts.refinement.refine(tree, evidence).replace(costs=tree.costs)
         return measured(tree, evidence.train)
 
     def _seed(self) -> int:
@@ -186,9 +188,8 @@ class BaseTree(Showing, BaseEstimator):
     ) -> tuple[Tree, Evidence]:
         """The tree of some rows as grown, and what its pruning may look at."""
         growth = self._growth(parts, sample, seed)
-        pruning = parts.pruning
-        if held_out is None and pruning is not None and pruning.needs_share:
-            sample, held_out = hold_out(sample, pruning.needs_share, seed)
+        if held_out is None and parts.needs_share:
+            sample, held_out = hold_out(sample, parts.needs_share, seed)
         growth = growth.settled(sample)
         tree = growth.grow(sample, self.verbose)
         return tree, Evidence(sample, held_out, growth, seed, self.n_jobs)
@@ -212,7 +213,7 @@ class BaseTree(Showing, BaseEstimator):
             parts.feature_costs(self.feature_costs, schema, self._learners),
             parts.constraints(schema, n_classes, smoothing),
         )
-        parts.check_pruning(parts.pruning, self.feature_costs is not None)
+        parts.check_changes(self.feature_costs is not None)
         return Growth(parts.learner, rules, self._priors(sample.target.costs))
 
     def _priors(self, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -29,7 +29,8 @@ from omnitree.estimators.scores import class_scores, has_scores
 from omnitree.growing.sample import Sample
 from omnitree.growing.target import ClassTarget, Target
 from omnitree.learners import Univariate
-from omnitree.pruning import PRUNINGS, Contest, Evidence, Pruning
+from omnitree.pruning import PRUNINGS, Evidence, Pruning
+from omnitree.refinement import Contest
 from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -124,13 +125,12 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         check_is_fitted(self)
         method = PRUNINGS.resolve(pruning)
         parts = self._resolved_parts()
-        parts.check_pruning(method, self.feature_costs is not None)
+        parts.check_change(method, self.feature_costs is not None)
         codes = np.empty(0, dtype=np.int32)
         known = ClassTarget(codes, self.classes_, self.tree_.costs)
         by_class = np.ones(known.n_classes)
         rows = self._other_rows((X, y), self.tree_.schema, known, by_class)
         pruned = method.prune(self.tree_, Evidence(rows, rows))
-        pruned = pruned.replace(costs=self.tree_.costs)
         if not method.only_cuts:
             pruned = measured(pruned, rows)  # tests or counts are new
         self._set_fitted(pruned, self.classes_)
@@ -289,6 +289,9 @@ class TreeClassifier(_BaseTreeClassifier):
         Decides when a node becomes a leaf.
     pruning : str, Pruning or None, default=None
         Method of pruning the grown tree; None does not prune.
+    refinement : str, Refinement or None, default=None
+        Method of changing the pruned tree, such as a "contest" between its subtrees and
+        tests over many features; None leaves it as it is.
     missing : str or MissingPolicy, default="mean"
         What to do with missing values: "mean", "filled", "fractional" or "surrogate".
     leaves : str or Leaves, default="majority"
@@ -346,6 +349,7 @@ class TreeClassifier(_BaseTreeClassifier):
         learner="univariate",
         stopping="pure",
         pruning=None,
+        refinement=None,
         missing="mean",
         leaves="majority",
         smoothing=None,
@@ -363,6 +367,7 @@ class TreeClassifier(_BaseTreeClassifier):
         self.learner = learner
         self.stopping = stopping
         self.pruning = pruning
+        self.refinement = refinement
         self.missing = missing
         self.leaves = leaves
         self.smoothing = smoothing
@@ -379,7 +384,12 @@ class TreeClassifier(_BaseTreeClassifier):
 
     def _parts(self):
         return Parts(
-            self.learner, self.stopping, self.pruning, self.missing, self.leaves
+            self.learner,
+            self.stopping,
+            self.pruning,
+            self.missing,
+            self.leaves,
+            self.refinement,
         )
 
 
@@ -462,4 +472,4 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         contest = Contest(optimise=self.optimise, smooth=self.monotone is None)
         if not free:
             contest.set_params(rivals=())
-        return Parts(learner, "pure", contest, "surrogate")
+        return Parts(learner, missing="surrogate", refinement=contest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from omnitree.growing.part import Registry, unknown
 from omnitree.growing.stopping import STOPPING
 from omnitree.parts.leaves import LEAVES
 from omnitree.pruning import PRUNINGS, Pruning
+from omnitree.refinement import REFINEMENTS, Refinement
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Parts:
     pruning: Any = None
     missing: Any = "mean"
     leaves: Any = "majority"
+    refinement: Any = None
 
     def resolved(self, task: str, learners: Registry) -> Parts:
         """All as objects that serve a task; errors name what would do."""
@@ -36,19 +38,27 @@ class Parts:
                 f"{type(leaves).__name__} are for {leaves.task}; for {task} there are: "
                 f"{', '.join(able)}"
             )
-        pruning = None if self.pruning is None else PRUNINGS.resolve(self.pruning)
-        if task == "regression" and pruning is not None and not pruning.regresses:
-            able = [name for name, cls in PRUNINGS.items() if cls.regresses]
-            raise ValueError(
-                f"{type(pruning).__name__} prunes trees for classes; these prune trees "
-                f"for numbers: {', '.join(able)}"
-            )
+        changing = []
+        for registry, given in (
+            (PRUNINGS, self.pruning),
+            (REFINEMENTS, self.refinement),
+        ):
+            part = None if given is None else registry.resolve(given)
+            if task == "regression" and part is not None and not part.regresses:
+                able = [name for name, cls in registry.items() if cls.regresses]
+                raise ValueError(
+                    f"{type(part).__name__} is for trees of classes; for trees of numbers "
+                    f"there are these {registry.kind}s: {', '.join(able) or 'none'}"
+                )
+            changing.append(part)
+        pruning, refinement = changing
         return Parts(
             learners.resolve(self.learner),
             STOPPING.resolve(self.stopping),
             pruning,
             MISSING.resolve(self.missing),
             leaves,
+            refinement,
         )
 
     @property
@@ -57,24 +67,46 @@ class Parts:
         every = (getattr(self, field.name) for field in fields(self))
         return any(part is not None and part.resamples for part in every)
 
-    def check_pruning(self, pruning: Pruning | None, has_costs: bool) -> None:
-        """Refuse a pruning that would undo what was asked of the tests."""
-        if pruning is None:
-            return
+    @property
+    def needs_share(self) -> float:
+        """Share of the training rows to hold out for pruning and refinement."""
+        shares = [0.0 if p is None else p.needs_share for p in self._changing]
+        return shares[0] or shares[1]
+
+    def with_prune_set(self) -> Parts:
+        """Without the parts that hold no rows out once there is a prune set."""
+        pruning, refinement = (
+            None if part is None or part.takes_rows else part for part in self._changing
+        )
+        return replace(self, pruning=pruning, refinement=refinement)
+
+    @property
+    def _changing(self) -> tuple[Pruning | None, Refinement | None]:
+        """What changes the tree after it was grown."""
+        return self.pruning, self.refinement
+
+    def check_changes(self, has_costs: bool) -> None:
+        """Refuse a pruning or refinement that undoes what was asked of the tests."""
+        for part in self._changing:
+            if part is not None:
+                self.check_change(part, has_costs)
+
+    def check_change(self, part: Pruning | Refinement, has_costs: bool) -> None:
+        """Refuse a part that would undo what was asked of the tests."""
         rules = [
             name
             for name in ("monotone", "interactions")
             if getattr(self.learner, name, None) is not None
         ]
-        if rules and not pruning.only_cuts:
+        if rules and not part.only_cuts:
             raise ValueError(
-                f"{type(pruning).__name__} does more than cut subtrees off (new tests, "
+                f"{type(part).__name__} does more than cut subtrees off (new tests, "
                 f"raised subtrees or other counts), which may break {rules[0]}; take "
                 "'cost_complexity' or 'reduced_error', or raising=False, or rivals=()"
             )
-        if has_costs and pruning.adds_features:
+        if has_costs and isinstance(part, Refinement) and part.adds_features:
             raise ValueError(
-                f"{type(pruning).__name__} puts tests over all features in place of "
+                f"{type(part).__name__} puts tests over all features in place of "
                 "subtrees and does not look at feature_costs; give it rivals=()"
             )
 

@@ -24,6 +24,7 @@ from omnitree.parts.leaves import LEAVES
 from omnitree.parts.merit import MERITS
 from omnitree.parts.threshold import THRESHOLDS
 from omnitree.pruning import PRUNINGS
+from omnitree.refinement import REFINEMENTS
 
 REGISTRIES: dict[str, Registry] = {
     r.kind: r
@@ -42,6 +43,7 @@ REGISTRIES: dict[str, Registry] = {
         MERITS,
         MISSING,
         PRUNINGS,
+        REFINEMENTS,
         STOPPING,
     )
 }

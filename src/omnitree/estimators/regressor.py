@@ -29,7 +29,6 @@ from omnitree.learners.regression import (
     RegressionUnivariate,
 )
 from omnitree.parts.leaves import ConstantLeaves, RidgeLeaves
-from omnitree.parts.leaves.ridge import recounted
 from omnitree.pruning import CostComplexity
 
 if TYPE_CHECKING:
@@ -130,6 +129,9 @@ class TreeRegressor(BaseTreeRegressor):
         The search for tests takes the kind of leaves into account.
     pruning : str, Pruning or None, default=None
         Method of pruning the grown tree; None does not prune.
+    refinement : str, Refinement or None, default=None
+        Method of changing the pruned tree. So far, all in `omnitree.refinement` are for
+        classification.
     missing : str or MissingPolicy, default="mean"
         What to do with missing values: "mean", "filled", "fractional" or "surrogate".
     max_depth, max_leaves : int, optional
@@ -167,6 +169,7 @@ class TreeRegressor(BaseTreeRegressor):
         stopping="pure",
         leaves="constant",
         pruning=None,
+        refinement=None,
         missing="mean",
         max_depth=None,
         max_leaves=None,
@@ -180,6 +183,7 @@ class TreeRegressor(BaseTreeRegressor):
         self.stopping = stopping
         self.leaves = leaves
         self.pruning = pruning
+        self.refinement = refinement
         self.missing = missing
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -190,7 +194,12 @@ class TreeRegressor(BaseTreeRegressor):
 
     def _parts(self):
         return Parts(
-            self.learner, self.stopping, self.pruning, self.missing, self.leaves
+            self.learner,
+            self.stopping,
+            self.pruning,
+            self.missing,
+            self.leaves,
+            self.refinement,
         )
 
 
@@ -282,7 +291,8 @@ class OmniTreeRegressor(BaseTreeRegressor):
         _, tree, leaves = found[self.kind_]
         if some is not sample:
             rules = Rules(Surrogate(), seed=seed)
-            tree = leaves.fit(recounted(tree, sample), sample, rules)
+            tree = tree.replace(models=None).with_counts(sample)
+            tree = leaves.fit(tree, sample, rules)
         return measured(tree, sample)
 
 

@@ -27,6 +27,7 @@ from omnitree.learners import Univariate
 from omnitree.parts.merit import MERITS, Gain
 from omnitree.pruning import PRUNINGS, Significance
 from omnitree.pruning.significance import chi_square_probability
+from omnitree.refinement import REFINEMENTS
 from omnitree.tree.splits import AxisSplit
 
 
@@ -70,8 +71,11 @@ def leave_one_out(
     """The path of every row through the tree of all others, pruned."""
     parts = estimator._resolved_parts()
     learner, pruning = parts.learner, parts.pruning
-    if not (pruning is None or isinstance(pruning, Significance)):
-        name = next(n for n, part in PRUNINGS.items() if type(pruning) is part)
+    for whole in (pruning, parts.refinement):
+        if whole is None or isinstance(whole, Significance):
+            continue
+        known = {**PRUNINGS, **REFINEMENTS}
+        name = next(n for n, part in known.items() if type(whole) is part)
         raise ValueError(
             f"a path cannot be pruned by {name!r}, which needs the whole tree: the "
             "protocol loo-path takes presets with the pruning 'significance' or none"

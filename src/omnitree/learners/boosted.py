@@ -2,7 +2,7 @@
 
 Each step adds, for each class, one regression on one column (`leaves/boosting.py`), so a
 test of few steps has few columns, even of all squares and products of many. The number of
-steps is the one with fewest errors on held-out rows. A rival in the pruning `contest`.
+steps is the one with fewest errors on held-out rows. A rival in the refinement `contest`.
 """
 
 from __future__ import annotations

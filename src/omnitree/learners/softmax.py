@@ -2,7 +2,7 @@
 
 The columns are taken as they are or with all their squares and products; the penalty is the
 one with the best cross-validated likelihood. Of two classes this is one linear (quadratic)
-test, of more a machine. A rival in the pruning `contest`.
+test, of more a machine. A rival in the refinement `contest`.
 """
 
 from __future__ import annotations

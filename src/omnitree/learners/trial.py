@@ -3,11 +3,11 @@
 `TrialLearner` is what such learners (softmax, boosted) share.
 
 `Trial` keeps the scores of the classes for each row while it was held out, by which the
-pruning `contest` compares such tests with subtrees and with each other. Its functions, one
-for each class, become a test with a branch for each class; of two classes this is one linear
-or quadratic test, of more a machine. They also become the model by which the leaves below
-answer: probabilities are the softmax of the scores times a scale, which is calibrated on the
-held-out rows.
+refinement `contest` compares such tests with subtrees and with each other. Its functions,
+one for each class, become a test with a branch for each class; of two classes this is one
+linear or quadratic test, of more a machine. They also become the model by which the leaves
+below answer: probabilities are the softmax of the scores times a scale, which is calibrated
+on the held-out rows.
 """
 
 from __future__ import annotations
@@ -135,6 +135,7 @@ class Trial:
         """A test with fewer weights that is not worse by so many standard errors."""
         return None
 
+    @cached_property
     def replacement(self) -> Replacement:
         """The test and the model of its leaves, fitted to all rows."""
         weights, bias = self.functions()
@@ -233,7 +234,7 @@ class TrialLearner(SplitLearner):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The test for one node."""
         trial = self.trial(node)
-        return None if trial is None else trial.replacement().split
+        return None if trial is None else trial.replacement.split
 
     def check_expansion(self) -> None:
         """Refuse an expansion that does not exist."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Multivariate, Univariate
-from omnitree.pruning import MultivariatePruning, ReducedError
+from omnitree.pruning import ReducedError
+from omnitree.refinement import FeatureElimination
 
 
 def _uni(merit: str, changes: dict[str, Any]) -> TreeClassifier:
@@ -55,7 +56,8 @@ def bu95(
     Threshold: learned with the weights. Columns are standardised at each node. Missing
     values: the node's mean. Pruning: reduced error; the paper's own prune set is a quarter
     of the data against half for growing, so a third of the training rows is held out unless
-    a prune set is given to fit. ``pruning="multivariate"`` prunes the tests too.
+    a prune set is given to fit. ``pruning="multivariate"`` prunes the tests too
+    (`FeatureElimination`).
 
     The defaults are those that the paper's conclusions favour. It uses RLS for two classes
     and "thermal" for more; here RLS meets more classes by the exchange method, which groups
@@ -64,11 +66,12 @@ def bu95(
     ``selection="mixed_sbe"``, which it only suggests, ``coefficients="fisher"`` and the
     other coefficient learners, and costs of features.
     """
-    prunings = {
-        "reduced_error": ReducedError(share=1 / 3),
-        "multivariate": MultivariatePruning(share=1 / 3, coefficients=coefficients),
+    parts: dict[str, Any] = {
+        "learner": Multivariate(coefficients, selection, merit, univariate),
+        "pruning": pruning,
     }
-    if isinstance(pruning, str):
-        pruning = prunings.get(pruning, pruning)
-    learner = Multivariate(coefficients, selection, merit, univariate)
-    return TreeClassifier(**({"learner": learner, "pruning": pruning} | changes))
+    if isinstance(pruning, str) and pruning in ("reduced_error", "multivariate"):
+        parts["pruning"] = ReducedError(share=1 / 3)
+        if pruning == "multivariate":
+            parts["refinement"] = FeatureElimination(coefficients=coefficients)
+    return TreeClassifier(**(parts | changes))

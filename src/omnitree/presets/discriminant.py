@@ -8,7 +8,8 @@ from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Adaptive, KWay
 from omnitree.parts.direction import Fisher
 from omnitree.parts.discriminants import LDA
-from omnitree.pruning import CostComplexity, ReducedError, UnassignedTies
+from omnitree.pruning import CostComplexity, ReducedError
+from omnitree.refinement import UnassignedTies
 
 
 def friedman(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
@@ -82,6 +83,7 @@ def cruise(
     """
     parts = {
         "learner": KWay(LDA(epsilon=epsilon), node=node, distinct=True),
-        "pruning": UnassignedTies(CostComplexity(folds=10, se=se)),
+        "pruning": CostComplexity(folds=10, se=se),
+        "refinement": UnassignedTies(),
     }
     return TreeClassifier(**(parts | changes))

@@ -10,7 +10,8 @@ from omnitree.learners import Analytic, Linear, Omnivariate, Univariate
 from omnitree.parts.choice import AIC, BIC, CHOICES, CombinedF, CombinedT, FiveByTwoT
 from omnitree.parts.direction import Fisher
 from omnitree.presets.ldt import post_pruned
-from omnitree.pruning import Contest, Criterion, ReducedError
+from omnitree.pruning import Criterion, ReducedError
+from omnitree.refinement import Contest
 
 
 def uni(**changes: Any) -> TreeClassifier:
@@ -161,22 +162,22 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     penalised multinomial logistic regression. Branching: binary, K-way in the latter.
     Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories:
     two subsets in univariate tests, +1/-1 columns in the others. Missing values:
-    surrogates, or the node's means. Pruning: by cross-validation; then a single test over
-    many features replaces every subtree with a higher held-out error, or with the same
-    error and a higher log loss (`Contest`). A test with more parameters than the subtree
-    must be better by a standard error and make no more errors. Such tests are made sparse:
-    the smallest weights are removed as long as the held-out error does not rise, down to
-    ten per sum. Nobody can read a quadratic form with more than 500 terms, so larger ones
-    are only tried in sparse form. A tree that is not clearly better than a single leaf
-    becomes one. Leaves: below a test over many features, its softmax, calibrated on
-    held-out rows; else class shares, shrunk towards those of the parent. `optimise` is as
-    for `OmniTreeClassifier`. Margins, penalties and size limits were chosen on other random
-    halves of the data sets than those of the comparison in `benchmarks/results/omni.md`,
-    and on noise.
+    surrogates, or the node's means. Refinement: pruned by cross-validation; then a single
+    test over many features replaces every subtree with a higher held-out error, or with the
+    same error and a higher log loss (`Contest`). A test with more parameters than the
+    subtree must be better by a standard error and make no more errors. Such tests are made
+    sparse: the smallest weights are removed as long as the held-out error does not rise,
+    down to ten per sum. Nobody can read a quadratic form with more than 500 terms, so
+    larger ones are only tried in sparse form. A tree that is not clearly better than a
+    single leaf becomes one. Leaves: below a test over many features, its softmax,
+    calibrated on held-out rows; else class shares, shrunk towards those of the parent.
+    `optimise` is as for `OmniTreeClassifier`; given a ``pruning``, there is no contest.
+    Margins, penalties and size limits were chosen on other random halves of the data sets
+    than those of the comparison in `benchmarks/results/omni.md`, and on noise.
     """
     parts: dict[str, Any] = {
         "learner": Univariate(),
-        "pruning": Contest(optimise=optimise),
+        "refinement": None if "pruning" in changes else Contest(optimise=optimise),
         "missing": "surrogate",
     }
     return TreeClassifier(**(parts | changes))

@@ -2,24 +2,20 @@
 
 from omnitree.growing.part import Registry
 from omnitree.pruning.base import Evidence, Pruning
-from omnitree.pruning.contest import Contest
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.criterion import Criterion
 from omnitree.pruning.error_based import ErrorBased
 from omnitree.pruning.functional import FunctionalPruning
 from omnitree.pruning.information import InformationPruning
-from omnitree.pruning.multivariate import MultivariatePruning
 from omnitree.pruning.pessimistic import Pessimistic
 from omnitree.pruning.reduced_error import ReducedError
 from omnitree.pruning.significance import Significance
-from omnitree.pruning.ties import UnassignedTies
 
 PRUNINGS = Registry(
     "pruning",
     Pruning,
     {
         "reduced_error": ReducedError,
-        "multivariate": MultivariatePruning,
         "pessimistic": Pessimistic,
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
@@ -27,24 +23,19 @@ PRUNINGS = Registry(
         "criterion": Criterion,
         "significance": Significance,
         "functional": FunctionalPruning,
-        "unassigned_ties": UnassignedTies,
-        "contest": Contest,
     },
 )
 
 __all__ = [
     "PRUNINGS",
-    "Contest",
     "CostComplexity",
     "Criterion",
     "ErrorBased",
     "Evidence",
     "FunctionalPruning",
     "InformationPruning",
-    "MultivariatePruning",
     "Pessimistic",
     "Pruning",
     "ReducedError",
     "Significance",
-    "UnassignedTies",
 ]

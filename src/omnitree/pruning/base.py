@@ -1,8 +1,9 @@
 """What a pruning method is: it looks at a tree and evidence, and says where to cut.
 
 `cut` returns one entry per node, as `Tree.collapse` reads it; no method changes a tree
-itself. Evidence is rows with labels: those the tree was grown on, those kept apart for
-pruning, and how the tree was grown, to grow others (for cross-validation).
+itself (what puts other tests into a tree is a refinement). Evidence is rows with labels:
+those the tree was grown on, those kept apart for pruning, and how the tree was grown, to
+grow others (for cross-validation).
 """
 
 from __future__ import annotations
@@ -59,11 +60,6 @@ class Pruning(Part):
     regresses = False  # whether it prunes trees for a numeric target, too
 
     @property
-    def adds_features(self) -> bool:
-        """Whether paths may get tests on further features."""
-        return False
-
-    @property
     def only_cuts(self) -> bool:
         """Whether what is left has the tests and the counts that it was grown with."""
         return True
@@ -87,8 +83,16 @@ class Pruning(Part):
         raise AssertionError(f"{type(self).__name__} cuts nothing")
 
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
-        """The pruned tree."""
-        return tree.collapse(self.cut(tree, evidence))
+        """The pruned tree.
+
+        A raised subtree gets rows that it did not have. So where a mask may raise some,
+        all rows are counted again.
+        """
+        cut = self.cut(tree, evidence)
+        pruned = tree.collapse(cut)
+        if self.only_cuts or cut.dtype == bool:
+            return pruned
+        return pruned.with_counts(evidence.train)
 
 
 def held_out_rows(evidence: Evidence, method: str) -> Sample:

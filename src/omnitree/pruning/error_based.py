@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree._core.univariate import estimate
-from omnitree.growing.missing import Fractional
-from omnitree.growing.node import Node, Rules, make_children
-from omnitree.growing.sample import Sample
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -15,7 +12,7 @@ from omnitree.pruning.base import (
     children,
     plain_errors,
 )
-from omnitree.tree.tree import LEAF, Tree
+from omnitree.tree.tree import Tree
 
 
 class ErrorBased(Pruning):
@@ -46,7 +43,7 @@ class ErrorBased(Pruning):
         rows = evidence.train
         if tree.models is not None:
             return self._weigh_models(tree, evidence)
-        return estimate.prune_error_based(
+        to = estimate.prune_error_based(
             tree.routing_arrays,
             rows.table.values,
             rows.y,
@@ -55,6 +52,7 @@ class ErrorBased(Pruning):
             self.confidence,
             self.raising,
         )
+        return to if self.raising else to < 0
 
     def _weigh_models(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Nodes whose models are estimated to err no more often than their subtrees."""
@@ -69,29 +67,3 @@ class ErrorBased(Pruning):
             cut[node] = as_leaf[node] <= below + 0.1
             errors[node] = as_leaf[node] if cut[node] else below
         return cut
-
-    def prune(self, tree: Tree, evidence: Evidence) -> Tree:
-        rows = evidence.train
-        pruned = super().prune(tree, evidence)
-        # A raised subtree has new rows; count them.
-        raised = self.raising and tree.models is None
-        return _count(pruned, rows) if raised else pruned
-
-
-def _count(tree: Tree, rows: Sample) -> Tree:
-    """The tree with the counts of `rows`, divided at a gap as these rows themselves are.
-
-    `Tree.recount` divides them as the tree's own counts say, which are those from before
-    the raising.
-    """
-    if not rows.table.has_gaps:
-        return tree.recount(rows.table, rows.y, rows.weight)
-    waiting = {0: Node.root(rows, Rules(Fractional()))}
-    value = np.zeros_like(tree.value)
-    for at in range(tree.n_nodes):  # parents come before children
-        node = waiting.pop(at)
-        value[at] = node.statistics
-        if tree.kind[at] != LEAF:
-            parts = make_children(node, tree.split(at))
-            waiting.update(enumerate(parts, start=int(tree.first_child[at])))
-    return tree.replace(value=value)

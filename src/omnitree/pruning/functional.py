@@ -32,15 +32,6 @@ class FunctionalPruning(Pruning):
         self.confidence = confidence
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
-        return self._weigh(tree, evidence)[0]
-
-    def prune(self, tree: Tree, evidence: Evidence) -> Tree:
-        cut, by_model = self._weigh(tree, evidence)
-        models = None if tree.models is None else tree.models.only(by_model)
-        return tree.replace(models=models).collapse(cut)
-
-    def _weigh(self, tree: Tree, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes to cut, and those of them that answer by their models."""
         if not 0 < self.confidence < 1:
             raise ValueError(f"confidence must lie in (0, 1), not {self.confidence}")
         n = tree.value.sum(axis=1)
@@ -50,13 +41,14 @@ class FunctionalPruning(Pruning):
             wrong = errors_as_leaves(tree, evidence.train)
             model = np.where(tree.models.there, self._estimates(n, wrong), np.inf)
         errors = np.where(tree.kind == LEAF, plain, 0.0)
-        cut, by_model = np.zeros((2, tree.n_nodes), dtype=bool)
+        # As `Tree.collapse` reads it: -1 answers by its model, -2 by its class shares.
+        cut = np.where(tree.kind == LEAF, -2, np.arange(tree.n_nodes))
         for node in bottom_up(tree):
             below = errors[children(tree, node)].sum()
             errors[node] = min(plain[node], model[node], below)
-            cut[node] = min(plain[node], model[node]) <= below + 1e-9
-            by_model[node] = cut[node] and model[node] < plain[node] - 1e-9
-        return cut, by_model
+            if min(plain[node], model[node]) <= below + 1e-9:
+                cut[node] = -1 if model[node] < plain[node] - 1e-9 else -2
+        return cut
 
     def _estimates(self, n: np.ndarray, wrong: np.ndarray) -> np.ndarray:
         pairs = zip(n.tolist(), wrong.tolist(), strict=True)

@@ -4,8 +4,8 @@ A row is held out once, whole, and counts with its weight. Two answers to the sa
 compared row by row; the standard error of the difference treats rows, or groups of rows
 where there are any, and not their weights as the unit of evidence, so it does not change
 when all weights are multiplied by a constant.
-Made by cross-validated trees (`pruning/sizing.py`) and by tests that might replace them
-(`learners/trial.py`); the pruning `contest` compares them.
+Made by cross-validated trees (`refinement/sizing.py`) and by tests that might replace them
+(`learners/trial.py`); the refinement `contest` compares them.
 """
 
 from __future__ import annotations
@@ -61,22 +61,23 @@ class HeldOut:
         )
         return cls(weight, errors, -np.log(np.maximum(own, LEAST)), groups)
 
-    def take(self, rows: NDArray) -> HeldOut:
-        """Some of the rows."""
+    def take(self, rows: NDArray, part: Floats | None = None) -> HeldOut:
+        """Some of the rows, whole or in part."""
         groups = None if self.groups is None else self.groups[rows]
-        return HeldOut(
-            self.weight[rows], self.errors[rows], self.log_loss[rows], groups
-        )
+        weight = self.weight[rows] if part is None else self.weight[rows] * part
+        return HeldOut(weight, self.errors[rows], self.log_loss[rows], groups)
 
-    def put(self, rows: NDArray, other: HeldOut) -> HeldOut:
+    def put(self, rows: NDArray, other: HeldOut, part: Floats) -> HeldOut:
         """The same with the losses of `rows` exchanged for others, where these are known.
 
-        What was held out in some folds only says nothing of the other rows.
+        Of a row that comes there in part, that part of its loss is exchanged. What was held
+        out in some folds only says nothing of the other rows.
         """
-        errors, log_loss = self.errors.copy(), self.log_loss.copy()
         known = other.weight > 0
-        errors[rows[known]] = other.errors[known]
-        log_loss[rows[known]] = other.log_loss[known]
+        rows, part = rows[known], part[known]
+        errors, log_loss = self.errors.copy(), self.log_loss.copy()
+        errors[rows] = (1 - part) * errors[rows] + part * other.errors[known]
+        log_loss[rows] = (1 - part) * log_loss[rows] + part * other.log_loss[known]
         return replace(self, errors=errors, log_loss=log_loss)
 
     @property

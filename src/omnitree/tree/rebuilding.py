@@ -1,7 +1,7 @@
 """Other tests in a fitted tree: new nodes, and every row counted again.
 
 `records_with` lays out the nodes of a tree in which some tests are exchanged.
-`learned_counts` sends the rows that a tree learns from down its branches. `branch_rows` is
+`learned` sends the rows that a tree learns from down its branches. `branch_rows` is
 the rule by which rows with missing values are divided while a tree learns: in proportion to
 the weight of the rows that the test can place. The grower uses it too, so a tree that was
 changed has the counts that growing it would have given.
@@ -10,7 +10,7 @@ changed has the counts that growing it would have given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class Sample(Protocol):
-    """Rows with classes and weights."""
+    """Rows with a target and weights (`omnitree.growing.sample`)."""
 
     @property
     def table(self) -> Table: ...
     @property
-    def y(self) -> NDArray: ...
+    def target(self) -> Any: ...
     @property
     def weight(self) -> NDArray[np.float64]: ...
 
@@ -68,23 +68,28 @@ def branch_rows(
     return parts, True
 
 
-def learned_counts(tree: Tree, sample: Sample) -> NDArray[np.float64]:
-    """Class counts of every node, of the rows that the tree learns from."""
-    table, y = sample.table, sample.y
+def learned(tree: Tree, sample: Sample) -> dict[str, Any]:
+    """What every node keeps of the rows that the tree learns from, by array of the tree.
+
+    Class counts; where numbers are predicted the weight, the constant and its loss.
+    """
+    table, target = sample.table, sample.target
     leaf = tree.place(table)
-    if leaf.min() >= 0:
-        return tree.counts_in(leaf, y, sample.weight)
-    value = np.zeros_like(tree.value)
-    waiting = {0: (np.arange(len(y)), sample.weight)}
+    if tree.classes and leaf.min() >= 0:
+        return {"value": tree.counts_in(leaf, target.y, sample.weight)}
+    records: list[NodeRecord] = []
+    waiting = {0: (np.arange(len(leaf)), sample.weight)}
     for node in range(tree.n_nodes):  # parents come before children
         rows, weight = waiting.pop(node)
-        value[node] = np.bincount(y[rows], weight, minlength=value.shape[1])
+        own = target.take(rows)
+        records.append(own.record(-1, weight, own.statistics(weight)))
         if tree.kind[node] != LEAF:
             parts, _ = branch_rows(tree.split(node), table, rows, weight)
             first = int(tree.first_child[node])
             for child, part in enumerate(parts, start=first):
                 waiting[child] = rows[part.at], part.weight
-    return value
+    names = ("value",) if tree.classes else ("value", "constant", "loss")
+    return {name: np.array([getattr(r, name) for r in records]) for name in names}
 
 
 def records_with(
@@ -94,11 +99,12 @@ def records_with(
 ) -> list[NodeRecord]:
     """Nodes of the tree with other tests, breadth first, as yet without counts."""
     nothing = np.zeros(tree.value.shape[1])
+    number = None if tree.classes else 0.0
     records: list[NodeRecord] = []
     # A node is an old one, or a new leaf with the model of the old node above it.
     queue: list[tuple[int, int, bool]] = [(0, -1, False)]
     for old, parent, is_new in queue:  # grows while it is read
-        record = NodeRecord(parent, nothing)
+        record = NodeRecord(parent, nothing, constant=number, loss=number)
         records.append(record)
         if is_new:
             record.model = models.get(old)

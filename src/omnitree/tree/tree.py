@@ -32,7 +32,7 @@ from omnitree.tree.expression import plain_rule
 from omnitree.tree.importance import Amounts, node_importances
 from omnitree.tree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.tree.plain import plain_tree
-from omnitree.tree.rebuilding import Sample, learned_counts, records_with
+from omnitree.tree.rebuilding import Sample, learned, records_with
 from omnitree.tree.records import (
     NodeRecord,
     check_records,
@@ -310,12 +310,14 @@ class Tree(Answers):
         return self.replace(value=self.class_counts(table, y, weight))
 
     def with_counts(self, sample: Sample) -> Tree:
-        """The same tests with the class counts of a sample to learn from.
+        """The same tests, learned from another sample.
+
+        All nodes get its class counts, or its weights, constants and losses.
 
         Unlike in `recount`, the sample itself says in which proportions its rows with
         missing values are divided, as when the tree was grown on it.
         """
-        return self.replace(value=learned_counts(self, sample))
+        return self.replace(**learned(self, sample))
 
     def with_splits(
         self,
@@ -332,8 +334,8 @@ class Tree(Answers):
         ----------
         splits : mapping of node to Split or None
             The new tests; None makes the node a leaf.
-        sample : the training rows
-            With attributes `table`, `y` (codes of classes) and `weight`.
+        sample : Sample
+            The training rows.
         models : mapping of node to LeafModel, optional
             What answers in the leaves that a node of `splits` gets, or in itself where it
             becomes a leaf.
@@ -357,8 +359,10 @@ class Tree(Answers):
         ----------
         cut : array of bool or int, one per node
             Where true (or -1), the node becomes a leaf. An int array can also name a
-            descendant that takes the node's place (C4.5's subtree raising); a node that
-            stays as it is has its own number. What lies below a cut does not matter.
+            descendant that takes the node's place (C4.5's subtree raising), or say by -2
+            that the node becomes, or stays, a leaf without its model; models then remain
+            only in leaves that are marked by -1. A node that stays as it is has its own
+            number. What lies below a cut does not matter.
 
         Returns
         -------
@@ -372,9 +376,12 @@ class Tree(Answers):
             )
         own = np.arange(self.n_nodes)
         to = np.where(cut, -1, own) if cut.dtype == bool else cut.astype(np.int64)
+        tree = self
+        if self.models is not None and (to == -2).any():
+            tree = self.replace(models=self.models.only(to == -1))
         # Of each new node the old one whose test and counts it has.
-        kept, parent, first = subtrees.kept(self.shape, to)
-        return self._take(kept, first < 0, first, parent)
+        kept, parent, first = subtrees.kept(self.shape, np.maximum(to, -1))
+        return tree._take(kept, first < 0, first, parent)
 
     def _take(
         self, kept: np.ndarray, leaf: np.ndarray, first: Any, parent: Any

@@ -5,7 +5,7 @@ fitted anew from where they were, and so on; each function has its own terms. Fo
 by side and choose for themselves what they drop, so what they say of held-out rows is
 honest. The fewest weights are taken that are not worse than all of them; at the end a number
 between these and the next is tried. Used by the learner `softmax` when its test has won in
-the pruning `contest`.
+the refinement `contest`.
 """
 
 from __future__ import annotations

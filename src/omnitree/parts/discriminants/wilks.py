@@ -4,7 +4,7 @@ Along the principal directions of the columns, each with variance 1 (`Whitened`)
 the product of 1 - e over the eigenvalues e of the scatter between classes; minus its
 logarithm, times n - 1 - (r + K) / 2, has nearly a chi-square distribution with r (K - 1)
 degrees of freedom if the means of all K classes are equal. Rows count alike, whatever their
-weight. Used by the pruning `contest`, as evidence for a tree on few rows.
+weight. Used by the refinement `contest`, as evidence for a tree on few rows.
 """
 
 from __future__ import annotations

@@ -38,21 +38,6 @@ class ConstantLeaves(Leaves):
         return tree
 
 
-def recounted(tree: Tree, sample: Sample) -> Tree:
-    """The same tests with the weights, constants and losses of other rows, no models."""
-    start, row, share = tree.passing(sample.table)
-    value = np.zeros((tree.n_nodes, 1))
-    constant, loss = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
-    for node in range(tree.n_nodes):
-        part = slice(start[node], start[node + 1])
-        weight = share[part] * sample.weight[row[part]]
-        target = sample.target.take(row[part])
-        record = target.record(-1, weight, target.statistics(weight))
-        value[node], constant[node] = record.value, record.constant
-        loss[node] = record.loss
-    return tree.replace(value=value, constant=constant, loss=loss, models=None)
-
-
 class RidgeLeaves(Leaves):
     """Leaves predict by a linear model with a ridge penalty where it beats a constant.
 

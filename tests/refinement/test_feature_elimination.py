@@ -1,4 +1,4 @@
-"""Multivariate tree pruning: fewer features where held-out rows are served no worse."""
+"""Fewer features in fitted tests, where held-out rows are served no worse."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from tests.tables import random_sample
 
 from omnitree import presets
-from omnitree.pruning import MultivariatePruning, ReducedError
+from omnitree.pruning import ReducedError
+from omnitree.refinement import FeatureElimination
 
 
 def noisy(rng, n):
@@ -28,13 +29,14 @@ def test_noise_is_dropped(coefficients, ties, rng):
     for seed in range(5):
         train, held_out = noisy(rng, 60), noisy(rng, 400)
         trees = {}
-        more = MultivariatePruning(coefficients=coefficients, ties=ties)
-        for name, pruning in (("plain", ReducedError()), ("more", more)):
+        more = FeatureElimination(coefficients=coefficients, ties=ties)
+        for name, refinement in (("plain", None), ("more", more)):
             clf = presets.make(
                 "bu95",
                 coefficients=coefficients,
                 selection="none",
-                pruning=pruning,
+                pruning=ReducedError(),
+                refinement=refinement,
                 random_state=seed,
             )
             trees[name] = clf.fit(*train, prune_set=held_out)
@@ -53,11 +55,12 @@ def test_only_tests_above_leaves_change(rng):
     rows = np.arange(300)
     half, other = rows[::2], rows[1::2]
     fitted = {}
-    for name, pruning in (
-        ("plain", ReducedError()),
-        ("more", MultivariatePruning(coefficients="rls", ties=True)),
+    for name, refinement in (
+        ("plain", None),
+        ("more", FeatureElimination(ties=True)),
     ):
-        clf = presets.make("bu95", selection="none", pruning=pruning, random_state=0)
+        clf = presets.make("bu95", selection="none", random_state=0)
+        clf.set_params(refinement=refinement)
         fitted[name] = clf.fit(
             X.iloc[half], y[half], prune_set=(X.iloc[other], y[other])
         )
@@ -81,6 +84,6 @@ def test_only_tests_above_leaves_change(rng):
 
 
 def test_needs_held_out_rows():
-    clf = presets.make("bu95", pruning=MultivariatePruning(share=0.0))
+    clf = presets.make("bu95", pruning=None, refinement=FeatureElimination(share=0.0))
     with pytest.raises(ValueError, match="needs rows that the tree was not grown on"):
         clf.fit([[1.0], [2.0], [3.0], [4.0]] * 5, [0, 0, 1, 1] * 5)

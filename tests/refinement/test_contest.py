@@ -7,9 +7,10 @@ import pytest
 from tests.samples import sample_of
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
-from omnitree.learners import Softmax
-from omnitree.pruning import Contest, CostComplexity
-from omnitree.pruning.contest import graft
+from omnitree.learners import Softmax, Univariate
+from omnitree.pruning import CostComplexity
+from omnitree.refinement import Contest
+from omnitree.resampling.held_out import HeldOut
 
 
 def slanted(n=400, seed=0):
@@ -27,9 +28,9 @@ def test_a_line_takes_the_place_of_a_staircase():
     clf = OmniTreeClassifier(random_state=0).fit(X, y)
     assert clf.tree_.n_leaves == 2 and clf.tree_.node_kinds()["linear"] == 1
     assert clf.score(X, y) > 0.97
-    said = clf.tree_.split(0).candidates
-    assert [c.chosen for c in said] == [False, True, False]
-    assert said[0].score > said[1].score
+    candidates = clf.tree_.split(0).candidates
+    assert [c.chosen for c in candidates] == [False, True, False]
+    assert candidates[0].score > candidates[1].score
     assert "linear softmax" in clf.describe()
 
 
@@ -45,7 +46,7 @@ def noisy(k=2, n=400, seed=0):
 def test_useless_weights_are_dropped(k):
     X, y = noisy(k)
     new, truth = noisy(k, 4000, seed=1)
-    full = presets.make("omni", random_state=0, pruning=Contest(sparse=None))
+    full = presets.make("omni", random_state=0, refinement=Contest(sparse=None))
     full.fit(X, y)
     clf = presets.make("omni", random_state=0).fit(X, y)
     split, lines = clf.tree_.split(0), 1 if k == 2 else k
@@ -67,7 +68,7 @@ def test_useless_weights_are_dropped(k):
 def test_sparse_is_checked_and_asked_for_in_time():
     X, y = noisy()
     with pytest.raises(ValueError, match="sparse"):
-        presets.make("omni", pruning=Contest(sparse=-1)).fit(X, y)
+        presets.make("omni", refinement=Contest(sparse=-1)).fit(X, y)
     late = presets.make("omni", random_state=0, max_seconds=0.0).fit(X, y)
     assert late.tree_.node_kinds()["linear"] == 0
 
@@ -84,7 +85,7 @@ def test_sparse_tests_under_weights_costs_and_order(expansion, k):
     again = rng.permutation(len(y))
     part = Contest((Softmax(expansion),), doubt=50.0, sparse=3.0)
     fits = [
-        TreeClassifier(pruning=part, random_state=0, cost_matrix=costs).fit(*rows)
+        TreeClassifier(refinement=part, random_state=0, cost_matrix=costs).fit(*rows)
         for rows, costs in (
             ((X, y, weight), None),
             ((X[again], y[again], 5.3 * weight[again]), None),
@@ -112,7 +113,7 @@ def test_where_errors_do_not_differ_log_loss_decides():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y = (X[:, 0] + 0.3 * X[:, 1] + 0.5 * rng.normal(size=300) > 0).astype(int)
-    clf = TreeClassifier(pruning=Contest((Softmax(),), doubt=50.0), random_state=0)
+    clf = TreeClassifier(refinement=Contest((Softmax(),), doubt=50.0), random_state=0)
     assert clf.fit(X, y).tree_.split(0).kind == "linear"
     # Two cuts of one column: errors are said not to differ, but log loss does.
     y = ((X[:, 0] > -0.7) & (X[:, 0] < 0.7)).astype(int)
@@ -186,7 +187,7 @@ def test_objectives_of_the_preset_and_bad_ones():
 
 def test_a_machine_below_a_cut():
     X, y = slanted(2000)
-    clf = TreeClassifier(pruning=Contest(rivals=(Softmax(),)), random_state=0)
+    clf = TreeClassifier(refinement=Contest(rivals=(Softmax(),)), random_state=0)
     clf.fit(X, y)
     assert clf.tree_.split(0).kind == "axis"
     assert clf.tree_.node_kinds()["linear"] >= 1
@@ -212,13 +213,6 @@ def test_counts_after_grafting_are_those_of_the_rows():
         )
 
 
-def test_graft_of_nothing_is_the_tree():
-    X, y = slanted()
-    tree = TreeClassifier(pruning=CostComplexity(), random_state=0).fit(X, y).tree_
-    again = graft(tree, {0: tree.split(0)}, sample_of(X, y))
-    assert again.to_dict() == tree.replace(deviation=None).to_dict()
-
-
 def test_a_leaf_gets_no_model_that_is_a_constant():
     """One odd row in a pure region: shrunken shares are too wide, a model adds nothing."""
     rng = np.random.default_rng(0)
@@ -241,15 +235,8 @@ def test_limits_are_kept():
 def test_large_nodes_are_sampled():
     X, y = slanted(3000)
     part = Contest(max_rows=200)
-    clf = TreeClassifier(pruning=part, random_state=0).fit(X, y)
+    clf = TreeClassifier(refinement=part, random_state=0).fit(X, y)
     assert clf.score(*slanted(3000, 1)) > 0.93
-
-
-def test_pruning_later_is_refused():
-    X, y = slanted()
-    clf = TreeClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="only works inside fit"):
-        clf.prune(Contest(), X, y)
 
 
 def test_same_seed_same_tree_for_any_jobs():
@@ -259,3 +246,99 @@ def test_same_seed_same_tree_for_any_jobs():
         for n in (None, 1, 2)
     ]
     assert trees[0] == trees[1] == trees[2]
+
+
+def test_rows_divided_by_missing_values_count_by_their_parts():
+    """The leaves of all tests have the rows of the root between them."""
+    X, y = slanted(1500)
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    part = Contest((Softmax(),), folds=3, doubt=50.0, min_rows=10)
+    clf = TreeClassifier(missing="fractional", refinement=part, random_state=0)
+    tree = clf.fit(X, y).tree_
+    assert tree.node_kinds()["linear"] and tree.node_kinds()["axis"]
+    np.testing.assert_allclose(tree.value[tree.kind == 0].sum(), 1500)
+    # What a rival learned from had those parts, too.
+    again = clf.tree_.with_counts(sample_of(X, y))
+    np.testing.assert_allclose(tree.value, again.value, atol=1e-9)
+
+
+def test_losses_of_parts_of_rows():
+    whole = HeldOut(np.ones(3), np.array([0.0, 1.0, 0.0]), np.array([0.1, 2.0, 0.2]))
+    rows, part = np.array([1, 2]), np.array([0.25, 1.0])
+    here = whole.take(rows, part)
+    np.testing.assert_array_equal(here.weight, part)
+    new = HeldOut(part, np.zeros(2), np.array([1.0, 0.4]))
+    after = whole.put(rows, new, part)
+    np.testing.assert_array_equal(after.weight, whole.weight)
+    np.testing.assert_allclose(after.errors, [0.0, 0.75, 0.0])
+    np.testing.assert_allclose(after.log_loss, [0.1, 1.75, 0.4])
+
+
+@pytest.mark.parametrize("rival", ["univariate", Univariate(), "linear"])
+def test_rivals_must_be_cross_validated(rival):
+    clf = TreeClassifier(refinement=Contest(rivals=(rival,)))
+    with pytest.raises(TypeError, match=r"rival .*softmax, boosted"):
+        clf.fit(*slanted(100))
+
+
+class TestPruneSet:
+    """A prune set takes the place of cross-validation."""
+
+    def test_it_decides_the_size(self):
+        X, y = slanted(600)
+        clf = TreeClassifier(refinement=Contest(rivals=()), random_state=0)
+        rng = np.random.default_rng(5)
+        sizes = []
+        for noise in (0.0, 0.5):
+            new, truth = slanted(600, 1)
+            truth = np.where(rng.random(600) < noise, rng.integers(2, size=600), truth)
+            sizes.append(clf.fit(X, y, prune_set=(new, truth)).tree_.n_leaves)
+        assert sizes[0] > sizes[1] >= 1
+
+    def test_it_decides_between_subtrees_and_rivals(self):
+        X, _ = slanted(1500)
+        line = (X @ [1.0, 2.0, -1.0] > 0.2).astype(int)
+        clf = OmniTreeClassifier(random_state=0)
+        clf.fit(X[::2], line[::2], prune_set=(X[1::2], line[1::2]))
+        _, *others = clf.tree_.split(0).candidates
+        assert clf.tree_.n_leaves == 2 and any(c.chosen for c in others)
+        box = ((X[:, 0] > -0.3) & (X[:, 1] < 0.6)).astype(int)
+        clf.fit(X[::2], box[::2], prune_set=(X[1::2], box[1::2]))
+        assert clf.tree_.split(0).kind == "axis"
+        assert clf.tree_.split(0).candidates[0].chosen
+        np.testing.assert_array_equal(clf.tree_.value[0], np.bincount(box[::2]))
+
+    def test_scores_are_those_of_its_rows(self):
+        X, _ = slanted(800)
+        line = (X @ [1.0, 2.0, -1.0] > 0.2).astype(int)
+        flipped = np.random.default_rng(0).random(800) < 0.1
+        line = np.where(flipped, 1 - line, line)
+        clf = TreeClassifier(
+            refinement=Contest((Softmax(),), sparse=None), random_state=0
+        )
+        clf.fit(X[::2], line[::2], prune_set=(X[1::2], line[1::2]))
+        (chosen,) = (c for c in clf.tree_.split(0).candidates if c.chosen)
+        assert chosen.criterion == "error" and chosen.learner == "linear softmax"
+        assert chosen.score == pytest.approx(1 - clf.score(X[1::2], line[1::2]))
+
+    def test_noise_gets_no_tree(self):
+        found = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            X, y = rng.normal(size=(300, 4)), rng.integers(2, size=300)
+            clf = OmniTreeClassifier(random_state=0)
+            clf.fit(X[:150], y[:150], prune_set=(X[150:], y[150:]))
+            found += clf.tree_.n_leaves > 1
+        assert found <= 2
+
+    def test_costs_missing_values_and_few_rows(self):
+        X, y = slanted(400)
+        X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+        costs = [[0, 1], [5, 0]]
+        for optimise in ("error", "cost", "log_loss"):
+            clf = OmniTreeClassifier(optimise, cost_matrix=costs, random_state=0)
+            clf.fit(X[:300], y[:300], prune_set=(X[300:], y[300:]))
+            assert clf.score(X[:300], y[:300]) > 0.6
+        clf.fit(X[:300], y[:300], prune_set=(X[300:303], y[300:303]))
+        kinds = clf.tree_.node_kinds()
+        assert kinds["axis"] == sum(kinds.values())  # too few rows to judge rivals

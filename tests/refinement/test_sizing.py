@@ -7,8 +7,8 @@ import pytest
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.data.table import learn_table
-from omnitree.pruning import Contest
-from omnitree.pruning.sizing import deviances
+from omnitree.refinement import Contest
+from omnitree.refinement.sizing import deviances
 from omnitree.tree.tree import Tree
 
 
@@ -98,9 +98,9 @@ def test_a_rare_class_gets_a_tree_that_ranks():
 def test_without_smoothing_leaves_answer_their_shares():
     X, y = rare()
     y = y ^ (X[:, 2] > 0)
-    clf = TreeClassifier(pruning=Contest(rivals=(), smooth=False), random_state=0).fit(
-        X, y
-    )
+    clf = TreeClassifier(
+        refinement=Contest(rivals=(), smooth=False), random_state=0
+    ).fit(X, y)
     assert clf.tree_.shrinkage is None and clf.tree_.n_leaves > 1
     np.testing.assert_array_equal(
         clf.predict_proba(X), clf.tree_.class_shares[clf.apply(X)]

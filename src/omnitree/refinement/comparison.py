@@ -1,0 +1,96 @@
+"""When one answer to held-out rows is better than another, and when a tree is proven.
+
+Used by the contest, which compares sizes of a tree, subtrees and tests over many features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from omnitree.growing.node import Node, Rules
+from omnitree.growing.sample import Sample
+from omnitree.parts.discriminants.wilks import wilks_p_value
+from omnitree.resampling.held_out import HeldOut
+
+# Share of the required gain that is enough if log loss and errors both have it.
+BOTH = 0.8
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The loss that decides, and by how many standard errors.
+
+    Attributes
+    ----------
+    loss : {"errors", "log_loss"}
+    doubt : float
+        Errors do not differ if the difference is at most this many standard errors.
+    step : float
+        What has more parameters must be better by this many standard errors.
+    """
+
+    loss: str
+    doubt: float
+    step: float
+
+    def is_better(
+        self, new: HeldOut, n_parameters: int, old: HeldOut, old_parameters: int
+    ) -> bool:
+        """Whether something with so many parameters is better than the old.
+
+        What is richer must not make more errors, unless it replaces a single leaf, which
+        ranks nothing.
+        """
+        richer = n_parameters > old_parameters
+        gain = new.gain(old, self.loss)
+        worst = 0.0 if richer and old_parameters > 1 else -self.doubt
+        if self.loss != "log_loss" and worst <= gain <= self.doubt:
+            gain = new.gain(old, "log_loss")
+        return gain > (self.step if richer else 0.0) + 1e-9
+
+
+def is_proven(
+    tree: HeldOut,
+    leaf: HeldOut,
+    tested: Sample,
+    train: Sample,
+    rules: Rules,
+    min_gain: float,
+) -> bool:
+    """Whether a tree is better than a single leaf beyond doubt.
+
+    The fewer rows are not of the most frequent class, the more is required, by Student's
+    distribution, whatever they weigh. Their losses are skewed, so two of them count for one
+    degree of freedom (`benchmarks/noise.py`). A tree that is not worse in either loss is
+    also believed if a test of significance finds that the classes differ.
+
+    Parameters
+    ----------
+    tree, leaf : HeldOut
+        Losses on the rows `tested`.
+    tested, train : Sample
+    rules : Rules
+    min_gain : float
+        Required gain in standard errors.
+    """
+    y, groups = tested.y, tested.groups
+    if groups is not None:
+        y = y[np.unique(groups, return_index=True)[1]]
+    n_others = len(y) - np.bincount(y).max()
+    errors, log_loss = (tree.gain(leaf, loss) for loss in ("errors", "log_loss"))
+
+    def required(gain: float) -> float:
+        return float(stats.t.isf(stats.norm.sf(gain), max(n_others // 2 - 1, 1)))
+
+    if log_loss >= required(min_gain):
+        return True
+    if min(errors, log_loss) >= required(BOTH * min_gain):
+        return True
+    if train.groups is not None or errors < 0 or log_loss <= 0:
+        return False
+    everything = Node(train, rules, np.arange(len(train)), np.ones(len(train)))
+    p_value = wilks_p_value(everything.linear.columns, train.y)
+    return p_value < stats.norm.sf(min_gain)

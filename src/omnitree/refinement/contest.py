@@ -1,0 +1,294 @@
+"""The contest: subtrees against single tests over many features; held-out losses decide.
+
+A univariate tree is cut back by cross-validation (`sizing.py`), which gives every row an
+answer while it was held out. Then, from the root down, rivals challenge each node
+(`challenge.py`): one test over many features, with a branch for each class. Where a rival
+makes fewer held-out errors than the subtree, or as many with a smaller log loss, it takes
+its place; else the node keeps its test and the challenge goes on below. The leaves below a
+rival answer by its own probabilities, calibrated on held-out rows. At last the whole tree
+must be better than a single leaf (`comparison.py`). So simple regions get simple tests,
+tests over many features stand only where evidence asks for them, and noise gets no tree.
+Used by the preset `omni` and by `OmniTreeClassifier`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from omnitree.growing.node import Rules
+from omnitree.growing.part import number, unknown
+from omnitree.growing.sample import Sample
+from omnitree.learners import LEARNERS, Boosted, Softmax
+from omnitree.learners.trial import Replacement, TrialLearner
+from omnitree.pruning.base import Evidence, children, subtree_sums
+from omnitree.refinement.base import Refinement
+from omnitree.refinement.challenge import Arena
+from omnitree.refinement.comparison import Comparison, is_proven
+from omnitree.refinement.sizing import Grown, Sized
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.splits import Considered
+from omnitree.tree.tree import LEAF, Tree
+
+# Nobody can read a quadratic form with more than 500 terms, so larger ones are only tried
+# in sparse form.
+RIVALS = (
+    Softmax(),
+    Softmax("quadratic", max_columns=500),
+    Boosted("quadratic", min_columns=501, max_cells=500_000),
+)
+# What to optimise, and the held-out loss that measures it.
+LOSSES = {"error": "errors", "cost": "errors", "log_loss": "log_loss"}
+
+
+class Contest(Refinement):
+    """Cut back by cross-validation, then let tests over many features replace subtrees.
+
+    With a prune set, that judges the size of the tree, its subtrees and the rivals, in
+    place of cross-validation; rivals still cross-validate the training rows to choose their
+    penalties, calibration and sparsity.
+
+    Parameters
+    ----------
+    rivals : sequence of Softmax and Boosted
+        From the simplest to the richest; by default a linear and a quadratic softmax and,
+        where the latter has more than 500 terms, a boosted quadratic test, which is sparse.
+        With none the tree is only cut back.
+    optimise : {"error", "cost", "log_loss"} or None, default=None
+        The held-out loss that decides. None: "cost" if there is a cost matrix, else
+        "error". Where errors or costs do not differ (see `doubt`), log loss decides.
+    folds : int, default=10
+        Of the cross-validation of the tree.
+    se : float, default=0.0
+        The tree is the smallest within this many standard errors of the best.
+    doubt : float, default=1.0
+        Errors do not differ if the difference is at most this many standard errors. (A
+        rival with more parameters than a subtree must not make more errors, though.)
+    step : float, default=1.0
+        A rival with more parameters than the subtree, or than another rival, must beat it
+        by this many standard errors.
+    min_gain : float, default=2.5
+        The whole tree must have a smaller held-out log loss than a single leaf by this
+        many standard errors, or both a smaller log loss and fewer errors by 0.8 times as
+        many; else it becomes a single leaf. Where few rows are not of the most frequent
+        class, more is required. It is also enough that the means of the classes differ
+        (Wilks' lambda, at the level of so many standard deviations) and neither loss is
+        worse.
+    min_rows : int, default=30
+        Nodes with fewer rows have no rivals; with a prune set, nodes with fewer rows of it
+        have none either.
+    max_rows : int, default=20000
+        In nodes with more rows, rivals see a stratified sample of this size. With more
+        than ten times as many rows in all, one fold tests the tree instead of all.
+    sparse : float or None, default=0.5
+        A rival that has won loses its smallest weights as long as neither its held-out
+        errors nor its held-out likelihood are worse by more than this many standard errors.
+        None keeps all weights.
+    smooth : bool, default=True
+        Shrink the class shares of univariate leaves towards those of their parents, as
+        far as held-out rows advise.
+    """
+
+    def __init__(
+        self,
+        rivals=RIVALS,
+        optimise=None,
+        folds=10,
+        se=0.0,
+        doubt=1.0,
+        step=1.0,
+        min_gain=2.5,
+        min_rows=30,
+        max_rows=20_000,
+        sparse=0.5,
+        smooth=True,
+    ):
+        self.rivals = rivals
+        self.optimise = optimise
+        self.folds = folds
+        self.se = se
+        self.doubt = doubt
+        self.step = step
+        self.min_gain = min_gain
+        self.min_rows = min_rows
+        self.max_rows = max_rows
+        self.sparse = sparse
+        self.smooth = smooth
+
+    @property
+    def only_cuts(self) -> bool:
+        return not len(self.rivals)
+
+    @property
+    def adds_features(self) -> bool:
+        return bool(len(self.rivals))
+
+    @property
+    def takes_rows(self) -> bool:
+        return not len(self.rivals)  # rivals always cross-validate training rows
+
+    @property
+    def resamples(self) -> bool:
+        return True
+
+    def refine(self, tree: Tree, evidence: Evidence) -> Tree:
+        """The tree after the contest."""
+        comparison, rivals = self._comparison(tree), self._resolved_rivals()
+        if tree.models is not None:
+            raise ValueError(
+                "Contest fits its own models to leaves; use it with leaves='majority'"
+            )
+        assert evidence.growth is not None
+        rules = evidence.growth.rules
+        grown = self._judged(tree, evidence)
+        sized = self._size(grown, comparison)
+        outcome = self._compete(sized, grown, rules, rivals, comparison)
+        if grown.folds and (sized.tree.n_leaves > 1 or outcome.replacements):
+            leaf = grown.leaf(self.smooth)
+            if not is_proven(
+                outcome.losses,
+                leaf.losses,
+                grown.tested,
+                grown.train,
+                rules,
+                self.min_gain,
+            ):
+                return leaf.tree
+        return outcome.put_into(sized.tree, grown.train)
+
+    def _comparison(self, tree: Tree) -> Comparison:
+        """The loss that decides and its margins, after checking the options."""
+        for name in ("doubt", "step", "min_gain"):
+            number(name, getattr(self, name), 0)
+        optimise = self.optimise
+        if optimise is None:
+            optimise = "error" if tree.costs is None else "cost"
+        if not isinstance(optimise, str) or optimise not in LOSSES:
+            raise ValueError(unknown("optimise", optimise, list(LOSSES)))
+        if optimise == "cost" and tree.costs is None:
+            raise ValueError("optimise='cost' needs a cost_matrix")
+        return Comparison(LOSSES[optimise], self.doubt, self.step)
+
+    def _resolved_rivals(self) -> list[TrialLearner]:
+        rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
+        for given, rival in zip(self.rivals, rivals, strict=True):
+            if not isinstance(rival, TrialLearner):
+                able = [
+                    n for n, cls in LEARNERS.items() if issubclass(cls, TrialLearner)
+                ]
+                raise TypeError(
+                    f"a rival must be a learner whose test is cross-validated before it is "
+                    f"made ({', '.join(able)}), not {given!r}"
+                )
+        return rivals
+
+    def _judged(self, tree: Tree, evidence: Evidence) -> Grown:
+        """The tree with what held-out rows say of it."""
+        many = len(evidence.train) > 10 * number("max_rows", self.max_rows, 1)
+        grown = Grown.of(tree, evidence, self.folds, 1 if many else None)
+        return grown.without_costs() if self.optimise == "error" else grown
+
+    def _size(self, grown: Grown, comparison: Comparison) -> Sized:
+        """The tree with the least loss; where that leaves it open, the least log loss."""
+        if not self.smooth:
+            return grown.by_errors(self.se, smooth=False)
+        by_log_loss = grown.by_log_loss()
+        if comparison.loss == "log_loss":
+            return by_log_loss
+        by_errors = grown.by_errors(self.se)
+        prefers_log_loss = comparison.is_better(
+            by_log_loss.losses,
+            by_log_loss.tree.n_parameters,
+            by_errors.losses,
+            by_errors.tree.n_parameters,
+        )
+        return by_log_loss if prefers_log_loss else by_errors
+
+    def _compete(
+        self,
+        sized: Sized,
+        grown: Grown,
+        rules: Rules,
+        rivals: Sequence[TrialLearner],
+        comparison: Comparison,
+    ) -> Outcome:
+        """From the root down, let rivals challenge the subtree of each node."""
+        outcome = Outcome(sized.losses)
+        if not rivals:
+            return outcome
+        tree, loss = sized.tree, comparison.loss
+        arena = Arena(tree, grown, rules)
+        leaves_below = subtree_sums(tree, np.ones(tree.n_nodes)).astype(int)
+        max_leaves, n_leaves = rules.limits.max_leaves, tree.n_leaves
+        queue = [0]
+        for at in queue:
+            challenge = arena.challenge(
+                at, outcome.losses, loss, self.min_rows, self.max_rows
+            )
+            if challenge is None:
+                continue
+            contenders, winner = challenge.contenders(rivals, comparison)
+            if winner is not None and self.sparse is not None:
+                margin = number("sparse", self.sparse, 0)
+                sparser = None
+                if not rules.limits.expired():
+                    sparser = challenge.sparser(contenders[winner], margin)
+                if sparser is not None:
+                    winner = len(contenders)
+                    contenders.append(sparser)
+            if winner is not None and max_leaves is not None:
+                new = contenders[winner].trial.replacement
+                if n_leaves + new.n_leaves - leaves_below[at] > max_leaves:
+                    winner = None
+            considered = challenge.considered(contenders, winner, loss)
+            if winner is not None:
+                new, losses = challenge.replacement(contenders[winner], self.step)
+                n_leaves += new.n_leaves - leaves_below[at]
+                outcome.replace(at, new, considered)
+                outcome.losses = outcome.losses.put(
+                    challenge.rows, losses, challenge.part
+                )
+            elif tree.kind[at] != LEAF:
+                outcome.considered[at] = considered
+                below = children(tree, at)
+                queue.extend(range(below.start, below.stop))
+        return outcome
+
+
+@dataclass
+class Outcome:
+    """What the contest has decided so far.
+
+    Attributes
+    ----------
+    losses : HeldOut
+        Of the tree with all replacements.
+    replacements : dict of node to Replacement
+    considered : dict of node to candidates
+        Of nodes that keep their tests.
+    """
+
+    losses: HeldOut
+    replacements: dict[int, Replacement] = field(default_factory=dict)
+    considered: dict[int, tuple[Considered, ...]] = field(default_factory=dict)
+
+    def replace(
+        self, at: int, new: Replacement, considered: tuple[Considered, ...]
+    ) -> None:
+        """Put something in the place of the subtree at a node."""
+        if new.split is not None:
+            new = replace(new, split=replace(new.split, candidates=considered))
+        self.replacements[at] = new
+
+    def put_into(self, tree: Tree, train: Sample) -> Tree:
+        """The tree with the replacements, and with the candidates of the other nodes."""
+        if any(self.considered.values()):
+            of_node = [self.considered.get(at, ()) for at in range(tree.n_nodes)]
+            tree = tree.replace(candidates=tuple(of_node))
+        if not self.replacements:
+            return tree
+        splits = {at: new.split for at, new in self.replacements.items()}
+        models = {at: new.model for at, new in self.replacements.items()}
+        return tree.with_splits(splits, train, models)

@@ -1,0 +1,213 @@
+"""How far a grown tree is cut back, judged by held-out errors and by held-out log loss.
+
+Both go by weakest links (`cost_complexity.py`) and cross-validation, or by a prune set. For
+errors, a link is what a subtree saves in training errors per leaf; for log loss, what it
+saves in deviance, so that a split stays which leaves all classes as they are and tells
+likely rows from unlikely ones. Probabilities are class shares shrunken towards those of the
+parent (`Tree.shrunken_shares`), as far as held-out rows advise. What a fold's rows lose is
+measured at the size that the other folds choose. Used by the refinement `contest`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from omnitree.growing.sample import Sample
+from omnitree.pruning.base import Evidence, as_leaves, training_errors
+from omnitree.pruning.cost_complexity import (
+    CostComplexity,
+    FoldTree,
+    fold_trees,
+    steps,
+    sums_at,
+    weakest_links,
+)
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.tree import Tree
+
+# Rows that the parent's shares may count for; every other one while sizes are compared.
+SHRINKAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+FEW = SHRINKAGES[1::2]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A tree that was cut back, and what such trees lose on held-out rows."""
+
+    tree: Tree
+    losses: HeldOut
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A grown tree with the trees that say how large it should be.
+
+    Attributes
+    ----------
+    tree : Tree
+    train : Sample
+        What the tree was grown on.
+    tested : Sample
+        The rows that are held out: `train`, each once, or the prune set.
+    folds : list of FoldTree
+        A tree grown without each fold; with a prune set the tree itself.
+    counts : list of float arrays (nodes, classes)
+        Of the held-out rows in these trees.
+    """
+
+    tree: Tree
+    train: Sample
+    tested: Sample
+    folds: list[FoldTree]
+    counts: list[np.ndarray]
+
+    @classmethod
+    def of(
+        cls, tree: Tree, evidence: Evidence, n_folds: int, max_folds: int | None
+    ) -> Grown:
+        """Judge by the prune set, or grow a tree without each of the first folds."""
+        train, tested = evidence.train, evidence.held_out
+        if tested is None:
+            tested, folds = train, fold_trees(evidence, n_folds, max_folds)
+        else:
+            links = weakest_links(tree, training_errors(tree, train))
+            total, rows = float(train.weight.sum()), np.arange(len(tested))
+            folds = [FoldTree(tree, links, total, tested, rows)]
+        counts = [
+            f.tree.class_counts(f.test.table, f.test.y, f.test.weight) for f in folds
+        ]
+        return cls(tree, train, tested, folds, counts)
+
+    @property
+    def has_prune_set(self) -> bool:
+        """Whether the held-out rows are others than the training rows."""
+        return self.tested is not self.train
+
+    def without_costs(self) -> Grown:
+        """The same trees, judged as if all wrong answers cost the same."""
+        if self.tree.costs is None:
+            return self
+        tree, *of_folds = (
+            t.replace(costs=None) for t in (self.tree, *(f.tree for f in self.folds))
+        )
+        folds = [
+            replace(f, tree=t, links=weakest_links(t, as_leaves(t, t.value)))
+            for f, t in zip(self.folds, of_folds, strict=True)
+        ]
+        train = replace(self.train, target=self.train.target.without_costs())
+        tested = train
+        if self.has_prune_set:
+            tested = replace(self.tested, target=self.tested.target.without_costs())
+        return Grown(tree, train, tested, folds, self.counts)
+
+    def by_errors(self, se: float, smooth: bool = True) -> Sized:
+        """Cut back to the fewest held-out errors, or their least cost."""
+        links = weakest_links(self.tree, as_leaves(self.tree, self.tree.value))
+        links_of = [f.links for f in self.folds]
+        alphas, prices = steps(self.tree, links)
+        curves = np.array(
+            [
+                sums_at(f.tree, own, prices * f.total, as_leaves(f.tree, counts))
+                for f, own, counts in zip(
+                    self.folds, links_of, self.counts, strict=True
+                )
+            ]
+        )
+        method, counted = CostComplexity(se=se), self.tree.costs is None
+
+        def size(folds: list[int]) -> int:
+            weights = [self.folds[k].test.units for k in folds]
+            weight = np.concatenate([np.empty(0), *weights])
+            return method.choose(curves[folds], weight, counted)
+
+        sizes = [size(folds) for folds in self._choosers]
+        shrinkages: list[float | None] = [None] * len(sizes)
+        if smooth:
+            at = prices[sizes[:-1]][:, None]
+            losses = [self._log_losses(links_of, at, m)[:, 0] for m in SHRINKAGES]
+            by_shrinkage = np.array(losses)
+            best = [by_shrinkage[:, own].sum(axis=1).argmin() for own in self._choosers]
+            shrinkages = [SHRINKAGES[i] for i in best]
+        cut = links <= alphas[sizes[-1]]
+        return self._sized(cut, links_of, prices[sizes], shrinkages)
+
+    def by_log_loss(self) -> Sized:
+        """Cut back to the least held-out log loss."""
+        links = weakest_links(self.tree, deviances(self.tree.value))
+        links_of = [weakest_links(f.tree, deviances(f.tree.value)) for f in self.folds]
+        alphas, prices = steps(self.tree, links)
+        every_price = np.tile(prices, (len(links_of), 1))
+        losses = np.array([self._log_losses(links_of, every_price, m) for m in FEW])
+        sizes: list[int] = []
+        shrinkages: list[float | None] = []
+        for folds in self._choosers:
+            curves = losses[:, folds].sum(axis=1)
+            best = int(curves.min(axis=1).argmin())
+            smallest = curves[best].min()
+            # Of equally good trees the smallest, that is the last.
+            equal = curves[best] <= smallest + 1e-9 * abs(smallest)
+            sizes.append(int(np.flatnonzero(equal)[-1]))
+            shrinkages.append(FEW[best])
+        cut = links <= alphas[sizes[-1]]
+        return self._sized(cut, links_of, prices[sizes], shrinkages)
+
+    def leaf(self, smooth: bool = True) -> Sized:
+        """Cut back to the root."""
+        links_of = [np.zeros(f.tree.n_nodes) for f in self.folds]
+        cut = np.ones(self.tree.n_nodes, dtype=bool)
+        n = len(self.folds) + 1
+        shrinkage = SHRINKAGES[0] if smooth else None
+        return self._sized(cut, links_of, np.full(n, np.inf), [shrinkage] * n)
+
+    @property
+    def _choosers(self) -> list[list[int]]:
+        """The folds that choose for the rows of each fold, all others; then all folds.
+
+        A size that is best for a fold's own rows would flatter it. A single fold, as a
+        prune set is, has no others.
+        """
+        every = list(range(len(self.folds)))
+        if len(every) < 2:
+            return [every] * (len(every) + 1)
+        return [[k for k in every if k != own] for own in every] + [every]
+
+    def _log_losses(
+        self, links_of: list[np.ndarray], prices: np.ndarray, m: float
+    ) -> np.ndarray:
+        """Log loss of each fold's rows at its line of `prices`."""
+        total = np.zeros(np.shape(prices))
+        for i, (f, counts) in enumerate(zip(self.folds, self.counts, strict=True)):
+            lost = -(counts * np.log(f.tree.shrunken_shares(m))).sum(axis=1)
+            total[i] = sums_at(f.tree, links_of[i], prices[i] * f.total, lost)
+        return total
+
+    def _sized(
+        self,
+        cut: np.ndarray,
+        links_of: list[np.ndarray],
+        prices: np.ndarray,
+        shrinkages: list[float | None],
+    ) -> Sized:
+        """The tree cut back, and what the folds' trees lose, each at its own price."""
+        *of_folds, last = shrinkages
+        tree = self.tree.collapse(cut).replace(shrinkage=last)
+        tested, k = self.tested, len(tree.classes)
+        proba, weight = np.full((len(tested), k), 1 / k), np.zeros(len(tested))
+        for f, links, price, m in zip(
+            self.folds, links_of, prices[:-1], of_folds, strict=True
+        ):
+            pruned = f.tree.collapse(links <= price * f.total * (1 + 1e-12))
+            pruned = pruned.replace(shrinkage=m)
+            proba[f.rows] = pruned.predict_value(f.test.table, pruned.outputs)
+            weight[f.rows] = f.test.weight
+        losses = HeldOut.of(weight, proba, tested.y, tree.costs, tested.groups)
+        return Sized(tree, losses)
+
+
+def deviances(value: np.ndarray) -> np.ndarray:
+    """Minus the log likelihood of the class counts of every node."""
+    total = value.sum(axis=1, keepdims=True)
+    share = np.divide(value, total, out=np.ones_like(value), where=value > 0)
+    return -(value * np.log(share)).sum(axis=1)
