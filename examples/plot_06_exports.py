@@ -76,7 +76,7 @@ labels, probabilities = session.run(
     ["label", "probabilities"],
     {
         "numbers": X[["age", "fare"]].to_numpy(),
-        "symbols": X[["deck"]].fillna("").to_numpy(dtype=object),
+        "strings": X[["deck"]].fillna("").to_numpy(dtype=object),
     },
 )
 print("ONNX agrees:", (labels == answers).all())

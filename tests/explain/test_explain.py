@@ -68,7 +68,7 @@ def at_means(test: dict) -> np.ndarray:
 def check_steps(found, tree: Tree):
     for step in found.steps:
         if step.branch is None:
-            assert "every branch" in step.gap
+            assert "every branch" in step.note
             continue
         if step.kind in ("linear", "quadratic"):
             # From an average row on, unless there is but one part.

@@ -147,7 +147,7 @@ def run_onnx(data: bytes, tree: dict, rows: Rows, folder: Path) -> Answer:
     meta = session.get_modelmeta().custom_metadata_map
     names = [f["name"] for f in tree["schema"]["features"]]
     feed = {}
-    for which, gap, dtype in (("numbers", np.nan, float), ("symbols", "", object)):
+    for which, gap, dtype in (("numbers", np.nan, float), ("strings", "", object)):
         at = [names.index(n) for n in json.loads(meta[which])]
         if at:
             feed[which] = np.array(

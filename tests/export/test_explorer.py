@@ -245,7 +245,7 @@ def test_labels_and_symbols_are_text(tmp_path):
     clf = TreeClassifier().fit(X, X.a)
     data = page_data(clf.to_html(tmp_path / "t.html", X, X.a).read_text())
     assert data["labels"] == ["False", "True"]
-    assert data["symbols"] == [["False", "True"], ["1", "2", "3", "4"]]
+    assert data["categories"] == [["False", "True"], ["1", "2", "3", "4"]]
 
 
 @pytest.mark.parametrize("name", presets.names())

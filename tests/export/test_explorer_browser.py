@@ -26,8 +26,8 @@ from omnitree.tree.tree import NodeRecord, tree_from_nodes
 SET_ROWS = """rows => rows.map(row => {
   row.forEach((value, j) => {
     const box = document.querySelector(`.control[data-feature="${j}"]`);
-    const gap = box.querySelector(".gap-box");
-    if (gap.checked !== (value === null)) gap.click();
+    const missing = box.querySelector(".missing-box");
+    if (missing.checked !== (value === null)) missing.click();
     if (value === null) return;
     const field = document.getElementById(`feature-${j}`);
     field.value = value;

@@ -37,7 +37,7 @@ def test_indicators_change_no_value(rng, kind):
         test = random_test(rng, kind).to_dict()
         plain = plain_test(test, FEATURES)
         coded = encoded(test, SCHEMA, random_rows(rng, 30))  # gaps are filled
-        symbol = np.array([every[c].symbol >= 0 for c in test["columns"]], dtype=bool)
+        symbol = np.array([every[c].category >= 0 for c in test["columns"]], dtype=bool)
         counts = np.where(symbol, (coded + 1) / 2, coded)
         np.testing.assert_allclose(totals(plain, counts), totals(test, coded))
         found = [counts[:, k].tolist() for k in range(counts.shape[1])]
@@ -122,4 +122,4 @@ def test_schema_columns_agree():
     features, symbols = Schema.from_dict(SCHEMA.to_dict()).linear_columns()
     found = encoded_columns(FEATURES)
     assert [c.feature for c in found] == features.tolist()
-    assert [c.symbol for c in found] == symbols.tolist()
+    assert [c.category for c in found] == symbols.tolist()

@@ -326,7 +326,7 @@ class BaseTree(Showing, BaseEstimator):
               names to cells; it gives the class and the list of probabilities, or the
               number, and imports nothing.
             - "c": source of one C99 function; its comment says how to call it.
-            - "sql": an expression over the columns that gives the answer; a gap is
+            - "sql": an expression over the columns that gives the answer; a missing value is
               NULL. With ``proba=True`` a list of such expressions, the probabilities, too.
             - "onnx": bytes; standard operators only; needs ``omnitree[onnx]``.
             - "pmml": PMML 4.4.

@@ -1,13 +1,13 @@
 """The smallest change of a few features that changes the answer.
 
-Every leaf of another class is a target. In a region of intervals and sets of symbols the
+Every leaf of another class is a target. In a region of intervals and sets of categories the
 nearest row is found directly; where linear tests and machines bound the region too, by a
 linear programme in the numbers, whose answer changes few of them. Regions with other
-tests, and changes of symbols in linear tests, are met by trying single features. Changes
+tests, and changes of categories in linear tests, are met by trying single features. Changes
 are counted in units of the columns' deviations (of the range of a feature's thresholds
-where the tree has none), a symbol or a gap as one unit. A change is an answer only after
-the tree itself has predicted another class for it. Where the tree answers a number, a leaf
-that reaches a goal (`goals.py`) takes the place of another class.
+where the tree has none), a category or a missing value as one unit. A change is an answer
+only after the tree itself has predicted another class for it. Where the tree answers a
+number, a leaf that reaches a goal (`goals.py`) takes the place of another class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from omnitree.explain.goals import Goal
-from omnitree.export.model import Model, symbol_text
+from omnitree.export.model import Model, category_text
 from omnitree.export.region import Region, region_of
 from omnitree.export.words import number
 
@@ -33,7 +33,7 @@ STEPS = [s * 2.0**k for k in range(-6, 4) for s in (-1, 1)]
 
 @dataclass(frozen=True)
 class Change:
-    """One feature, before and after; None is a gap."""
+    """One feature, before and after; None is a missing value."""
 
     name: str
     before: Any
@@ -50,7 +50,7 @@ class Counterfactual:
         The other class, or number.
     changes : list of Change
     cost : float
-        Sum of the changes in units of deviation; a symbol counts 1.
+        Sum of the changes in units of deviation; a category counts 1.
     row : list of float
         The changed row, encoded.
     """
@@ -69,7 +69,7 @@ class Counterfactual:
 
 
 def _text(cell: Any) -> str:
-    return "missing" if cell is None else symbol_text(cell)
+    return "missing" if cell is None else category_text(cell)
 
 
 def _before(change: Change) -> str:
@@ -146,11 +146,11 @@ def find_counterfactual(
 
 
 def cell(model: Model, feature: int, value: float) -> Any:
-    """An encoded cell in the user's terms; None is a gap."""
+    """An encoded cell in the user's terms; None is a missing value."""
     if math.isnan(value):
         return None
-    symbols = model.features[feature]["categories"]
-    return symbols[int(value)] if symbols else value
+    categories = model.features[feature]["categories"]
+    return categories[int(value)] if categories else value
 
 
 def scales(model: Model) -> list[float]:
@@ -191,8 +191,8 @@ def _by_leaf(
     for region in regions:
         if region.is_empty:
             continue
-        for keep_gaps in (True, False):
-            near: list[float] | None = _into(model, row, region, keep_gaps)
+        for keep_missing in (True, False):
+            near: list[float] | None = _into(model, row, region, keep_missing)
             if region.others and near is not None:
                 near = _programme(model, near, region, scale)
             if near is not None:
@@ -216,25 +216,28 @@ def _regions(model: Model, label: int) -> Iterator[Region]:
 
 
 def _into(
-    model: Model, row: list[float], region: Region, keep_gaps: bool
+    model: Model, row: list[float], region: Region, keep_missing: bool
 ) -> list[float]:
     """The row, moved into the intervals and sets of a region.
 
-    A gap may stay where gaps pass or, if `keep_gaps`, where other tests decide.
+    A missing value may stay where missing values pass or, if `keep_missing`, where other
+    tests decide.
     """
     near = list(row)
-    for j, passes in region.gaps.items():
-        gap = math.isnan(row[j])
-        if gap and (passes or (passes is None and keep_gaps)):
+    for j, passes in region.missing.items():
+        missing = math.isnan(row[j])
+        if missing and (passes or (passes is None and keep_missing)):
             continue
-        if j in region.symbols:
-            codes = region.symbols[j]
-            if gap or row[j] not in codes:
-                wanted = codes[0] if gap else min(codes, key=lambda c: abs(c - row[j]))
+        if j in region.categories:
+            codes = region.categories[j]
+            if missing or row[j] not in codes:
+                wanted = (
+                    codes[0] if missing else min(codes, key=lambda c: abs(c - row[j]))
+                )
                 near[j] = float(wanted)
             continue
         low, high = region.intervals[j]
-        if gap or row[j] > high:
+        if missing or row[j] > high:
             near[j] = high if math.isfinite(high) else math.nextafter(low, math.inf)
         elif row[j] <= low:
             near[j] = math.nextafter(low, math.inf)
@@ -246,7 +249,8 @@ def _programme(
 ) -> list[float] | None:
     """The nearest row under linear tests as well; None if there is none.
 
-    Minimises the sum of |change| / scale over the numbers; symbols and gaps stay.
+    Minimises the sum of |change| / scale over the numbers; categories and missing values
+    stay.
     """
     from scipy.optimize import linprog
 
@@ -284,10 +288,10 @@ def _programme(
                     constant += w * value
                 elif math.isnan(value):
                     constant += w * test.fill[at]
-                elif column.symbol < 0:
+                elif column.category < 0:
                     constant += w * value
                 else:
-                    constant += w * (1.0 if int(value) == column.symbol else -1.0)
+                    constant += w * (1.0 if int(value) == column.category else -1.0)
                 size += abs(w * value) if not math.isnan(value) else 0.0
             above.append(line)
             limit.append(-constant - 1e-9 * (1.0 + size))
@@ -324,10 +328,10 @@ def _programme(
 def _by_feature(
     model: Model, row: list[float], scale: list[float]
 ) -> Iterator[list[float]]:
-    """Rows with one feature changed: any symbol, some steps of a number."""
+    """Rows with one feature changed: any category, some steps of a number."""
     for j in model.used:
         if model.has_codes(j):
-            tries = [float(c) for c in range(len(model.symbols(j)))]
+            tries = [float(c) for c in range(len(model.categories(j)))]
         elif math.isnan(row[j]):
             continue
         else:

@@ -1,6 +1,7 @@
 """The path of one row, each test taken apart.
 
-A row is a list of numbers and codes, NaN in a gap, as `omnitree.data.table` encodes it.
+A row is a list of numbers and codes, NaN if missing, as `omnitree.data.table` encodes
+it.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ class Contribution:
     name : str
         The feature; in quadratic tests and models, the encoded column or the product of
         two, whose contribution is that of both together.
-    value : float, or a symbol
-        What the row has there; in a gap, what the test puts in its place, None for a
-        symbol, whose columns get means.
+    value : float, or a category
+        The row's value; if it is missing, what the test uses instead, None for a category,
+        whose columns get means.
     amount : float or None
         What it adds to the value of the test, or of the model, for an average row; where
         it is the only one, the value itself. None where a category is looked up.
     filled : bool
-        Whether `value` stands in for a gap.
+        Whether `value` stands in for a missing value.
     """
 
     name: str
@@ -76,11 +77,11 @@ class Step:
         largest discriminant exceeds the next.
     threshold : float or None
     margin : float or None
-        How far the value is from the other side; None where a symbol is looked up.
+        How far the value is from the other side; None where a category is looked up.
     contributions : list of Contribution
         What the value is made of, together with that of an average row, which has the
         means that stand in for missing cells.
-    gap : str
+    note : str
         What happened to missing cells here; empty if none mattered.
     adds_up : bool
         Whether the contributions add up. Where the value is no sum, as of a network, each
@@ -98,7 +99,7 @@ class Step:
     threshold: float | None
     margin: float | None
     contributions: list[Contribution]
-    gap: str
+    note: str
     adds_up: bool = True
     is_lead: bool = False
 
@@ -187,7 +188,7 @@ def _details(step: Step) -> list[str]:
         if rest := order[MOST_PARTS:]:
             amount = sum(c.amount or 0.0 for c in rest)
             lines.append(f"{amount:+.4g}  {len(rest)} others")
-    return [*lines, step.gap] if step.gap else lines
+    return [*lines, step.note] if step.note else lines
 
 
 def _cell(c: Contribution) -> str:
@@ -256,7 +257,7 @@ def explain(
 
 def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
     schema, tests = model.tree["schema"], model.tests(node)
-    gap = ""
+    note = ""
     for i, test in enumerate(tests):
         branch = model.branch(test, row)
         if branch < 0:
@@ -268,13 +269,13 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
             text = f"{largest(first, test.names)}, before {test.names[second]}"
         if i:
             name = model.features[tests[0].feature]["name"]
-            gap = f"{name} is missing: surrogate test {i}"
+            note = f"{name} is missing: surrogate test {i}"
         filled = [c.name for c in parts if c.filled]
         if filled:
-            gap = f"missing, the mean of the node's rows instead: {', '.join(filled)}"
+            note = f"missing, the mean of the node's rows instead: {', '.join(filled)}"
         margin = None if value is None else abs(value - (threshold or 0.0))
         step = Step(
-            node, test.kind, text, branch, share, value, threshold, margin, parts, gap
+            node, test.kind, text, branch, share, value, threshold, margin, parts, note
         )
         adds_up = test.can_fail or "weights" in test.data
         return replace(step, adds_up=adds_up, is_lead=test.is_machine)
@@ -283,11 +284,11 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
     known = not math.isnan(row[test.feature])
     what = f"{name} is {'not told apart here' if known else 'missing'}"
     if missing is None or missing < 0:
-        gap = f"{what}: the row goes down every branch by the training rows there"
-        return Step(node, test.kind, name, None, share, None, None, None, [], gap)
+        note = f"{what}: the row goes down every branch by the training rows there"
+        return Step(node, test.kind, name, None, share, None, None, None, [], note)
     text = branch_text(test, missing, schema)
-    gap = f"{what}: such rows take this branch"
-    return Step(node, test.kind, text, missing, share, None, None, None, [], gap)
+    note = f"{what}: such rows take this branch"
+    return Step(node, test.kind, text, missing, share, None, None, None, [], note)
 
 
 def answers(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
@@ -320,8 +321,8 @@ def _model_step(
     best, next_ = _leading(_values(model, test, row))
     text = f"model of leaf {node}: {model.classes[best]} before {model.classes[next_]}"
     filled = [c.name for c in parts if c.filled]
-    gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
-    step = Step(node, "model", text, None, share, value, 0.0, value, parts, gap)
+    note = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
+    step = Step(node, "model", text, None, share, value, 0.0, value, parts, note)
     return replace(step, is_lead=True)
 
 
@@ -346,8 +347,8 @@ def _number_step(
         parts = _by_feature(model, test, row, amounts)
         text = f"linear model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
     filled = [c.name for c in parts if c.filled]
-    gap = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
-    return Step(node, "model", text, None, share, value, None, None, parts, gap)
+    note = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
+    return Step(node, "model", text, None, share, value, None, None, parts, note)
 
 
 def _taken_apart(
@@ -367,7 +368,7 @@ def _taken_apart(
     # Told as `describe` writes it: a category counts 1 or 0.
     plain = plain_test(test.data, model.features)
     told = [
-        (value + 1) / 2 if model.columns[c].symbol >= 0 else value
+        (value + 1) / 2 if model.columns[c].category >= 0 else value
         for c, value in zip(test.columns, columns, strict=True)
     ]
     base = plain["fill"]
@@ -465,11 +466,11 @@ def _terms(
     """What each term of a quadratic test or model adds to its value at `base`."""
     own = test["columns"]
     names = term_names(test, [column_name(c, model.features) for c in own])
-    gaps = [math.isnan(row[model.columns[c].feature]) for c in own]
+    missing = [math.isnan(row[model.columns[c].feature]) for c in own]
     parts = []
     for name, w, (a, b) in zip(names, weights, terms_of(test), strict=True):
         value = columns[a] * (columns[b] if b >= 0 else 1.0)
-        filled = gaps[a] or (b >= 0 and gaps[b])
+        filled = missing[a] or (b >= 0 and missing[b])
         start = base[a] * (base[b] if b >= 0 else 1.0)
         parts.append(Contribution(name, value, w * (value - start), filled))
     return parts
@@ -489,6 +490,6 @@ def _column(model: Model, value: Column, row: Sequence[float]) -> float:
     cell_ = row[column.feature]
     if math.isnan(cell_):
         return value.fill
-    if column.symbol < 0:
+    if column.category < 0:
         return cell_
-    return 1.0 if int(cell_) == column.symbol else -1.0
+    return 1.0 if int(cell_) == column.category else -1.0

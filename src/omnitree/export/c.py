@@ -1,8 +1,8 @@
 """C99 source of one function, `omnitree_predict`.
 
-Numbers come as an array of doubles (NaN: a gap), symbols as an array of strings (NULL: a
-gap), both with a place for every feature of the tree; the comment on top of the function
-says which is which.
+Numbers come as an array of doubles (NaN if missing), categories as an array of strings
+(NULL if missing), both with a place for every feature of the tree; the
+comment on top of the function says which is which.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def _decide(model: Model) -> list[str]:
 def _open(model: Model) -> list[str]:
     text = ["/* A decision tree, written by omnitree (C99).", " *"]
     text += [
-        " * number[j] and text[j] belong to feature j: a number, NaN in a gap, or a",
-        " * string in UTF-8, NULL in a gap. Where no feature is text, text may be NULL.",
+        " * number[j], text[j] belong to feature j: a number (NaN if missing) or a string",
+        " * in UTF-8 (NULL if missing). Where no feature is text, text may be NULL.",
     ]
     if not model.numeric:
         text += [
@@ -169,19 +169,19 @@ def _head(model: Model) -> list[str]:
 
 
 def _read(model: Model) -> list[str]:
-    """Declarations of x0, x1, ..., and the codes of symbols."""
+    """Declarations of x0, x1, ..., and the codes of categories."""
     lines = []
     for j in model.used:
         if not model.has_codes(j):
             lines.append(f"const double x{j} = number[{j}];")
             continue
-        symbols = model.symbols(j)
+        categories = model.categories(j)
         lines.append(f"int x{j} = -1;")
-        for code, symbol in enumerate(symbols):
+        for code, category in enumerate(categories):
             test = (
-                f"text[{j}] && strcmp(text[{j}], {_string(symbol)}) == 0"
+                f"text[{j}] && strcmp(text[{j}], {_string(category)}) == 0"
                 if model.has_text(j)
-                else f"number[{j}] == {float(symbol)!r}"
+                else f"number[{j}] == {float(category)!r}"
             )
             lines.append(f"{'else ' if code else ''}if ({test}) x{j} = {code};")
     return lines
@@ -190,7 +190,9 @@ def _read(model: Model) -> list[str]:
 def _string(text: str) -> str:
     """A string literal; other than plain characters as octal bytes."""
     if "\0" in text:
-        raise ValueError(f"the symbol {text!r} holds a zero byte: C cannot compare it")
+        raise ValueError(
+            f"the category {text!r} holds a zero byte: C cannot compare it"
+        )
     plain = "".join(
         chr(c) if 32 <= c < 127 and chr(c) not in '"\\?' else f"\\{c:03o}"
         for c in text.encode("utf-8", "surrogatepass")

@@ -19,14 +19,14 @@ NARROWEST = 48
 MODEL_TERMS = 5
 
 
-def symbol_note(tree: dict[str, Any]) -> list[str]:
+def category_note(tree: dict[str, Any]) -> list[str]:
     """What categories count in sums, if some sum has any."""
     model = Model(tree)
     inner = [i for i in range(len(model.nodes)) if not model.is_leaf(i)]
     tests = [model.tests(i)[0].data for i in inner]
     tests += [node["model"] for node in model.nodes if "model" in node]
     used = {c for test in tests for c in test.get("columns", ())}
-    if not any(model.columns[c].symbol >= 0 for c in used):
+    if not any(model.columns[c].category >= 0 for c in used):
         return []
     return ["[x = y]: 1 if x is y, else 0"]
 

@@ -2,7 +2,7 @@
 
 A row takes branch i of a machine if g_i > g_j for all other branches j (>= for later ones:
 of equal discriminants the first wins). Terms that g_i and g_j have in common cancel, and an
-inequality goes if the others imply it, which a small linear programme finds out: symbols
+inequality goes if the others imply it, which a small linear programme finds out: categories
 count as columns within -1 and 1 of which at most one is 1, numbers as unbounded, and so
 do the products of quadratic machines.
 """
@@ -61,7 +61,7 @@ def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequa
         raise ValueError(f"a test of kind {machine.kind!r} is no machine of sums")
     weights, bias = np.array(test["weights"]), np.array(test["bias"])
     alone = [test["columns"][a] if b < 0 else None for a, b in terms_of(test)]
-    bounds, extra, extra_right = _symbols(alone, schema)
+    bounds, extra, extra_right = _categories(alone, schema)
     plain = plain_test(test, features)
     names = term_names(plain, [column_name(c, features) for c in plain["columns"]])
     shown, starts = np.array(plain["weights"]), np.array(plain["bias"])
@@ -74,7 +74,7 @@ def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequa
         for other in (others[at] for at in kept):
             difference = shown[i] - shown[other]
             used = np.flatnonzero(difference)
-            # One column alone is told in its own unit.
+            # A single column is written in its own unit.
             unit = abs(difference[used[0]]) if len(used) == 1 else 1.0
             rule.append(
                 Inequality(
@@ -114,8 +114,8 @@ def _needed(left, right, bounds, extra, extra_right) -> list[int]:
     return kept
 
 
-def _symbols(columns: list[int | None], schema: dict[str, Any]):
-    """Bounds of the columns, and rows extra @ x <= extra_right for symbols of a feature.
+def _categories(columns: list[int | None], schema: dict[str, Any]):
+    """Bounds of the columns, and rows extra @ x <= extra_right for categories of a feature.
 
     None stands for a product of columns.
     """
@@ -125,13 +125,13 @@ def _symbols(columns: list[int | None], schema: dict[str, Any]):
         for _ in range(_width(feature))
     ]
     of_feature = [-1 if c is None else every[c] for c in columns]
-    symbolic = [
+    categorical = [
         f >= 0 and schema["features"][f]["kind"] in ("categorical", "boolean")
         for f in of_feature
     ]
-    bounds = [(-1.0, 1.0) if s else (None, None) for s in symbolic]
+    bounds = [(-1.0, 1.0) if s else (None, None) for s in categorical]
     extra, right = [], []
-    for f in sorted({f for f, s in zip(of_feature, symbolic, strict=True) if s}):
+    for f in sorted({f for f, s in zip(of_feature, categorical, strict=True) if s}):
         here = np.array([float(g == f) for g in of_feature])
         extra.append(here)
         right.append(2.0 - here.sum())  # at most one of them is 1, the others are -1
@@ -142,5 +142,5 @@ def _width(feature: dict[str, Any]) -> int:
     """Number of encoded columns of a feature."""
     if feature["kind"] in ("numeric", "ordered"):
         return 1
-    symbols = len(feature["categories"] or [])
-    return {0: 0, 1: 0, 2: 1}.get(symbols, symbols)
+    categories = len(feature["categories"] or [])
+    return {0: 0, 1: 0, 2: 1}.get(categories, categories)

@@ -48,7 +48,7 @@ class EncodedColumn:
     """An encoded column: a feature, and the code that is +1 in it (-1: a number)."""
 
     feature: int
-    symbol: int
+    category: int
 
 
 @dataclass(frozen=True)
@@ -337,24 +337,24 @@ class Model:
         return encoded_columns(self.features)
 
     def is_symbolic(self, feature: int) -> bool:
-        """Whether a feature is tested as symbols, without an order."""
+        """Whether a feature is tested as categories, without an order."""
         return self.features[feature]["kind"] in ("categorical", "boolean")
 
     def has_codes(self, feature: int) -> bool:
-        """Whether cells of a feature are symbols, with or without an order."""
+        """Whether cells of a feature are categories, with or without an order."""
         return self.features[feature]["kind"] != "numeric"
 
     def has_text(self, feature: int) -> bool:
-        """Whether the symbols of a feature are text, or partly so."""
-        symbols = self.features[feature]["categories"] or ()
-        return any(isinstance(s, str) for s in symbols)
+        """Whether the categories of a feature are text, or partly so."""
+        categories = self.features[feature]["categories"] or ()
+        return any(isinstance(s, str) for s in categories)
 
-    def symbols(self, feature: int) -> list[Any]:
-        """Symbols of a feature in the order of their codes; all text if some are."""
-        symbols = self.features[feature]["categories"]
+    def categories(self, feature: int) -> list[Any]:
+        """Categories of a feature in the order of their codes; all text if some are."""
+        categories = self.features[feature]["categories"]
         if self.has_text(feature):
-            return [symbol_text(s) for s in symbols]
-        return list(symbols)
+            return [category_text(s) for s in categories]
+        return list(categories)
 
     def features_of(self, test: NodeTest) -> list[int]:
         """Features that a test looks at."""
@@ -457,11 +457,11 @@ def decide(shares: Sequence[float], costs: list[list[float]] | None) -> int:
     return min(every, key=expected.__getitem__)
 
 
-def symbol_text(symbol: Any) -> str:
-    """A symbol as text, a whole number without a point."""
-    if isinstance(symbol, float) and symbol.is_integer():
-        return str(int(symbol))
-    return str(symbol)
+def category_text(category: Any) -> str:
+    """A category as text, a whole number without a point."""
+    if isinstance(category, float) and category.is_integer():
+        return str(int(category))
+    return str(category)
 
 
 def one_line(text: object) -> str:

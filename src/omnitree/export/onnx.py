@@ -1,14 +1,15 @@
 """ONNX: all tests of all nodes at once, as operators of the standard set (ai.onnx).
 
-Inputs are `numbers` (double, a column a feature that is a number or a boolean; NaN is a gap)
-and `symbols` (string, a column a feature of text; an empty string is a gap), each only if
-there are such features; the model's metadata lists their names in order. Outputs are
-`label` and `probabilities`, or `prediction` where the tree answers a number.
+Inputs are `numbers` (double, a column a feature that is a number or a boolean; NaN is a
+missing value) and `strings` (string, a column a feature of text; an empty string is a
+missing value), each only if there are such features; the model's metadata lists their names
+in order. Outputs are `label` and `probabilities`, or `prediction` where the tree answers a
+number.
 
-From the columns come the branch of every test, the branch of every node, the part of the row
-that each node hands to each child, the part that reaches each leaf (level by level), and the
-sum over the leaves. All is double, and what is added up is added in the library's order,
-so a row on a boundary falls on the same side. Needs the package `onnx`.
+From the columns come the branch of every test, the branch of every node, the part of the
+row that each node hands to each child, the part that reaches each leaf (level by level),
+and the sum over the leaves. All is double, and what is added up is added in the library's
+order, so a row on a boundary falls on the same side. Needs the package `onnx`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class _Writer(Graph):
             inputs.append(helper.make_tensor_value_info("numbers", types.DOUBLE, shape))
         if self.texts:
             shape = ["rows", len(self.texts)]
-            inputs.append(helper.make_tensor_value_info("symbols", types.STRING, shape))
+            inputs.append(helper.make_tensor_value_info("strings", types.STRING, shape))
         rows = self.op("Shape", inputs[0].name, start=0, end=1)
         self.ones = self.op(
             "Expand",
@@ -84,7 +85,7 @@ class _Writer(Graph):
             out,
             {
                 "numbers": json.dumps([names[j] for j in self.numbers]),
-                "symbols": json.dumps([names[j] for j in self.texts]),
+                "strings": json.dumps([names[j] for j in self.texts]),
                 "classes": json.dumps(model.classes),
             },
         )
@@ -128,19 +129,19 @@ class _Writer(Graph):
         return self.op("Neg", total)
 
     def _cells(self) -> str:
-        """Used features as numbers and codes, gaps as NaN."""
+        """Used features as numbers and codes, missing values as NaN."""
         columns = []
         for j in self.model.used:
             if j in self.texts:
-                cell = self.take("symbols", [self.texts.index(j)])
+                cell = self.take("strings", [self.texts.index(j)])
             else:
                 cell = self.take("numbers", [self.numbers.index(j)])
             if self.model.has_codes(j):
-                symbols = self.model.symbols(j)
+                categories = self.model.categories(j)
                 dtype = object if j in self.texts else np.float64
-                equal = self.op("Equal", cell, self.row(symbols, dtype))
+                equal = self.op("Equal", cell, self.row(categories, dtype))
                 # Code plus one, 0 if none is equal.
-                code = self.row(np.arange(1.0, len(symbols) + 1))
+                code = self.row(np.arange(1.0, len(categories) + 1))
                 hit = self.op("Mul", self.op("Cast", equal, to=11), code)
                 code = self.op("ReduceSum", hit, self.ints([1]))
                 known = self.op("Greater", code, self.const(0.0))
@@ -150,7 +151,7 @@ class _Writer(Graph):
         return self.op("Concat", *columns, axis=1)
 
     def _columns(self, cells: str) -> str:
-        """Encoded columns; gaps are NaN."""
+        """Encoded columns; missing values are NaN."""
         columns = [c for c in self.model.columns if c.feature in self.position]
         self.column_at = {
             i: columns.index(c)
@@ -158,11 +159,11 @@ class _Writer(Graph):
             if c.feature in self.position
         }
         values = self.take(cells, [self.position[c.feature] for c in columns])
-        symbols = [c.symbol for c in columns]
-        own = self.op("Equal", values, self.row(symbols))
+        categories = [c.category for c in columns]
+        own = self.op("Equal", values, self.row(categories))
         sign = self.op("Where", own, self.const(1.0), self.const(-1.0))
-        is_symbol = self.row([s >= 0 for s in symbols], bool)
-        coded = self.op("Where", is_symbol, sign, values)
+        is_category = self.row([s >= 0 for s in categories], bool)
+        coded = self.op("Where", is_category, sign, values)
         return self.op("Where", self.op("IsNaN", values), values, coded)
 
     @cached_property

@@ -52,7 +52,7 @@ class Graph:
         return self.const(np.asarray(values, dtype=dtype).reshape(1, -1), dtype)
 
     def filled(self, matrix: str, fill: str) -> str:
-        """A matrix with its gaps filled."""
+        """A matrix with its missing values filled."""
         return self.op("Where", self.op("IsNaN", matrix), fill, matrix)
 
     def loop(

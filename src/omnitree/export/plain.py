@@ -1,10 +1,10 @@
 """Sums as people read them: a category counts 1 or 0, a number is measured from its mean.
 
-Trees code a category +1 in its own column and -1 in the others. `plain_test` writes the same
-sum for indicators that are 1 or 0, which changes weights and constants but no value. Where
-not all terms of a sum are shown, `centre_of` says from where its features are measured, so
-that the terms that are left out are 0 for an average row and the constant is its value.
-Used by `words.py`, `lines.py`, rules and explanations.
+Trees code a category +1 in its own column and -1 in the others. `plain_test` writes the
+same sum for indicators that are 1 or 0, which changes weights and constants but no value.
+Where not all terms of a sum are shown, `centre_of` says from where its features are
+measured, so that the terms that are left out are 0 for an average row and the constant is
+its value. Used by `words.py`, `lines.py`, rules and explanations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def plain_test(test: dict[str, Any], features: list[dict[str, Any]]) -> dict[str
     ([1.0], 0.75, [0.6])
     """
     every = encoded_columns(features)
-    indicator = [every[c].symbol >= 0 for c in test["columns"]]
+    indicator = [every[c].category >= 0 for c in test["columns"]]
     if not any(indicator):
         return test
 
@@ -86,7 +86,9 @@ def spreads(
     if not deviations:
         return [1.0] * len(test["columns"])
     every = encoded_columns(features)
-    return [deviations[c] / (2 if every[c].symbol >= 0 else 1) for c in test["columns"]]
+    return [
+        deviations[c] / (2 if every[c].category >= 0 else 1) for c in test["columns"]
+    ]
 
 
 def centre_of(mean: float, spread: float | None) -> float:

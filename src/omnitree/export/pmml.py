@@ -2,15 +2,15 @@
 
 In a TreeModel every child has a predicate. Where the tests of a node may be unable to tell,
 it is a `surrogate` compound: the main test, the surrogates, and at last true or false, as
-the row belongs into this branch or not. Tests on several features are derived fields;
-symbols that training never showed are taken as missing, and symbols that a node never saw
-become missing in a derived field.
+the row belongs to this branch or not. Tests on several features are derived fields;
+categories that training never showed are taken as missing, and categories that a node never
+saw become missing in a derived field.
 
-A tree that divides rows among branches, or has models in its leaves, computes its answers in
-derived fields (`pmml_fields`), and the RegressionModel only hands them on; with costs, a
+A tree that divides rows among branches, or has models in its leaves, computes its answers
+in derived fields (`pmml_fields`), and the RegressionModel only hands them on; with costs, a
 TreeModel names the class of least expected cost. The standard has constructs for both
-(`weightedConfidence`, segments), but PMML4S answers nothing for the first and leaves out the
-outputs of the second.
+(`weightedConfidence`, segments), but PMML4S answers nothing for the first and leaves out
+the outputs of the second.
 """
 
 from __future__ import annotations
@@ -109,16 +109,16 @@ class _Writer:
                     dataType="double",
                 )
                 continue
-            symbols = model.symbols(j)
+            categories = model.categories(j)
             field = ET.SubElement(
                 fields,
                 "DataField",
                 name=name,
                 optype="categorical",
-                dataType=type_of(symbols),
+                dataType=type_of(categories),
             )
-            for symbol in symbols:
-                ET.SubElement(field, "Value", value=text_of(symbol))
+            for category in categories:
+                ET.SubElement(field, "Value", value=text_of(category))
         if model.numeric:
             field = ET.SubElement(fields, "DataField", name=self.target)
             field.set("optype", "continuous")
@@ -247,11 +247,11 @@ class _Writer:
         if codes is None:
             operator = "lessOrEqual" if b == test.cut.low else "greaterThan"
             return _simple(name, operator, number_of(test.cut.threshold))
-        symbols = self.model.symbols(feature)
-        told = [symbols[c] for c, to in enumerate(codes) if to >= 0]
+        categories = self.model.categories(feature)
+        told = [categories[c] for c, to in enumerate(codes) if to >= 0]
         if len(told) < len(codes):
             name = self.fields.only(feature, told, f"{node}_{i}")
-        here = [symbols[c] for c, to in enumerate(codes) if to == b]
+        here = [categories[c] for c, to in enumerate(codes) if to == b]
         if len(here) == 1:
             return _simple(name, "equal", text_of(here[0]))
         return _set(name, "isIn", here) if here else _set(name, "isNotIn", told)
@@ -302,4 +302,4 @@ def _check_characters(text: str) -> None:
     """XML 1.0 has no way to write some characters."""
     bad = re.search("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text)
     if bad:
-        raise ValueError(f"a name or symbol holds {bad[0]!r}, which XML cannot write")
+        raise ValueError(f"a name or category holds {bad[0]!r}, which XML cannot write")

@@ -15,7 +15,7 @@ from functools import partial, reduce
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from omnitree.export.model import Model, NodeTest, symbol_text
+from omnitree.export.model import Model, NodeTest, category_text
 from omnitree.tree import expression as ex
 
 DIVIDED = -1  # what the field of a node's branch holds where no test places the row
@@ -54,7 +54,7 @@ class Fields:
         return name
 
     def only(self, feature: int, told: list[Any], key: str) -> str:
-        """A feature that is missing unless it is one of these symbols."""
+        """A feature that is missing unless it is one of these categories."""
         if key in self._done:
             return self._done[key]
         source = self.model.features[feature]["name"]
@@ -177,10 +177,12 @@ class Fields:
         if codes is None:
             value = _side(test, field)
         else:
-            symbols = self.model.symbols(feature)
+            categories = self.model.categories(feature)
             value = last
             for b in sorted(set(codes) - {-1}, reverse=True):
-                here = [constant(symbols[c]) for c, to in enumerate(codes) if to == b]
+                here = [
+                    constant(categories[c]) for c, to in enumerate(codes) if to == b
+                ]
                 value = apply("if", apply("isIn", field, *here), constant(b), value)
         return apply("if", apply("isMissing", field), last, value)
 
@@ -209,14 +211,16 @@ class Fields:
         column = self.model.columns[filled.number]
         name, fill = self.model.features[column.feature]["name"], filled.fill
         if self.model.has_codes(column.feature):
-            symbols = self.model.symbols(column.feature)
-            if column.symbol >= 0:
-                own = apply("equal", field_of(name), constant(symbols[column.symbol]))
+            categories = self.model.categories(column.feature)
+            if column.category >= 0:
+                own = apply(
+                    "equal", field_of(name), constant(categories[column.category])
+                )
                 value = apply("if", own, constant(1.0), constant(-1.0))
             else:
-                value = constant(len(symbols) - 1.0)
-                for code in range(len(symbols) - 2, -1, -1):
-                    own = apply("equal", field_of(name), constant(symbols[code]))
+                value = constant(len(categories) - 1.0)
+                for code in range(len(categories) - 2, -1, -1):
+                    own = apply("equal", field_of(name), constant(categories[code]))
                     value = apply("if", own, constant(float(code)), value)
         else:
             value = field_of(name)
@@ -256,14 +260,14 @@ def field_of(name: str) -> ET.Element:
 
 
 def constant(value: Any) -> ET.Element:
-    """A symbol or number."""
+    """A category or number."""
     element = ET.Element("Constant", dataType=type_of([value]))
     element.text = text_of(value)
     return element
 
 
 def type_of(values: list[Any]) -> str:
-    """The data type of some symbols or labels."""
+    """The data type of some categories or labels."""
     if any(isinstance(v, str) for v in values):
         return "string"
     if all(isinstance(v, bool) for v in values):
@@ -274,7 +278,7 @@ def type_of(values: list[Any]) -> str:
 def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return number_of(value) if isinstance(value, float) else symbol_text(value)
+    return number_of(value) if isinstance(value, float) else category_text(value)
 
 
 def number_of(value: float) -> str:

@@ -7,8 +7,8 @@ the blocks that go on from it on the list `todo`; blocks are taken from there in
 in which the library reaches its leaves, and sums are added up in the library's order, so
 the answers are the same to the last bit, or as near as the language's exp and tanh are.
 
-In the code, `xJ` is the value of feature J: a number, NaN in a gap, or the code of a symbol,
--1 in a gap.
+In the code, `xJ` is the value of feature J: a number, NaN in a missing value, or the code
+of a category, -1 in a missing value.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class _Writer:
     def _alone(
         self, test: NodeTest, missing: int | None
     ) -> tuple[list[str], list[str]]:
-        """A test whose gaps go to one branch; no conditions: it sets b."""
+        """A test whose missing values go to one branch; no conditions: it sets b."""
         say = self.dialect
         if not test.can_fail:
             return self._many(test)
@@ -225,7 +225,7 @@ class _Writer:
             never = [f"{name} == -2"]
             return [], [f" {say.or_} ".join(parts or never) for parts in sets]
         low, cut = test.cut.low, repr(test.cut.threshold)
-        # A comparison with NaN is false, so gaps go with the negated condition.
+        # A comparison with NaN is false, so missing values go with the negated condition.
         above = f"{name} > {cut}" if missing == low else f"{say.not_}({name} <= {cut})"
         below = f"{name} <= {cut}" if missing != low else f"{say.not_}({name} > {cut})"
         return [], [below, above] if low == 0 else [above, below]
@@ -324,8 +324,8 @@ class _Writer:
         say = self.dialect
         column = self.model.columns[value.number]
         name, fill = f"x{column.feature}", repr(float(value.fill))
-        if column.symbol >= 0:
-            sign = say.choose(f"{name} == {column.symbol}", "1.0", "-1.0")
+        if column.category >= 0:
+            sign = say.choose(f"{name} == {column.category}", "1.0", "-1.0")
             return say.choose(f"{name} < 0", fill, sign)
         if self.model.has_codes(column.feature):
             return say.choose(f"{name} < 0", fill, name)

@@ -1,8 +1,9 @@
 """Python source of one function, `predict(row)`, that imports nothing.
 
-Where a tree looks at dates, it imports `datetime` and `re` of the standard library. A row is
-a dict from column names to cells: numbers, symbols, dates, None or NaN in a gap. A column
-that the row lacks is a gap, a symbol that training never showed, too.
+Where a tree looks at dates, it imports `datetime` and `re` of the standard library. A row
+is a dict from column names to cells: numbers, categories, dates, None or NaN in a missing
+value. A column that the row lacks is a missing value, a category that training never
+showed, too.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ _HEAD = '''\
 """A decision tree, written by omnitree.
 
 predict(row) takes a dict from column names to cells and gives the class and the
-probabilities of all classes. A cell is a number or a symbol; None, NaN, an empty
-string or no cell at all is a gap.{dates}
+probabilities of all classes. A cell is a number or a category; None, NaN, an empty
+string or no cell at all is a missing value.{dates}
 """
 
 CLASSES = {classes}
@@ -28,14 +29,14 @@ _NUMBER_HEAD = '''\
 """A regression tree, written by omnitree.
 
 predict(row) takes a dict from column names to cells and gives a number. A cell is a number
-or a symbol; None, NaN, an empty string or no cell at all is a gap.{dates}
+or a category; None, NaN, an empty string or no cell at all is a missing value.{dates}
 """
 '''
 
 _NUMBER = '''
 
 def _number(cell):
-    """The cell as a float, NaN in a gap."""
+    """The cell as a float, NaN in a missing value."""
     if type(cell).__name__ in ("NoneType", "NAType", "NaTType"):
         return float("nan")
     if isinstance(cell, str) and not cell.strip():
@@ -46,7 +47,7 @@ def _number(cell):
 _CODE = '''
 
 def _code(cell, codes):
-    """The code of a symbol, -1 in a gap or if training never showed it."""
+    """The code of a category, -1 in a missing value or if training never showed it."""
     if type(cell).__name__ in ("NoneType", "NAType", "NaTType") or cell != cell:
         return -1
     if cell not in codes and not isinstance(cell, str):
@@ -140,8 +141,8 @@ def to_python(model: Model) -> str:
         if part is not None:
             cell = f"_part(row, {name!r}, **{part!r})"
         if model.has_codes(j):
-            symbols = model.features[j]["categories"]
-            codes = {symbol: code for code, symbol in enumerate(symbols)}
+            categories = model.features[j]["categories"]
+            codes = {category: code for code, category in enumerate(categories)}
             read.append(f"x{j} = _code({cell}, {codes!r})")
         else:
             read.append(f"x{j} = _number({cell})")

@@ -1,8 +1,8 @@
 """What a row must be like to reach a node: the tests of its path, put together.
 
-Bounds of one number are merged to one interval and sets of symbols to their intersection;
-tests on several features stay as they are. Rules print a region, counterfactuals search
-one.
+Bounds of one number are merged to one interval and sets of categories to their
+intersection; tests on several features stay as they are. Rules print a region,
+counterfactuals search one.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ class Region:
     ----------
     intervals : dict
         Of a number: above the first bound, up to and including the second.
-    symbols : dict
-        Of a feature with symbols: the codes that pass.
+    categories : dict
+        Of a feature with categories: the codes that pass.
     others : list
         Tests on several features, with the branch that must be taken.
-    gaps : dict
-        Whether a gap in a feature passes all univariate tests of that feature. None if
-        other features decide that, or the row is divided.
+    missing values : dict
+        Whether a missing value in a feature passes all univariate tests of that feature.
+        None if other features decide that, or the row is divided.
     """
 
     intervals: dict[int, tuple[float, float]] = field(default_factory=dict)
-    symbols: dict[int, list[int]] = field(default_factory=dict)
+    categories: dict[int, list[int]] = field(default_factory=dict)
     others: list[tuple[NodeTest, int]] = field(default_factory=list)
-    gaps: dict[int, bool | None] = field(default_factory=dict)
+    missing: dict[int, bool | None] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Whether no value of some feature passes."""
         return any(low >= high for low, high in self.intervals.values()) or not all(
-            self.symbols.values()
+            self.categories.values()
         )
 
 
@@ -67,17 +67,17 @@ def region_of(model: Model, node: int) -> Region:
             region.others.append((test, b))
             continue
         feature = test.feature
-        region.gaps.setdefault(feature, True)
+        region.missing.setdefault(feature, True)
         if len(model.tests(above)) > 1 or above in model.dividing:
             passes = None
         else:
             passes = model.missing(above) == b
-        before = region.gaps[feature]
-        region.gaps[feature] = passes if before else before
+        before = region.missing[feature]
+        region.missing[feature] = passes if before else before
         codes = model.branch_of_codes(test)
         if codes is not None:
-            known = region.symbols.get(feature, range(len(codes)))
-            region.symbols[feature] = [c for c in known if codes[c] == b]
+            known = region.categories.get(feature, range(len(codes)))
+            region.categories[feature] = [c for c in known if codes[c] == b]
             continue
         low, high = region.intervals.get(feature, (-math.inf, math.inf))
         cut = test.data["threshold"]
@@ -92,11 +92,11 @@ def region_of(model: Model, node: int) -> Region:
 def region_text(model: Model, region: Region) -> list[str]:
     """The conditions of a region in words."""
     lines = []
-    for j in region.gaps:
+    for j in region.missing:
         name = model.features[j]["name"]
-        if j in region.symbols:
-            symbols = model.features[j]["categories"]
-            text = set_text(name, [symbols[c] for c in region.symbols[j]])
+        if j in region.categories:
+            categories = model.features[j]["categories"]
+            text = set_text(name, [categories[c] for c in region.categories[j]])
         else:
             low, high = region.intervals[j]
             if math.isinf(low):
@@ -105,7 +105,7 @@ def region_text(model: Model, region: Region) -> list[str]:
                 text = f"{name} > {number(low, 6)}"
             else:
                 text = f"{number(low, 6)} < {name} <= {number(high, 6)}"
-        lines.append(f"{text}, or missing" if region.gaps[j] else text)
+        lines.append(f"{text}, or missing" if region.missing[j] else text)
     for test, b in region.others:
         lines += [text for text in _conditions(model, test, b) if text not in lines]
     return lines

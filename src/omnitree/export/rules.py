@@ -1,7 +1,8 @@
 """One rule a leaf, in words: conditions, class, support and confidence.
 
 Conditions on one feature are merged. Rules of one class stand together, the best supported
-first; rules for a number ascend. They cover every row once, but for rows that a gap divides.
+first; rules for a number ascend. They cover every row once, but for rows that a missing
+value divides.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from omnitree.export.lines import model_lines, sum_lines, symbol_note
+from omnitree.export.lines import category_note, model_lines, sum_lines
 from omnitree.export.model import Model, one_line
 from omnitree.export.probabilities import probability_lines, probability_notes
 from omnitree.export.region import is_told_by_sums, region_of, region_text
@@ -74,7 +75,7 @@ def to_rules(model: Model) -> str:
     lines = [
         f"{len(found)} rule{'s' * (len(found) > 1)} from {weight_text(total)} training rows"
     ]
-    lines += symbol_note(model.tree)
+    lines += category_note(model.tree)
     if any(len(model.tests(i)) > 1 for i in _inner(model)):
         lines.append("Where a tested value is missing, surrogate tests decide.")
     if model.dividing:

@@ -28,7 +28,7 @@ class Sample:
     Attributes
     ----------
     values : float64 array (n, features)
-        Numbers and codes of symbols, as the tree format says; NaN is a gap.
+        Numbers and codes of categories, as the tree format says; NaN is a missing value.
     labels : int array (n,) or None
         Position of each row's class in the classes of the tree.
     path : sparse array (n, nodes)
@@ -60,12 +60,12 @@ class Sample:
 def encoded(
     test: dict[str, Any], schema: Schema, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The encoded columns of a test on several features, gaps filled: (n, columns)."""
-    features, symbols = schema.linear_columns()
+    """The encoded columns of a test, (n, columns), with missing values filled."""
+    features, categories = schema.linear_columns()
     columns = np.asarray(test["columns"], dtype=np.intp)
     x = values[:, features[columns]]
-    symbol = symbols[columns]
-    coded = np.where(symbol < 0, x, np.where(x == symbol, 1.0, -1.0))
+    category = categories[columns]
+    coded = np.where(category < 0, x, np.where(x == category, 1.0, -1.0))
     return np.where(np.isnan(x), np.asarray(test["fill"], dtype=float), coded)
 
 

@@ -4,16 +4,16 @@ A plain tree becomes CASE expressions. Databases limit how deep these nest (SQLi
 25), so of each node's subtrees the one that nests deepest goes on in the same CASE and only
 the others are put inside: n leaves nest log2(n) deep, however deep the tree is.
 
-Four things need names for values, which a scalar subquery gives: codes of symbols, where a
-test on several features asks for more than two of them, the discriminants of a linear
+Four things need names for values, which a scalar subquery gives: codes of categories, where
+a test on several features asks for more than two of them, the discriminants of a linear
 machine with more than two branches, the sums of models in leaves with the probabilities
-that come from them step by step as in the library, and rows that gaps divide. For the
-latter come, each from the one before: the branch of every node (-1: divided), the part of
-the row in every leaf, the probability of every class, the class.
-DISTINCT keeps databases from putting the expressions back in place of their names.
+that come from them step by step as in the library, and rows that missing values divide. For
+the latter come, each from the one before: the branch of every node (-1: divided), the part
+of the row in every leaf, the probability of every class, the class. DISTINCT keeps
+databases from putting the expressions back in place of their names.
 
-A gap is NULL; a symbol that training never showed is a gap, too. Networks need TANH, of
-SQL:2016, and models in leaves EXP.
+A missing value is NULL; a category that training never showed is a missing value, too.
+Networks need TANH, of SQL:2016, and models in leaves EXP.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class _Writer:
         return self._decide(self._leaf_names(leaf), labels)
 
     def _decide(self, shares: list[str], labels: list[str]) -> str:
-        """The class that some probabilities speak for."""
+        """The class that some probabilities predict."""
         costs = self.model.costs
         if costs is None:
             return _largest(shares, labels)
@@ -176,7 +176,7 @@ class _Writer:
         others = [c for c, to in enumerate(codes) if to not in (-1, b)]
         if not others:
             return "1 = 1"
-        return f"{name} IS NULL OR {name} NOT IN ({self._symbols(test, others)})"
+        return f"{name} IS NULL OR {name} NOT IN ({self._categories(test, others)})"
 
     # -- tests ----------------------------------------------------------------------
 
@@ -207,12 +207,12 @@ class _Writer:
         if not here:
             return ""
         if len(here) == 1:
-            return f"{name} = {self._symbols(test, here)}"
-        return f"{name} IN ({self._symbols(test, here)})"
+            return f"{name} = {self._categories(test, here)}"
+        return f"{name} IN ({self._categories(test, here)})"
 
-    def _symbols(self, test: NodeTest, codes: list[int]) -> str:
-        symbols = self.model.symbols(test.feature)
-        return ", ".join(literal(symbols[c]) for c in codes)
+    def _categories(self, test: NodeTest, codes: list[int]) -> str:
+        categories = self.model.categories(test.feature)
+        return ", ".join(literal(categories[c]) for c in codes)
 
     def _many(self, test: NodeTest, b: int) -> str:
         """When a test on several features takes branch b of two."""
@@ -261,17 +261,17 @@ class _Writer:
         if column.feature in self._coded:
             code = self._alias("c", column.feature)
             cases = (
-                f"WHEN {code} = {column.symbol} THEN 1.0E0 WHEN {code} >= 0 THEN -1.0E0"
-                if column.symbol >= 0
+                f"WHEN {code} = {column.category} THEN 1.0E0 WHEN {code} >= 0 THEN -1.0E0"
+                if column.category >= 0
                 else f"WHEN {code} >= 0 THEN {code}"
             )
             return f"CASE {cases} ELSE {fill} END"
-        values = (-1.0, 1.0) if column.symbol >= 0 else (0.0, 1.0)
+        values = (-1.0, 1.0) if column.category >= 0 else (0.0, 1.0)
         return self._translated(column.feature, map(number, values), fill)
 
     def _translated(self, feature: int, values: Iterable[str], other: str) -> str:
-        """A value for each symbol of a feature."""
-        pairs = zip(self.model.symbols(feature), values, strict=False)
+        """A value for each category of a feature."""
+        pairs = zip(self.model.categories(feature), values, strict=False)
         cases = " ".join(f"WHEN {literal(s)} THEN {value}" for s, value in pairs)
         return f"CASE {self.names[feature]} {cases} ELSE {other} END"
 
@@ -294,7 +294,7 @@ class _Writer:
 
     @cached_property
     def _coded(self) -> list[int]:
-        """Features of three symbols or more in tests on several features."""
+        """Features of three categories or more in tests on several features."""
         model = self.model
         return sorted(
             {
@@ -302,17 +302,17 @@ class _Writer:
                 for test in model.all_tests
                 if not test.can_fail
                 for feature in model.features_of(test)
-                if model.has_codes(feature) and len(model.symbols(feature)) > 2
+                if model.has_codes(feature) and len(model.categories(feature)) > 2
             }
         )
 
     def _codes(self) -> str:
-        """FROM and a table of one row with codes of symbols, -1 in a gap."""
+        """FROM and a table of one row with codes of categories, -1 in a missing value."""
         if not self._coded:
             return ""
         codes = []
         for j in self._coded:
-            values = map(str, range(len(self.model.symbols(j))))
+            values = map(str, range(len(self.model.categories(j))))
             codes.append(
                 f"{self._translated(j, values, '-1')} AS {self._alias('c', j)}"
             )

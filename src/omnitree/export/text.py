@@ -14,9 +14,9 @@ from omnitree.export.lines import (
     MODEL_TERMS,
     WIDTH,
     broken,
+    category_note,
     model_lines,
     named,
-    symbol_note,
 )
 from omnitree.export.model import Model, branch_names, one_line
 from omnitree.export.probabilities import probability_lines, probability_notes
@@ -112,7 +112,7 @@ class _Writer:
             lines.append(f"loss: {self.loss} of the training rows")
         if self.scale:
             lines.append("z(x): x in units of its standard deviation")
-        lines += [*symbol_note(self.tree), *probability_notes(self.model)]
+        lines += [*category_note(self.tree), *probability_notes(self.model)]
         if len(self.nodes) == 1:
             return [*lines, *self._branch("always", 0, "")]
         return [*lines, (0, "")]

@@ -34,9 +34,9 @@ def column_name(column: int, features: list[dict[str, Any]]) -> str:
     """Name of an encoded column: a number's own, or "[feature = category]"."""
     found = encoded_columns(features)[column]
     feature = features[found.feature]
-    if found.symbol < 0:
+    if found.category < 0:
         return feature["name"]
-    return f"[{feature['name']} = {feature['categories'][found.symbol]}]"
+    return f"[{feature['name']} = {feature['categories'][found.category]}]"
 
 
 def term_names(test: dict[str, Any], columns: Sequence[str]) -> list[str]:
@@ -61,11 +61,11 @@ def term_names(test: dict[str, Any], columns: Sequence[str]) -> list[str]:
     return names
 
 
-def set_text(name: str, symbols: list[Any]) -> str:
-    """The condition that a feature is one of some symbols."""
-    if len(symbols) == 1:
-        return f"{name} = {symbols[0]}"
-    return f"{name} in {{{', '.join(map(str, symbols))}}}"
+def set_text(name: str, categories: list[Any]) -> str:
+    """The condition that a feature is one of some categories."""
+    if len(categories) == 1:
+        return f"{name} = {categories[0]}"
+    return f"{name} in {{{', '.join(map(str, categories))}}}"
 
 
 def rows_text(node: dict[str, Any]) -> str:
@@ -252,7 +252,7 @@ class SumWriter:
         self.known = bool(deviations)
         self.scale = [self._product(self.spread, pair) for pair in self.pairs]
         every = encoded_columns(features)
-        self.counts = [every[c].symbol >= 0 for c in test["columns"]]  # 1 or 0
+        self.counts = [every[c].category >= 0 for c in test["columns"]]  # 1 or 0
 
     @staticmethod
     def _product(values: Sequence[float], pair: tuple[int, int]) -> float:

@@ -65,9 +65,10 @@ class Dataset:
                     (column.to_numpy(np.float64, na_value=np.nan) + 0.0).tobytes()
                 )
             else:
-                gap = column.isna()
+                missing = column.isna()
                 cells = [
-                    "\x00" if g else str(v) for v, g in zip(column, gap, strict=True)
+                    "\x00" if g else str(v)
+                    for v, g in zip(column, missing, strict=True)
                 ]
                 hashed.update("\x1f".join(cells).encode())
         for labels in (self.y, self.split):

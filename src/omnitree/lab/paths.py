@@ -164,7 +164,7 @@ def grow(root: Node, learner: SplitLearner, row: int) -> Path:
         branch = int(split.route(one, np.array([0]))[0])
         if (
             branch < 0
-        ):  # a gap: the branch of gaps, or with divided rows the largest one
+        ):  # missing: the branch stored for it; of divided rows, the largest
             largest = int(np.argmax([child.total for child in children]))
             branch = split.missing if split.missing >= 0 else largest
         if children[branch].total == 0:

@@ -127,7 +127,7 @@ class CostComplexity(Pruning):
         """
         runs = [by_fold] if isinstance(by_fold, np.ndarray) else by_fold
         if not len(runs[0]):
-            return 0  # too few rows for a fold: nothing speaks for a smaller tree
+            return 0  # too few rows for a fold: no evidence for a smaller tree
         by_run = np.array([run.sum(axis=0) for run in runs])
         wrong = by_run.mean(axis=0)
         best = int(wrong.argmin())

@@ -105,7 +105,7 @@ function histogram(chart, mark, words) {
   return picture;
 }
 
-function stackedBars(chart, step, gap) {
+function stackedBars(chart, step, space) {
   const { height, left, top, bottom } = CHART;
   const n = chart.counts[0].length;
   const totals = Array.from({ length: n }, (_, i) => sum(chart.counts.map((c) => c[i])));
@@ -118,7 +118,7 @@ function stackedBars(chart, step, gap) {
       if (!(h > 0)) continue;
       y -= h;
       bars.push(svg("rect", {
-        x: left + i * step, y, width: step - gap, height: h, fill: chartColour(chart, k),
+        x: left + i * step, y, width: step - space, height: h, fill: chartColour(chart, k),
       }));
     }
   }
@@ -130,10 +130,10 @@ function chartColour(chart, k) {
   return !numeric && chart.counts.length === labels.length ? colourOf(k) : "var(--accent)";
 }
 
-// Counts by symbol: a line each, with the branch it takes.
-function symbolChart(chart, node, marked) {
+// Counts by category: a line each, with the branch it takes.
+function categoryChart(chart, node, marked) {
   const { feature } = node.test;
-  const totals = data.symbols[feature].map((_, s) => sum(chart.counts.map((c) => c[s])));
+  const totals = data.categories[feature].map((_, s) => sum(chart.counts.map((c) => c[s])));
   const top = Math.max(...totals) || 1;
   const rows = totals.map((total, s) => {
     const parts = chart.counts.map((c, k) => el("span", {
@@ -143,7 +143,7 @@ function symbolChart(chart, node, marked) {
     row[feature] = s;
     const branch = branchOf(node.test, row);
     return el("tr", { class: marked === s ? "marked" : null },
-      el("th", { scope: "row" }, el("bdi", { text: symbolText(feature, s) })),
+      el("th", { scope: "row" }, el("bdi", { text: categoryText(feature, s) })),
       el("td", { class: "grow" }, el("div", { class: "stack" }, parts)),
       el("td", { class: "number", text: count(total) }),
       el("td", { class: "quiet to", text: branch < 0 ? "no branch" : `→ ${node.children[branch]}` }),

@@ -10,15 +10,15 @@ const sample = data.sample;
 
 const isLeaf = (node) => node.kind === "leaf";
 const isNumber = (feature) => feature.kind === "numeric";
-const isSymbolic = (feature) => feature.kind === "categorical" || feature.kind === "boolean";
+const isCategorical = (feature) => feature.kind === "categorical" || feature.kind === "boolean";
 
-// The encoded columns that tests on several features see: {feature, symbol}, symbol -1 for
+// The encoded columns that tests on several features see: {feature, category}, category -1 for
 // a number (docs/tree_format.md, "Encoded columns").
 const columns = features.flatMap((feature, j) => {
-  if (!isSymbolic(feature)) return [{ feature: j, symbol: -1 }];
+  if (!isCategorical(feature)) return [{ feature: j, category: -1 }];
   const m = feature.categories.length;
-  if (m === 2) return [{ feature: j, symbol: 1 }];
-  return m < 2 ? [] : feature.categories.map((_, s) => ({ feature: j, symbol: s }));
+  if (m === 2) return [{ feature: j, category: 1 }];
+  return m < 2 ? [] : feature.categories.map((_, s) => ({ feature: j, category: s }));
 });
 
 // Level of every node; parents come before their children.

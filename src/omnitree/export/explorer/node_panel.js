@@ -59,7 +59,7 @@ function modelSection(model) {
     class: "note",
     text: numeric ? "The answer is the constant and the sum of weight times value."
       : "A sum a class of weight times value; the larger a sum, the likelier its class.",
-  }), symbolNote(model), ...sums);
+  }), categoryNote(model), ...sums);
 }
 
 function testParts(node) {
@@ -91,7 +91,7 @@ function formula({ kind, test }) {
     formulaLines(test, MOST_TERMS),
     isLong ? el("details", {}, el("summary", { text: "all terms" }),
       formulaLines(test, Infinity)) : null,
-    symbolNote(test));
+    categoryNote(test));
 }
 
 // A test on several features, sum by sum, each with at most so many terms.
@@ -110,8 +110,8 @@ function formulaLines(test, most) {
   return lines.map((text) => el("p", { class: "formula", text }));
 }
 
-function symbolNote(test) {
-  if (!test.columns?.some((c) => columns[c].symbol >= 0)) return null;
+function categoryNote(test) {
+  if (!test.columns?.some((c) => columns[c].category >= 0)) return null;
   return el("p", { class: "note", text: "A category in brackets counts +1 for rows that have it and −1 for all others." });
 }
 
@@ -169,7 +169,7 @@ function chartSection(node) {
   const row = state.way?.row;
   if (!("low" in chart)) {
     return section(`Rows by ${features[node.test.feature].name}`,
-      symbolChart(chart, node, row ? row[node.test.feature] : null));
+      categoryChart(chart, node, row ? row[node.test.feature] : null));
   }
   const words = `${subjectText(node.kind, node.test)}, cut at ${num(chart.cut)}`;
   return section("What the test sees",

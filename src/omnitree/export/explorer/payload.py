@@ -6,8 +6,8 @@
 | `tree` | the public tree, `Tree.to_dict`, with tests as `plain_rule` gives them |
 | `kinds` | what each kind of test is called: its family, and in a few words |
 | `labels` | the classes as text; one empty text where the tree answers a number |
-| `symbols` | of each feature the categories as text, or null |
-| `share` | each node's part of its parent's weight, for rows that a gap divides |
+| `categories` | of each feature the categories as text, or null |
+| `share` | each node's part of its parent's weight, for rows that a missing value divides |
 | `answer` | of each leaf the class probabilities, smoothing included; null beside a model |
 | `shared` | by node whose leaves all have one model: null, or as `OwnFunctions` has it |
 | `ranges` | of each feature that is a number its least and greatest value, or null |
@@ -15,9 +15,9 @@
 
 A view of a node (`views[id]`) has `charts`: histograms of what the test looks at, by class,
 and for a test on several features `spread`, the standard deviation of each column there.
-A chart has `counts` (a list a class), and either `low`, `width` and `cut` (bins of a number)
-or nothing else (one count a symbol; `cut` where the symbols have an order). `branch` is the
-branch of a linear machine that the chart sets against the others.
+A chart has `counts` (a list a class), and either `low`, `width` and `cut` (bins of a
+number) or nothing else (one count a category; `cut` where the categories have an order).
+`branch` is the branch of a linear machine that the chart sets against the others.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def payload(
             for kind, cls in SPLITS.items()
         },
         "labels": [str(c) for c in tree.get("classes", [""])],
-        "symbols": [
+        "categories": [
             [str(c) for c in f["categories"]] if f["categories"] else None
             for f in features
         ],
@@ -130,7 +130,7 @@ def _mentioned(model: Model):
                 yield test.feature, test.data["threshold"]
             continue
         for column, fill in zip(test.columns, test.fill, strict=True):
-            if model.columns[column].symbol < 0:
+            if model.columns[column].category < 0:
                 yield model.columns[column].feature, fill
 
 
@@ -172,7 +172,7 @@ def _view(
     feature = schema.features[test.feature] if test.can_fail else None
     if feature is not None and feature.categories:
         codes = values[:, test.feature]
-        chart = _by_symbol(codes, labels, weight, n_labels, feature)
+        chart = _by_category(codes, labels, weight, n_labels, feature)
         if "threshold" in test.data:
             chart["cut"] = cut_of(test)
         view["charts"].append(chart)
@@ -198,7 +198,7 @@ def _charted_branches(test: NodeTest, below: list[int], sample: Sample) -> list[
     return np.argsort(size, kind="stable")[:MACHINE_CHARTS].tolist()
 
 
-def _by_symbol(codes, labels, weight, n_labels: int, feature) -> dict[str, Any]:
+def _by_category(codes, labels, weight, n_labels: int, feature) -> dict[str, Any]:
     known = ~np.isnan(codes)
     counts = np.zeros((n_labels, len(feature.categories)))
     np.add.at(counts, (labels[known], codes[known].astype(np.intp)), weight[known])

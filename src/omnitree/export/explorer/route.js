@@ -1,14 +1,14 @@
 // The rules of tests (`plain_rule` in tree/expression.py), step by step as the library follows
 // them: sums in the same order, so that the page gives its answer to the last bit. A row is an
-// array with a number or a code a feature; null is a gap (a symbol never seen in training is
+// array with a number or a code a feature; null is a missing value (an unseen category is
 // one too).
 
-// The value of an encoded column, or `fill` at a gap.
+// The value of an encoded column, or `fill` if it is missing.
 function columnValue(row, column, fill) {
-  const { feature, symbol } = columns[column];
+  const { feature, category } = columns[column];
   const v = row[feature];
   if (v === null) return fill;
-  return symbol < 0 ? v : v === symbol ? 1 : -1;
+  return category < 0 ? v : v === category ? 1 : -1;
 }
 
 // Bias plus the weighted sum of a test's terms.

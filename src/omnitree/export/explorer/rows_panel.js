@@ -65,7 +65,7 @@ function rowLine(i) {
     sample.labels ? el("td", {}, dot(colourOf(sample.labels[i])), el("bdi", { text: labels[sample.labels[i]] })) : null,
     sample.target ? el("td", { class: "number", text: num(sample.target[i], 6) }) : null,
     el("td", {}, dot(colour), el("bdi", { text: label }), isWrong(i) ? el("span", { class: "cross", text: " ✗", title: "not the row's class" }) : null),
-    sample.values[i].map((v, j) => el("td", { class: v === null ? "gap" : isNumber(features[j]) ? "number" : null }, el("bdi", { text: cellText(j, v) }))),
+    sample.values[i].map((v, j) => el("td", { class: v === null ? "missing" : isNumber(features[j]) ? "number" : null }, el("bdi", { text: cellText(j, v) }))),
   );
 }
 

@@ -46,12 +46,12 @@ function stepItem(node, way) {
   return el("li", {},
     el("p", {}, nodeLink(node.id), " ", el("bdi", { class: "condition", text: condition }),
       el("span", { class: "quiet", text: ` → ${to}` })),
-    by !== 0 ? el("p", { class: "note", text: gapText(node, by) }) : null,
+    by !== 0 ? el("p", { class: "note", text: missingText(node, by) }) : null,
     decided ? testDetails(decided, way.row) : null,
   );
 }
 
-function gapText(node, by) {
+function missingText(node, by) {
   const { name } = features[node.test.feature];
   if (by > 0) return `${name} is missing; this test stands in for it.`;
   if (node.missing === "divide") return `${name} is missing: the row is divided by the training rows.`;
@@ -100,9 +100,9 @@ function weighted(test, weights, row) {
 }
 
 function fillNote(test, positions, row) {
-  const gaps = positions.filter((j) => row[columns[test.columns[j]].feature] === null);
-  if (!gaps.length) return null;
-  return `missing, taken as ${gaps.map((j) => num(test.fill[j], 4)).join(", ")}`;
+  const missing = positions.filter((j) => row[columns[test.columns[j]].feature] === null);
+  if (!missing.length) return null;
+  return `missing, taken as ${missing.map((j) => num(test.fill[j], 4)).join(", ")}`;
 }
 
 // A machine: all sums, and what sets the winner apart from the next.

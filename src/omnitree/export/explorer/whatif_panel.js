@@ -50,22 +50,22 @@ function resetRow() {
 
 function makeControl(j) {
   const { name } = features[j];
-  const field = isNumber(features[j]) ? numberField(j) : symbolField(j);
-  const setGap = (missing) => {
-    gap.checked = missing;
+  const field = isNumber(features[j]) ? numberField(j) : categoryField(j);
+  const setMissing = (missing) => {
+    missingBox.checked = missing;
     for (const input of field.inputs) input.disabled = missing;
   };
-  const gap = el("input", {
-    type: "checkbox", class: "gap-box", "aria-label": `${name} is missing`,
+  const missingBox = el("input", {
+    type: "checkbox", class: "missing-box", "aria-label": `${name} is missing`,
     onchange: () => {
-      setGap(gap.checked);
+      setMissing(missingBox.checked);
       changed();
     },
   });
   controls.set(j, {
-    read: () => (gap.checked ? null : field.read()),
+    read: () => (missingBox.checked ? null : field.read()),
     write: (value) => {
-      setGap(value === null);
+      setMissing(value === null);
       if (value !== null) field.write(value);
     },
     paint: field.paint,
@@ -73,7 +73,7 @@ function makeControl(j) {
   return [
     el("div", { class: "control-head" },
       el("label", { class: "control-name", for: `feature-${j}` }, el("bdi", { text: name })),
-      el("label", { class: "choice" }, gap, "missing")),
+      el("label", { class: "choice" }, missingBox, "missing")),
     field.box,
   ];
 }
@@ -115,8 +115,8 @@ function numberField(j) {
   };
 }
 
-function symbolField(j) {
-  const options = features[j].categories.map((_, s) => el("option", { value: s, text: symbolText(j, s) }));
+function categoryField(j) {
+  const options = features[j].categories.map((_, s) => el("option", { value: s, text: categoryText(j, s) }));
   const choice = el("select", { id: `feature-${j}`, onchange: changed },
     options, el("option", { value: "other", text: "another value, never seen" }));
   return {
@@ -151,7 +151,7 @@ function drawWhatIf() {
   const row = way?.row ?? start;
   for (const [j, control] of controls) {
     // A control that says so already is left alone: the reader may be typing in it, and
-    // "another value" is a gap for the tree but not the box "missing".
+    // "another value" is missing for the tree but not the box "missing".
     if (control.read() !== row[j]) control.write(row[j]);
     if (used.has(j)) control.paint(row);
     const box = byId("whatif").querySelector(`[data-feature="${j}"]`);

@@ -22,18 +22,18 @@ const percent = (share) => {
 
 const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-const symbolText = (feature, code) => data.symbols[feature]?.[code] ?? String(code);
+const categoryText = (feature, code) => data.categories[feature]?.[code] ?? String(code);
 
 // A cell as the user wrote it.
 function cellText(feature, value) {
   if (value === null) return "missing";
-  return isNumber(features[feature]) ? num(value, 15) : symbolText(feature, value);
+  return isNumber(features[feature]) ? num(value, 15) : categoryText(feature, value);
 }
 
 function columnName(column) {
-  const { feature, symbol } = columns[column];
+  const { feature, category } = columns[column];
   const { name } = features[feature];
-  return symbol < 0 ? name : `[${name} = ${symbolText(feature, symbol)}]`;
+  return category < 0 ? name : `[${name} = ${categoryText(feature, category)}]`;
 }
 
 // Names of what the weights of a test on several features belong to.
@@ -141,21 +141,21 @@ const signedText = (terms) => terms
 // What the subject must be for a branch: "≤ 2.45", "in {a, b}".
 function sideText(test, branch) {
   if ("branch" in test) {
-    const names = symbolsOf(test, branch).map((s) => symbolText(test.feature, s));
+    const names = categoriesOf(test, branch).map((s) => categoryText(test.feature, s));
     return names.length === 1 ? `= ${names[0]}` : `in {${names.join(", ")}}`;
   }
   if ("feature" in test) {
     const sign = branch === test.low ? "≤" : ">";
     const { feature, threshold } = test;
     const exact = isNumber(features[feature]);
-    return `${sign} ${exact ? num(threshold) : symbolText(feature, Math.floor(threshold))}`;
+    return `${sign} ${exact ? num(threshold) : categoryText(feature, Math.floor(threshold))}`;
   }
   if (isMachine(test)) return `${sumNames(test)[branch]} largest`;
   return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
 }
 
-// Codes that a symbol test sends down a branch.
-function symbolsOf(test, branch) {
+// Codes that a category test sends down a branch.
+function categoriesOf(test, branch) {
   return test.branch.flatMap((to, code) => (to === branch ? [code] : []));
 }
 
@@ -171,7 +171,7 @@ function conditionText(kind, test, branch) {
   return `${side}: ${termsText(test, test.weights[branch], test.bias[branch])}`;
 }
 
-// What is tested on the way to a node, each feature once: bounds meet, sets of symbols
+// What is tested on the way to a node, each feature once: bounds meet, sets of categories
 // intersect. Tests on several features stand as they are.
 function conditionsTo(id) {
   const bounds = new Map();
@@ -183,26 +183,26 @@ function conditionsTo(id) {
       others.push(conditionText(kind, test, branch));
       continue;
     }
-    const known = bounds.get(test.feature) ?? { above: -Infinity, upTo: Infinity, symbols: null };
+    const known = bounds.get(test.feature) ?? { above: -Infinity, upTo: Infinity, categories: null };
     if (!("branch" in test)) {
       if (branch === test.low) known.upTo = Math.min(known.upTo, test.threshold);
       else known.above = Math.max(known.above, test.threshold);
     } else {
-      const here = symbolsOf(test, branch);
-      known.symbols = known.symbols?.filter((s) => here.includes(s)) ?? here;
+      const here = categoriesOf(test, branch);
+      known.categories = known.categories?.filter((s) => here.includes(s)) ?? here;
     }
     bounds.set(test.feature, known);
   }
   return [...[...bounds].map(([feature, known]) => boundText(feature, known)), ...others];
 }
 
-function boundText(feature, { above, upTo, symbols }) {
+function boundText(feature, { above, upTo, categories }) {
   const { name } = features[feature];
-  if (symbols) {
-    const names = symbols.map((s) => symbolText(feature, s));
+  if (categories) {
+    const names = categories.map((s) => categoryText(feature, s));
     return names.length === 1 ? `${name} = ${names[0]}` : `${name} in {${names.join(", ")}}`;
   }
-  const text = (v) => (isNumber(features[feature]) ? num(v) : symbolText(feature, Math.floor(v)));
+  const text = (v) => (isNumber(features[feature]) ? num(v) : categoryText(feature, Math.floor(v)));
   if (above === -Infinity) return `${name} ≤ ${text(upTo)}`;
   if (upTo === Infinity) return `${name} > ${text(above)}`;
   return `${text(above)} < ${name} ≤ ${text(upTo)}`;

@@ -16,7 +16,7 @@ def boundary_grid(
 ) -> NDArray[np.float64]:
     """Rows to ask for, (points, points, features): two features vary, the others rest.
 
-    Numbers rest at their median, symbols at the most frequent one; a feature without
+    Numbers rest at their median, categories at the most frequent one; a feature without
     any value stays missing.
     """
     rest = [

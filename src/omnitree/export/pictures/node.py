@@ -1,4 +1,4 @@
-"""What a node's test sees: a histogram by class with the cut, or bars a symbol.
+"""What a node's test sees: a histogram by class with the cut, or bars a category.
 
 Of a tree that answers a number: the target over what the test sees.
 """
@@ -41,8 +41,8 @@ def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) 
     labels, values = sample.labels[rows], sample.values[rows]
     ax = axes(ax, (6.4, 3.6))
     shades = colours(len(tree["classes"]))
-    if _has_symbols(tree, test):
-        _draw_symbols(ax, tree, node, test, values, labels, weight, shades)
+    if _has_categories(tree, test):
+        _draw_categories(ax, tree, node, test, values, labels, weight, shades)
     else:
         _draw_histogram(ax, tree, node, test, values, labels, weight, shades)
     ax.set_ylabel("rows")
@@ -55,8 +55,8 @@ def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) 
 def _draw_target(tree, node, test, values, target, ax) -> Any:
     """The target over what the test sees, with the cut and the means of the branches."""
     ax = axes(ax, (6.4, 3.6))
-    symbols = _has_symbols(tree, test)
-    if symbols:
+    categories = _has_categories(tree, test)
+    if categories:
         feature = tree["schema"]["features"][test.feature]
         z = values[:, test.feature]
         at = np.arange(len(feature["categories"]))
@@ -78,7 +78,7 @@ def _draw_target(tree, node, test, values, target, ax) -> Any:
     return ax
 
 
-def _has_symbols(tree: dict[str, Any], test: NodeTest) -> bool:
+def _has_categories(tree: dict[str, Any], test: NodeTest) -> bool:
     features = tree["schema"]["features"]
     return test.can_fail and bool(features[test.feature]["categories"])
 
@@ -111,7 +111,7 @@ def _axis_name(tree: dict[str, Any], test: NodeTest, branch: int) -> str:
     return subject_text(test, tree, MOST_TERMS, whole=True)
 
 
-def _draw_symbols(ax, tree, node, test, values, labels, weight, shades) -> None:
+def _draw_categories(ax, tree, node, test, values, labels, weight, shades) -> None:
     feature = tree["schema"]["features"][test.feature]
     codes = values[:, test.feature]
     known = ~np.isnan(codes)
@@ -129,11 +129,11 @@ def _draw_symbols(ax, tree, node, test, values, labels, weight, shades) -> None:
 
 
 def _tick(
-    node: dict[str, Any], test: NodeTest, feature: dict[str, Any], symbol: int
+    node: dict[str, Any], test: NodeTest, feature: dict[str, Any], category: int
 ) -> str:
-    """A symbol and, under it, the node it leads to."""
-    name = plain(shortened(str(feature["categories"][symbol]), 18))
+    """A category and, under it, the node it leads to."""
+    name = plain(shortened(str(feature["categories"][category]), 18))
     if "branch" not in test.data:
         return name
-    branch = test.data["branch"][symbol]
+    branch = test.data["branch"][category]
     return f"{name}\n→ {node['children'][branch]}" if branch >= 0 else name
