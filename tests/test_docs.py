@@ -84,3 +84,11 @@ def test_contributing_maps_every_module():
         if folder or (path.suffix == ".py" and path.name != "__init__.py"):
             name = f"{path.name}/" if folder else path.name
             assert name in words, f"CONTRIBUTING.md's map lacks {name}"
+
+
+def test_files_that_the_design_names_are_there():
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+(?:\w+\.(?:py|hpp|js))?)`", text)
+    assert len(named) > 40
+    for name in named:
+        assert any((ROOT / at / name).exists() for at in (".", "src/omnitree")), name

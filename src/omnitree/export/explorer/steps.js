@@ -46,12 +46,12 @@ function stepItem(node, way) {
   return el("li", {},
     el("p", {}, nodeLink(node.id), " ", el("bdi", { class: "condition", text: condition }),
       el("span", { class: "quiet", text: ` → ${to}` })),
-    by !== 0 ? el("p", { class: "note", text: missingText(node, by) }) : null,
+    by !== 0 ? el("p", { class: "note", text: routeNote(node, by) }) : null,
     decided ? testDetails(decided, way.row) : null,
   );
 }
 
-function missingText(node, by) {
+function routeNote(node, by) {
   const { name } = features[node.test.feature];
   if (by > 0) return `${name} is missing; this test stands in for it.`;
   if (node.missing === "divide") return `${name} is missing: the row is divided by the training rows.`;
