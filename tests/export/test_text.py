@@ -122,6 +122,36 @@ def test_sums_are_told_simply(weights, threshold, shown):
     ] == shown
 
 
+@pytest.mark.parametrize("name", ["ldt", "lin", "fact", "cruise", "lmdt", "id-lp"])
+def test_tests_of_one_column_are_told_as_tests_of_its_feature(name, rng):
+    """Numbers in their own unit, categories by name; whatever made the test."""
+    x, u = rng.normal(300, 50, size=200), rng.choice(["p", "q"], size=200)
+    clf = presets.make(name, max_depth=1, random_state=0)
+    lines = clf.fit(pd.DataFrame({"x": x}), x > 310).describe().splitlines()[1:]
+    told = [re.fullmatch(r"x (<=|<|>=|>) (\d+(\.\d+)?): .*", line) for line in lines]
+    assert len(told) == 2 and all(told)
+    assert 290 < float(told[0][2]) < 330 and told[0][2] == told[1][2]
+    lines = clf.fit(pd.DataFrame({"u": u}), u == "p").describe().splitlines()[1:]
+    assert sorted(line.split(":")[0] for line in lines) == ["u = p", "u = q"]
+    assert "u = p: True" in " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    "weight, threshold, shown",
+    [
+        (1.0, 0.0, ["x2 in {b, c}", "x2 = a"]),
+        (-3.0, 0.0, ["x2 = a", "x2 in {b, c}"]),
+        (1.0, 2.0, ["2 [x2 = a] <= 3", "2 [x2 = a] > 3"]),  # all rows take one branch
+    ],
+)
+def test_a_column_of_a_category_is_told_by_categories(weight, threshold, shown):
+    features = [Feature(f"x{j}", "numeric") for j in range(2)]
+    schema = Schema((*features, Feature("x2", "categorical", ("a", "b", "c"))), True)
+    split = LinearSplit((2,), (weight,), (0.0,), threshold).in_own_unit()
+    test = NodeTest.of(split)
+    assert [branch_text(test, b, schema.to_dict()) for b in (0, 1)] == shown
+
+
 def test_a_name_may_begin_with_a_minus():
     schema = Schema((Feature("-x", "numeric"),), named=True).to_dict()
     for weight, shown in ((3.0, "[-x] <= 2"), (-3.0, "[-x] >= -2")):

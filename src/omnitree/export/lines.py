@@ -23,12 +23,21 @@ def category_note(tree: dict[str, Any]) -> list[str]:
     """What categories count in sums, if some sum has any."""
     model = Model(tree)
     inner = [i for i in range(len(model.nodes)) if not model.is_leaf(i)]
-    tests = [model.tests(i)[0].data for i in inner]
+    tests = [model.tests(i)[0].data for i in inner if not _is_alone(model, i)]
     tests += [node["model"] for node in model.nodes if "model" in node]
     used = {c for test in tests for c in test.get("columns", ())}
     if not any(model.columns[c].category >= 0 for c in used):
         return []
     return ["[x = y]: 1 if x is y, else 0"]
+
+
+def _is_alone(model: Model, node: int) -> bool:
+    """Whether the test of a node is told as one of a feature, not as a sum."""
+    test = model.tests(node)[0]
+    if len(test.data.get("columns", ())) != 1 or model.shared.get(node) is not None:
+        return False
+    found = sums_of(test, model.tree["schema"])
+    return isinstance(found, Sides) and found.alone is not None
 
 
 def model_lines(

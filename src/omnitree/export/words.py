@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -146,6 +148,7 @@ class Sides:
     signs: tuple[str, str]
     cut: float
     start: float = 0.0
+    alone: tuple[str, str] | None = None  # conditions of a test of one column
 
     def conditions(self, name: str = "") -> list[str]:
         """The condition of each branch, of the sum itself or of what it is called.
@@ -153,6 +156,8 @@ class Sides:
         One term is turned to be positive; what explanations say of longer sums, their
         value and what adds to it, has the signs of the test.
         """
+        if self.alone and not name:
+            return list(self.alone)
         terms = [name] if name else self.terms
         turn = len(terms) == 1
         return [comparison(terms, sign, self.cut, turn) for sign in self.signs]
@@ -197,15 +202,50 @@ def sums_of(
         return Sides(terms, ("<=", ">"), data["threshold"])
     plain = plain_test(data, features)
     writer = SumWriter(plain, features, deviations, standardised, most)
-    if not test.is_machine:
-        ((start, terms),) = writer.write([plain["weights"]])
-        return Sides(terms, ("<=", ">"), plain["threshold"] - start, start)
-    if test.n_branches == 2:  # the first wins if the difference is not below 0
-        pairs = zip(*plain["weights"], strict=True)
-        cut = plain["bias"][1] - plain["bias"][0]
-        ((start, terms),) = writer.write([[w - v for w, v in pairs]])
-        return Sides(terms, (">=", "<"), cut - start, start)
-    return Sums([terms for _, terms in writer.write(plain["weights"], plain["bias"])])
+    if test.is_machine and test.n_branches > 2:
+        sums = writer.write(plain["weights"], plain["bias"])
+        return Sums([terms for _, terms in sums])
+    if test.is_machine:  # the first wins if the difference is not below 0
+        weights = [w - v for w, v in zip(*plain["weights"], strict=True)]
+        cut, signs = plain["bias"][1] - plain["bias"][0], (">=", "<")
+    else:
+        weights, cut, signs = plain["weights"], plain["threshold"], ("<=", ">")
+    ((start, terms),) = writer.write([weights])
+    alone = (
+        None if standardised else _of_one_column(plain, weights, signs, cut, features)
+    )
+    return Sides(terms, signs, cut - start, start, alone)
+
+
+def _of_one_column(
+    plain: dict[str, Any],
+    weights: Sequence[float],
+    signs: tuple[str, str],
+    cut: float,
+    features: list[dict[str, Any]],
+) -> tuple[str, str] | None:
+    """Conditions of a sum with one term, no product: in the column's unit, or categories."""
+    used = [(w, term) for w, term in zip(weights, terms_of(plain), strict=True) if w]
+    if len(used) != 1 or used[0][1][1] >= 0:
+        return None
+    (weight, (at, _)), found = used[0], encoded_columns(features)
+    column = found[plain["columns"][at]]
+    feature = features[column.feature]
+    if column.symbol < 0:
+        own = cut / abs(weight)
+        if not math.isfinite(own):
+            return None
+        terms = sum_terms([math.copysign(1.0, weight)], [feature["name"]])
+        low, high = (comparison(terms, sign, own) for sign in signs)
+        return low, high
+    compare = {"<=": operator.le, ">=": operator.ge}[signs[0]]
+    inside, outside = compare(weight, cut), compare(0.0, cut)
+    if inside == outside:  # one branch for all
+        return None
+    category = feature["categories"][column.symbol]
+    others = [c for c in feature["categories"] if c != category]
+    low, high = set_text(feature["name"], [category]), set_text(feature["name"], others)
+    return (low, high) if inside else (high, low)
 
 
 def _listed(name: str, columns: Sequence[str], most: int | None) -> list[str]:
