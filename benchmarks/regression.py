@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 from omnitree import OmniTreeRegressor, TreeRegressor
 from omnitree.growing.stopping import Stopping
 from omnitree.lab.statistics import corrected_t
-from omnitree.learners.regression import RegressionOmnivariate, RegressionUnivariate
+from omnitree.learners import Omnivariate, Univariate
 from omnitree.pruning import CostComplexity
 
 ROWS = 500
@@ -92,10 +92,10 @@ def methods(seed: int) -> dict:
         "OmniTreeRegressor": OmniTreeRegressor(random_state=seed),
         "univariate, constant": TreeRegressor(pruning=five, **small),
         "omnivariate by BIC, constant": TreeRegressor(
-            RegressionOmnivariate(kinds, "bic", min_branch=5), pruning=five, **small
+            Omnivariate(kinds, "bic", min_branch=5), pruning=five, **small
         ),
         "univariate, ridge, BIC pruning": TreeRegressor(
-            RegressionUnivariate(min_branch=10), pruning="information", **ridge
+            Univariate(min_branch=10), pruning="information", **ridge
         ),
     }
 

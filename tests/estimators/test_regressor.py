@@ -22,10 +22,10 @@ from omnitree import (
 )
 from omnitree.growing.missing import Surrogate
 from omnitree.growing.stopping import Stopping
-from omnitree.learners.regression import (
-    RegressionLinear,
-    RegressionOmnivariate,
-    RegressionUnivariate,
+from omnitree.learners import (
+    Linear,
+    Omnivariate,
+    Univariate,
 )
 from omnitree.parts.leaves import RidgeLeaves
 from omnitree.pruning import CostComplexity, InformationPruning
@@ -37,32 +37,32 @@ VARIANTS = {
     ),
     "linear": TreeRegressor("linear", stopping=Stopping(20), random_state=0),
     "residual": TreeRegressor(
-        RegressionLinear("residual", min_branch=10),
+        Linear(groups="residual", min_branch=10),
         leaves="ridge",
         stopping=Stopping(20),
         random_state=0,
     ),
     "hinge": TreeRegressor(
-        RegressionLinear("hinge", min_branch=5),
+        Linear(groups="hinge", min_branch=5),
         leaves="ridge",
         stopping=Stopping(20),
         random_state=0,
     ),
     "sparse": TreeRegressor(
-        RegressionLinear(max_features_per_test=2), stopping=Stopping(20), random_state=0
+        Linear(max_features_per_test=2), stopping=Stopping(20), random_state=0
     ),
     "quadratic": TreeRegressor(
-        RegressionLinear(expansion="quadratic"), stopping=Stopping(20), random_state=0
+        Linear(expansion="quadratic"), stopping=Stopping(20), random_state=0
     ),
     "ridge": TreeRegressor(
         leaves="ridge", pruning="cost_complexity", stopping=Stopping(20), random_state=0
     ),
     "bic": TreeRegressor(pruning="information", random_state=0),
     "omnivariate": TreeRegressor(
-        RegressionOmnivariate(min_branch=5), stopping=Stopping(20), random_state=0
+        Omnivariate(min_branch=5), stopping=Stopping(20), random_state=0
     ),
     "omnivariate-cv": TreeRegressor(
-        RegressionOmnivariate(("univariate", "sparse"), choice="one_se", min_branch=5),
+        Omnivariate(("univariate", "sparse"), choice="one_se", min_branch=5),
         stopping=Stopping(30),
         random_state=0,
     ),
@@ -124,9 +124,9 @@ def test_mixed_columns_and_gaps(regressor, mixed):
 @pytest.mark.parametrize("leaves", ["constant", "ridge"])
 def test_policies(missing, leaves, mixed):
     frame, y = mixed
-    reg = TreeRegressor(
-        RegressionUnivariate(min_branch=5), missing=missing, leaves=leaves
-    ).fit(frame, y)
+    reg = TreeRegressor(Univariate(min_branch=5), missing=missing, leaves=leaves).fit(
+        frame, y
+    )
     assert reg.score(frame, y) > 0.8
     kinds = reg.tree_.node_kinds()
     assert kinds["axis"] and kinds["subset"]
@@ -213,7 +213,7 @@ def test_constant_target(regressor):
 def test_grid_search():
     X, y = make_friedman1(100, random_state=5)
     search = GridSearchCV(
-        TreeRegressor(RegressionUnivariate(), pruning=CostComplexity(folds=3)),
+        TreeRegressor(Univariate(), pruning=CostComplexity(folds=3)),
         {"learner__min_branch": [1, 10], "pruning__se": [0.0, 1.0]},
         cv=2,
     ).fit(X, y)
@@ -249,7 +249,7 @@ def test_compiled_and_by_node_alike():
     """With a gap in a row of no weight the same tree is grown node by node."""
     X, y = make_friedman1(150, noise=0.5, random_state=6)
     fast = TreeRegressor().fit(X, y).tree_
-    learner = RegressionUnivariate()
+    learner = Univariate()
     learner.grows = lambda node: False
     slow = TreeRegressor(learner).fit(X, y).tree_
     assert fast.n_nodes == slow.n_nodes
@@ -309,11 +309,11 @@ def test_bad_options():
     refused(ValueError, "constant, ridge", leaves="logistic")
     refused(ValueError, "cost_complexity, information", pruning="pessimistic")
     refused(ValueError, "squared error", leaves="ridge", criterion="absolute_error")
-    refused(ValueError, "mean, residual, hinge", learner=RegressionLinear("sign"))
-    refused(ValueError, "min_branch", learner=RegressionUnivariate(min_branch=-1))
+    refused(ValueError, "mean, residual, hinge", learner=Linear(groups="sign"))
+    refused(ValueError, "min_branch", learner=Univariate(min_branch=-1))
     refused(ValueError, "penalties", leaves=RidgeLeaves(penalties=(-1.0,)))
     refused(ValueError, "AIC or BIC", pruning=InformationPruning("one_se"))
-    refused(ValueError, "candidate", learner=RegressionOmnivariate(("fisher",)))
+    refused(ValueError, "candidate", learner=Omnivariate(("fisher",)))
     with pytest.raises(ValueError, match="max_rows"):
         OmniTreeRegressor(max_rows=0).fit(X, y)
     with pytest.raises(ValueError, match="majority, logistic"):

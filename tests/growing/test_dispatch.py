@@ -17,7 +17,6 @@ from omnitree.growing.missing import MISSING
 from omnitree.growing.stopping import Limits
 from omnitree.growing.target import NumericTarget
 from omnitree.learners import Linear, Univariate
-from omnitree.learners.regression import RegressionUnivariate
 from omnitree.parts.leaves import ConstantLeaves
 from omnitree.parts.merit import MERITS
 
@@ -145,7 +144,7 @@ def test_numeric_target(target, missing, rng):
             missing=MISSING[missing](),
             limits=random_limits(rng),
         )
-        learner = RegressionUnivariate(min_branch=float(rng.choice([1, 1, 2, 3.5])))
+        learner = Univariate(min_branch=float(rng.choice([1, 1, 2, 3.5])))
         trees = all_trees(learner, root)
         assert set(trees) == {"presorted numbers", "node by node"}
         assert_all_alike(trees)
@@ -163,7 +162,7 @@ def test_every_grower_serves_somewhere(rng):
         growers_for(learner.search(root), root)[0]
         for learner, root in (
             (Univariate(), plain),
-            (RegressionUnivariate(), numbers),
+            (Univariate(), numbers),
             (Univariate(), mixed),
             (Linear(), plain),
         )

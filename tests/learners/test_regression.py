@@ -8,12 +8,12 @@ from sklearn.datasets import make_friedman1
 
 from omnitree import TreeRegressor
 from omnitree.growing.stopping import Stopping
-from omnitree.learners.regression import (
-    RegressionLinear,
-    RegressionOmnivariate,
-    RegressionUnivariate,
+from omnitree.learners import (
+    Linear,
+    Omnivariate,
+    Univariate,
 )
-from omnitree.learners.regression.linear import without_rounding
+from omnitree.learners.numeric_linear import without_rounding
 from omnitree.pruning import CostComplexity, InformationPruning
 
 
@@ -31,9 +31,9 @@ def test_linear_finds_a_step(rng):
     X = rng.normal(size=(400, 4))
     w = np.array([3.0, 4.0, 0.0, 0.0]) / 5
     y = 2.0 * (X @ w > 0.3) + 0.05 * rng.normal(size=400)
-    split = root(RegressionLinear(), X, y)
+    split = root(Linear(), X, y)
     assert abs(direction(split, 4) @ w) > 0.98
-    sparse = root(RegressionLinear(max_features_per_test=2), X, y)
+    sparse = root(Linear(max_features_per_test=2), X, y)
     assert set(sparse.columns) == {0, 1}
 
 
@@ -42,11 +42,11 @@ def test_hinge_finds_a_fold(rng):
     X = rng.uniform(-1, 1, size=(600, 3))
     w = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
     y = X[:, 2] + 6 * np.maximum(X @ w - 0.1, 0.0) + 0.02 * rng.normal(size=600)
-    learner = RegressionLinear("hinge", min_branch=10)
+    learner = Linear(groups="hinge", min_branch=10)
     split = root(learner, X, y, leaves="ridge")
     found = direction(split, 3)
     assert abs(found @ w) > 0.97
-    means = root(RegressionUnivariate(min_branch=10), X, y, leaves="ridge")
+    means = root(Univariate(min_branch=10), X, y, leaves="ridge")
     assert split.merit > means.merit
 
 
@@ -54,7 +54,7 @@ def test_ridge_leaves_find_a_bend(rng):
     """Both sides of 0 have the same mean; only linear models tell them apart."""
     X = rng.uniform(-1, 1, size=(400, 2))
     y = np.abs(X[:, 0]) + 0.02 * rng.normal(size=400)
-    split = root(RegressionUnivariate(min_branch=10), X, y, leaves="ridge")
+    split = root(Univariate(min_branch=10), X, y, leaves="ridge")
     assert split.feature == 0
     assert abs(split.threshold) < 0.1
 
@@ -62,18 +62,16 @@ def test_ridge_leaves_find_a_bend(rng):
 def test_quadratic_finds_a_ball(rng):
     X = rng.normal(size=(400, 2))
     y = 5.0 * ((X**2).sum(axis=1) < 1.0)
-    split = root(RegressionLinear(expansion="quadratic"), X, y)
+    split = root(Linear(expansion="quadratic"), X, y)
     assert split.kind == "quadratic"
-    reg = TreeRegressor(RegressionLinear(expansion="quadratic"), max_depth=1).fit(X, y)
+    reg = TreeRegressor(Linear(expansion="quadratic"), max_depth=1).fit(X, y)
     assert reg.score(X, y) > 0.75
 
 
 @pytest.mark.parametrize("choice", ["aic", "bic", "one_se"])
 def test_omnivariate_takes_what_is_needed(choice, rng):
     X = rng.normal(size=(300, 4))
-    learner = RegressionOmnivariate(
-        ("univariate", "linear", "quadratic"), choice, min_branch=5
-    )
+    learner = Omnivariate(("univariate", "linear", "quadratic"), choice, min_branch=5)
     steps = {
         "axis": X[:, 0] > 0.2,
         "linear": X[:, 0] + X[:, 1] > 0.2,
@@ -88,7 +86,7 @@ def test_omnivariate_takes_what_is_needed(choice, rng):
 
 def test_candidates_are_shown():
     X, y = make_friedman1(120, random_state=0)
-    learner = RegressionOmnivariate(("univariate", "linear"), min_branch=5)
+    learner = Omnivariate(("univariate", "linear"), min_branch=5)
     reg = TreeRegressor(learner, max_depth=1).fit(X, y)
     assert "univariate: chosen because its BIC is" in reg.describe()
 
@@ -98,7 +96,7 @@ def test_absolute_error_is_robust(rng):
     y = 1.0 * (x > 0.5)
     y[rng.random(300) < 0.02] = 1e6
     reg = TreeRegressor(
-        RegressionUnivariate(min_branch=50), criterion="absolute_error", max_depth=1
+        Univariate(min_branch=50), criterion="absolute_error", max_depth=1
     ).fit(x[:, None], y)
     assert reg.tree_.split(0).threshold == pytest.approx(0.5, abs=0.05)
     assert sorted(reg.tree_.constant[1:]) == [0.0, 1.0]

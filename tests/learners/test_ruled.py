@@ -14,7 +14,6 @@ from omnitree.estimators.persistence import load, save
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node, Rules
 from omnitree.learners import Multivariate, Omnivariate, Univariate
-from omnitree.learners.regression import RegressionUnivariate
 from omnitree.parts.merit import Gini
 from omnitree.pruning import CostComplexity, ErrorBased
 from omnitree.refinement import Contest
@@ -89,7 +88,7 @@ def test_monotone_numbers_on_random_tables(missing, symbols):
         X, y, weight = random_rows(seed, True, gaps=seed % 2 == 0, symbols=symbols)
         for pruning in (None, CostComplexity(folds=3)):
             reg = TreeRegressor(
-                RegressionUnivariate(monotone=direction),
+                Univariate(monotone=direction),
                 pruning=pruning,
                 missing=missing,
                 random_state=seed,
@@ -174,7 +173,7 @@ def test_paths_stay_in_a_group(regression):
         X, y, weight = random_rows(seed, regression, gaps=True)
         rules = {"interactions": [["x0", "x1"]]}
         model = (
-            TreeRegressor(RegressionUnivariate(**rules), missing="surrogate")
+            TreeRegressor(Univariate(**rules), missing="surrogate")
             if regression
             else TreeClassifier(Univariate(**rules), missing="surrogate")
         ).fit(X, y, weight)
@@ -194,7 +193,7 @@ def test_rules_that_allow_all_change_nothing():
             assert TreeClassifier(**changes).fit(X, y, weight).describe() == plain
         target = random_rows(seed, regression=True)[1]
         expected = TreeRegressor().fit(X, target, weight).predict(X)
-        same = TreeRegressor(RegressionUnivariate(interactions=[[0, 1, 2]]))
+        same = TreeRegressor(Univariate(interactions=[[0, 1, 2]]))
         np.testing.assert_allclose(same.fit(X, target, weight).predict(X), expected)
 
 
@@ -312,7 +311,7 @@ def test_monotone_needs_an_order():
     with pytest.raises(ValueError, match="two classes"):
         TreeClassifier(Univariate(monotone={0: 1})).fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="squared_error"):
-        learner = RegressionUnivariate(monotone={0: 1})
+        learner = Univariate(monotone={0: 1})
         TreeRegressor(learner, criterion="absolute_error").fit(X, y * 1.0)
     with pytest.raises(ValueError, match="leaves"):
         TreeRegressor(learner, leaves="ridge").fit(X, y * 1.0)

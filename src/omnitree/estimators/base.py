@@ -39,7 +39,6 @@ from omnitree.growing.part import number, require_present
 from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
 from omnitree.growing.target import Target
-from omnitree.learners import LEARNERS
 from omnitree.pruning import Evidence
 from omnitree.tree.tree import Tree
 
@@ -54,7 +53,6 @@ class BaseTree(Showing, BaseEstimator):
     leaves: Any
     feature_costs: Any = None
     _task = "classification"
-    _learners = LEARNERS
 
     def _parts(self) -> Parts:
         """The parts as given."""
@@ -210,7 +208,7 @@ class BaseTree(Showing, BaseEstimator):
             ),
             seed,
             parts.leaves,
-            parts.feature_costs(self.feature_costs, schema, self._learners),
+            parts.feature_costs(self.feature_costs, schema),
             parts.constraints(schema, n_classes, smoothing),
         )
         parts.check_changes(self.feature_costs is not None)
@@ -231,7 +229,7 @@ class BaseTree(Showing, BaseEstimator):
     def _resolved_parts(self) -> Parts:
         """The parts as objects."""
         require_present(self.get_params(deep=False))
-        return self._parts().resolved(self._task, self._learners)
+        return self._parts().resolved(self._task)
 
     def _check_options(self) -> None:
         for name, least in (("max_depth", 0), ("max_leaves", 1), ("max_seconds", 0)):

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from omnitree.data.schema import Schema
 from omnitree.growing.constraints import Constraints
 from omnitree.growing.missing import MISSING
-from omnitree.growing.part import Registry, unknown
+from omnitree.growing.part import unknown
 from omnitree.growing.stopping import STOPPING
+from omnitree.learners import LEARNERS
 from omnitree.parts.leaves import LEAVES
 from omnitree.pruning import PRUNINGS, Pruning
 from omnitree.refinement import REFINEMENTS, Refinement
@@ -29,8 +30,16 @@ class Parts:
     leaves: Any = "majority"
     refinement: Any = None
 
-    def resolved(self, task: str, learners: Registry) -> Parts:
+    def resolved(self, task: str) -> Parts:
         """All as objects that serve a task; errors name what would do."""
+        learner = LEARNERS.resolve(self.learner)
+        if task not in learner.tasks:
+            able = [name for name, cls in LEARNERS.items() if task in cls.tasks]
+            raise ValueError(
+                f"{type(learner).__name__} is not for {task}; these learners are: "
+                f"{', '.join(able)}"
+            )
+        learner.check_options(task)
         leaves = LEAVES.resolve(self.leaves)
         if leaves.task != task:
             able = [name for name, cls in LEAVES.items() if cls.task == task]
@@ -53,7 +62,7 @@ class Parts:
             changing.append(part)
         pruning, refinement = changing
         return Parts(
-            learners.resolve(self.learner),
+            learner,
             STOPPING.resolve(self.stopping),
             pruning,
             MISSING.resolve(self.missing),
@@ -128,14 +137,12 @@ class Parts:
                 )
         return found
 
-    def feature_costs(
-        self, given: Any, schema: Schema, learners: Registry
-    ) -> NDArray[np.float64] | None:
+    def feature_costs(self, given: Any, schema: Schema) -> NDArray[np.float64] | None:
         """What each of the user's columns costs, in their order."""
         if given is None:
             return None
         if not self.learner.uses_costs:
-            able = [name for name, cls in learners.items() if cls.uses_costs]
+            able = [name for name, cls in LEARNERS.items() if cls.uses_costs]
             raise ValueError(
                 f"{type(self.learner).__name__} does not look at feature_costs; these "
                 f"learners do: {', '.join(able) or 'none'}"

@@ -13,7 +13,6 @@ from omnitree.growing.missing import MISSING
 from omnitree.growing.part import Registry, unknown
 from omnitree.growing.stopping import STOPPING
 from omnitree.learners import LEARNERS
-from omnitree.learners.regression import REGRESSION_LEARNERS
 from omnitree.parts.choice import CHOICES
 from omnitree.parts.coefficients import COEFFICIENTS
 from omnitree.parts.direction import DIRECTIONS
@@ -30,7 +29,6 @@ REGISTRIES: dict[str, Registry] = {
     r.kind: r
     for r in (
         LEARNERS,
-        REGRESSION_LEARNERS,
         CRITERIA,
         CHOICES,
         COEFFICIENTS,

@@ -23,11 +23,7 @@ from omnitree.growing.node import Rules
 from omnitree.growing.part import number
 from omnitree.growing.stopping import Stopping
 from omnitree.growing.target import NumericTarget, Target
-from omnitree.learners.regression import (
-    REGRESSION_LEARNERS,
-    RegressionOmnivariate,
-    RegressionUnivariate,
-)
+from omnitree.learners import Omnivariate, Univariate
 from omnitree.parts.leaves import ConstantLeaves, RidgeLeaves
 from omnitree.pruning import CostComplexity
 
@@ -40,7 +36,6 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
 
     criterion: Any = "squared_error"
     _task = "regression"
-    _learners = REGRESSION_LEARNERS
 
     def _target(
         self, y: Any, n_rows: int, known: Target | None = None
@@ -119,7 +114,7 @@ class TreeRegressor(BaseTreeRegressor):
     Parameters
     ----------
     learner : str or SplitLearner, default="univariate"
-        Finds the test of a node; see `omnitree.learners.regression.REGRESSION_LEARNERS`.
+        Finds the test of a node: "univariate", "linear", "omnivariate", or an object.
     criterion : str or Criterion, default="squared_error"
         What tests, leaves and pruning make small: "squared_error" or "absolute_error".
     stopping : str or Stopping, default="pure"
@@ -298,7 +293,7 @@ class OmniTreeRegressor(BaseTreeRegressor):
 
 PRUNING = CostComplexity(folds=5)
 CONSTANT = Parts(
-    RegressionUnivariate(min_branch=5),
+    Univariate(min_branch=5),
     Stopping(min_rows=10),
     PRUNING,
     Surrogate(),
@@ -309,7 +304,7 @@ REGRESSION_KINDS: dict[bool, dict[str, Parts]] = {
     True: {
         "constant, univariate": CONSTANT,
         "linear, omnivariate": Parts(
-            RegressionOmnivariate(("univariate", "hinge"), min_branch=10),
+            Omnivariate(("univariate", "hinge"), min_branch=10),
             # A linear model needs no smaller parts, and many rows cost time.
             Stopping(min_rows=20, min_share=0.005),
             PRUNING,
@@ -319,9 +314,7 @@ REGRESSION_KINDS: dict[bool, dict[str, Parts]] = {
     },
     False: {
         "constant, univariate": CONSTANT,
-        "constant, omnivariate": replace(
-            CONSTANT, learner=RegressionOmnivariate(min_branch=5)
-        ),
+        "constant, omnivariate": replace(CONSTANT, learner=Omnivariate(min_branch=5)),
     },
 }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ class SplitLearner(Part):
     compiled code can find the same tests for a whole tree, `search` says what to look for.
     """
 
+    tasks: tuple[str, ...] = ("classification",)  # that it serves
+    # Options that serve one task only.
+    options_of: ClassVar[dict[str, tuple[str, ...]]] = {}
     uses_costs = False  # whether it weighs what features cost
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -39,6 +43,21 @@ class SplitLearner(Part):
     def label(self) -> str:
         """A word for it among others."""
         return type(self).__name__.lower()
+
+    def check_options(self, task: str) -> None:
+        """Refuse options that do not serve a task and are not left at their defaults."""
+        useless = {
+            name: other
+            for other, names in self.options_of.items()
+            for name in names
+            if other != task
+        }
+        for name, about in inspect.signature(type(self)).parameters.items():
+            if name in useless and getattr(self, name) != about.default:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} of {type(self).__name__} is an option "
+                    f"for {useless[name]}; leave it out for {task}"
+                )
 
     @abstractmethod
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:

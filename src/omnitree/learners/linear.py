@@ -1,11 +1,14 @@
-"""The linear learner: group the classes, find a direction, cut the projection once.
+"""The linear learner: make two groups, find a direction, cut the projection once.
 
-`fit` reads as one row of LDT05's table 1. Used by the presets ldt, lin and quest.
+With classes, `fit` reads as one row of LDT05's table 1; where a number is predicted, the
+rows are grouped (`numeric_linear.py`) and all cuts are tried under the loss
+(`numeric_cuts.py`). Used by the presets ldt, lin and quest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +20,9 @@ from omnitree.growing.node import EXPANSIONS, Node
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, unknown
 from omnitree.learners.fisher_trial import train_parts
-from omnitree.parts.direction import DIRECTIONS, Fisher
+from omnitree.learners.numeric_cuts import search_of
+from omnitree.learners.numeric_linear import GROUPS, along_fold, by_residual, cut_along
+from omnitree.parts.direction import DIRECTIONS, Direction, Fisher
 from omnitree.parts.direction.fisher import PCA, Projections
 from omnitree.parts.grouping import GROUPINGS, Exchange
 from omnitree.parts.merit import MERITS, Merit
@@ -88,7 +93,9 @@ class Linear(SplitLearner):
     ----------
     grouping : str or Grouping, default="exchange"
         How more than two classes become two groups.
-    direction : str or Direction, default="fisher"
+    direction : str or Direction, optional
+        By default Fisher's discriminant; for a numeric target, it never goes through
+        principal components.
     threshold : str or Threshold, default="equal_variance"
     merit : str or Merit, default="gain"
         Compares groupings and, with an exhaustive threshold, cuts.
@@ -100,17 +107,31 @@ class Linear(SplitLearner):
     fallback : bool, default=False
         Try the exhaustive cut where an analytic one separates nothing; without it such a
         node stays a leaf, as in the authors' program.
+    groups : {"mean", "residual", "hinge"}, default="mean"
+        Where the direction comes from if a number is predicted: from the rows above and
+        below the mean, from those with positive and negative residuals of a linear fit, or
+        from the fold of two linear models.
+    min_branch : float, default=1
+        Least weight of a branch, if a number is predicted.
     """
+
+    tasks = ("classification", "regression")
+    options_of: ClassVar = {
+        "classification": ("grouping", "threshold", "merit", "fallback"),
+        "regression": ("groups", "min_branch"),
+    }
 
     def __init__(
         self,
         grouping="exchange",
-        direction="fisher",
+        direction=None,
         threshold="equal_variance",
         merit="gain",
         expansion="linear",
         max_features_per_test=None,
         fallback=False,
+        groups="mean",
+        min_branch=1,
     ):
         self.max_features_per_test = max_features_per_test
         self.expansion = expansion
@@ -119,10 +140,14 @@ class Linear(SplitLearner):
         self.direction = direction
         self.threshold = threshold
         self.merit = merit
+        self.groups = groups
+        self.min_branch = min_branch
 
     @property
     def label(self) -> str:
-        direction = DIRECTIONS.resolve(self.direction)
+        if self.groups != "mean":
+            return self.groups
+        direction = self._direction()
         if self.expansion == "linear":
             return type(direction).__name__.lower()
         return self.expansion
@@ -133,7 +158,7 @@ class Linear(SplitLearner):
 
     def _fisher_search(self) -> FisherSearch | None:
         """Its parts for compiled code, which knows few of them."""
-        direction = DIRECTIONS.resolve(self.direction)
+        direction = self._direction()
         threshold = THRESHOLDS.resolve(self.threshold)
         merit = MERITS.resolve(self.merit)
         if (
@@ -152,6 +177,8 @@ class Linear(SplitLearner):
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best linear test for one node."""
+        if not node.target.n_classes:
+            return self._fit_numbers(node)
         rows = node.view(self._expansion())
         asked = self._discriminant(rows)
         found = self._find(asked)
@@ -167,11 +194,12 @@ class Linear(SplitLearner):
         Fisher's directions for all parts come from one pass over the rows. A cut beyond all
         rows leaves one branch empty: to test it is to test a leaf.
         """
-        direction = DIRECTIONS.resolve(self.direction)
+        direction = self._direction()
         expansion = self._expansion()
         rows, most = divisions.node.view(expansion), self.max_features_per_test
         if (
-            rows.standard.has_missing  # each part fills them with its own means
+            not divisions.node.target.n_classes
+            or rows.standard.has_missing  # each part fills them with its own means
             or most is not None
             or not isinstance(direction, Fisher)
             or direction.shrinkage is not None
@@ -199,6 +227,44 @@ class Linear(SplitLearner):
             return np.zeros(asked.rows.n_columns), 0.0
         return found.weights, float(found.cut + asked.rows.mean @ found.weights)
 
+    def _fit_numbers(self, node: Node) -> Split | None:
+        """Best linear test for one node whose rows have numbers."""
+        if self.groups not in GROUPS:
+            raise ValueError(unknown("groups", self.groups, list(GROUPS)))
+        search = search_of(node, number("min_branch", self.min_branch))
+        most, expansion = self._most(), self._expansion()
+        if self.groups == "hinge":
+            if self.direction is not None:
+                raise ValueError("groups='hinge' finds the direction itself: give none")
+            found = along_fold(node.view(expansion), search, most)
+        else:
+            rows = search.by_mean(expansion)
+            if self.groups == "residual":
+                rows = by_residual(rows, node)
+            if len(rows.present) < 2:
+                return None
+            direction = self._direction(Fisher(pca="never"))
+            left = np.array([True, False])
+            if most is not None and most < rows.n_columns:
+                weights = _sparse(direction, rows, left, most)
+            else:
+                weights = direction.project(rows).weights(left)
+            found = cut_along(rows, weights, search)
+        if found is None:
+            return None
+        rows, weights, cut = found
+        threshold = float(cut.threshold + rows.mean @ weights)
+        return rows.split(weights, threshold, max(cut.gain, 0.0) / search.total)
+
+    def _direction(self, default: Direction | None = None) -> Any:
+        if self.direction is None:
+            return default or Fisher()
+        return DIRECTIONS.resolve(self.direction)
+
+    def _most(self) -> int | None:
+        most = self.max_features_per_test
+        return None if most is None else int(number("max_features_per_test", most, 1))
+
     def _expansion(self) -> str:
         if self.expansion not in EXPANSIONS:
             raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
@@ -207,7 +273,7 @@ class Linear(SplitLearner):
     def _discriminant(self, rows: NodeColumns) -> LinearDiscriminant:
         return LinearDiscriminant(
             rows,
-            DIRECTIONS.resolve(self.direction),
+            self._direction(),
             THRESHOLDS.resolve(self.threshold),
             MERITS.resolve(self.merit),
         )
@@ -223,16 +289,9 @@ class Linear(SplitLearner):
         projected = asked.projections.project(left[None])
         weights = asked.projections.weights(left)
         rank = getattr(asked.projections, "rank", np.count_nonzero(weights))
-        most = self.max_features_per_test
-        if most is not None and np.count_nonzero(weights) > number(
-            "max_features_per_test", most, 1
-        ):
-            if not hasattr(asked.direction, "sparse"):
-                raise ValueError(
-                    f"direction {self.direction!r} has no sparse form; use 'fisher', or "
-                    "max_features_per_test=None"
-                )
-            weights = asked.direction.sparse(rows, left, int(most))
+        most = self._most()
+        if most is not None and np.count_nonzero(weights) > most:
+            weights = _sparse(asked.direction, rows, left, most)
             rank = np.count_nonzero(weights)
             projected = Projected(rows, rows.project(weights[:, None]), left[None])
         for way in (threshold, Exhaustive()) if self.fallback else (threshold,):
@@ -241,3 +300,13 @@ class Linear(SplitLearner):
             if np.isfinite(value):
                 return Found(left, weights, float(cuts[0]), float(value), int(rank))
         return None
+
+
+def _sparse(direction: Any, rows: NodeColumns, left: NDArray, most: int) -> Floats:
+    """Weights of a direction that looks at a few columns only."""
+    if not hasattr(direction, "sparse"):
+        raise ValueError(
+            f"direction {direction!r} has no sparse form; use 'fisher', or "
+            "max_features_per_test=None"
+        )
+    return direction.sparse(rows, left, most)

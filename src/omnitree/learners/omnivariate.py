@@ -2,7 +2,9 @@
 
 So a node is as complex as its rows warrant (Yildiz & Alpaydin 2001, 2007). Any learners
 can be candidates, several of one kind too; what was thought of each is remembered in the
-tree. Used by the presets omni-aic, omni-bic, omni-cv and hybrid-5x2f.
+tree. Where a number is predicted, the likelihood is that of the loss with the leaves that
+the tree will have. Used by the presets omni-aic, omni-bic, omni-cv and hybrid-5x2f and by
+the default regressor.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
@@ -20,6 +23,7 @@ from omnitree.learners.analytic import Analytic
 from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
 from omnitree.learners.linear import Linear
+from omnitree.learners.numeric_cuts import numeric_likelihood
 from omnitree.learners.univariate import Univariate
 from omnitree.parts.choice import CHOICES, Choice, Proposal, remembered
 from omnitree.parts.direction import Fisher
@@ -27,16 +31,31 @@ from omnitree.parts.merit import MERITS
 from omnitree.tree.splits import Split
 
 # Short names for candidates; those of the paper are analytic, fisher and quadratic.
-PALETTE: dict[str, SplitLearner] = {
-    "univariate": Univariate(merit="gain", categories="one_rest"),
-    "analytic": Analytic(),
-    "sparse": Linear(max_features_per_test=3),
-    "fisher": Linear(direction=Fisher("always")),
-    "rls": Grouped("rls"),
-    "logistic": Linear(direction="logistic"),
-    "quadratic": Linear(direction=Fisher("always"), expansion="quadratic"),
-    "machine": KWay(),
+PALETTES: dict[str, dict[str, SplitLearner]] = {
+    "classification": {
+        "univariate": Univariate(merit="gain", categories="one_rest"),
+        "analytic": Analytic(),
+        "sparse": Linear(max_features_per_test=3),
+        "fisher": Linear(direction=Fisher("always")),
+        "rls": Grouped("rls"),
+        "logistic": Linear(direction="logistic"),
+        "quadratic": Linear(direction=Fisher("always"), expansion="quadratic"),
+        "machine": KWay(),
+    },
+    "regression": {
+        "univariate": Univariate(),
+        "sparse": Linear(max_features_per_test=3),
+        "linear": Linear(),
+        "residual": Linear(groups="residual"),
+        "hinge": Linear(groups="hinge"),
+        "quadratic": Linear(expansion="quadratic"),
+    },
 }
+CANDIDATES = {
+    "classification": ("analytic", "fisher", "quadratic"),
+    "regression": ("univariate", "sparse", "linear", "quadratic"),
+}
+CHOICE = {"classification": "aic", "regression": "bic"}
 
 
 class Omnivariate(SplitLearner):
@@ -44,17 +63,24 @@ class Omnivariate(SplitLearner):
 
     Parameters
     ----------
-    candidates : sequence of str or SplitLearner
+    candidates : sequence of str or SplitLearner, optional
         In order of rising complexity. Names: "univariate" (all cuts of one feature, by
         information gain), "analytic" (one feature, cut where two Gaussians meet),
         "sparse" (Fisher's discriminant of up to three columns), "fisher" and "quadratic"
         (Fisher's discriminant of all columns, or of all their products too, through
         principal components), "rls" (least squares), "logistic", "machine" (a branch for
-        each class, by linear discriminant analysis).
-    choice : str or Choice, default="aic"
+        each class, by linear discriminant analysis). For a numeric target: "univariate",
+        "sparse", "linear" and "quadratic" (discriminants of the rows above and below the
+        mean), "residual" (of rows by the sign of residuals) and "hinge" (where two linear
+        models meet). Default: analytic, fisher and quadratic; for a numeric target
+        univariate, sparse, linear and quadratic.
+    choice : str or Choice, optional
+        Default: "aic"; for a numeric target "bic".
     merit : str or Merit, default="gain"
         On its scale the tree says what the chosen test is worth, whatever the candidates
         are compared by: so nodes of different kinds can be set side by side.
+    min_branch : float, default=1
+        Least weight of a branch, for candidates given by name; for a numeric target.
 
     Examples
     --------
@@ -66,66 +92,83 @@ class Omnivariate(SplitLearner):
     [('analytic', 74.3), ('fisher', 79.3), ('quadratic', 91.9)]
     """
 
-    palette: ClassVar[dict[str, SplitLearner]] = PALETTE
+    tasks = ("classification", "regression")
+    options_of: ClassVar = {"classification": ("merit",), "regression": ("min_branch",)}
 
     def __init__(
         self,
-        candidates: Sequence[str | SplitLearner] = ("analytic", "fisher", "quadratic"),
-        choice="aic",
+        candidates: Sequence[str | SplitLearner] | None = None,
+        choice=None,
         merit="gain",
+        min_branch=1,
     ):
         self.candidates = candidates
         self.choice = choice
         self.merit = merit
+        self.min_branch = min_branch
 
     @property
     def resamples(self) -> bool:
-        parts = [CHOICES.resolve(self.choice), *self._named().values()]
+        # No candidate that has a name does, nor do the choices by default.
+        parts = [] if self.choice is None else [CHOICES.resolve(self.choice)]
+        parts += [c for c in self.candidates or () if isinstance(c, SplitLearner)]
         return any(part.resamples for part in parts)
+
+    def check_options(self, task: str) -> None:
+        super().check_options(task)
+        for learner in self._named(task).values():
+            learner.check_options(task)
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The chosen test for one node; None where no candidate finds one."""
-        choice: Choice = CHOICES.resolve(self.choice)
-        named = self._named()
+        task = node.target.task
+        choice: Choice = CHOICES.resolve(self.choice or CHOICE[task])
+        named = self._named(task)
         streams = rng.spawn(len(named))
         found = []
         for (name, learner), own in zip(named.items(), streams, strict=True):
             split = learner.fit(node, own)
             if split is not None:
-                proposal = self._proposal(name, learner, node, split)
+                proposal = Proposal(name, learner, node, split)
+                if not node.target.n_classes:
+                    likelihood = numeric_likelihood(node, split, self.min_branch)
+                    proposal = replace(proposal, numeric_likelihood=likelihood)
                 if proposal.divides:
                     found.append(proposal)
         if not found:
             return None
         verdict = choice.choose(found, rng)
         best = found[verdict.winner]
-        split = replace(best.split, merit=self._worth(best))
+        split = best.split
+        if node.target.n_classes:
+            merit = float(MERITS.resolve(self.merit)(best.statistics))
+            split = replace(split, merit=merit)
         return remembered(split, list(named), found, verdict, choice.criterion)
 
-    def _proposal(
-        self, name: str, learner: SplitLearner, node: Node, split: Split
-    ) -> Proposal:
-        return Proposal(name, learner, node, split)
-
-    def _worth(self, chosen: Proposal) -> float:
-        """What the tree says the chosen test is worth."""
-        return float(MERITS.resolve(self.merit)(chosen.statistics))
-
-    def _named(self) -> dict[str, SplitLearner]:
+    def _named(self, task: str) -> dict[str, SplitLearner]:
         """The candidates by name; those of one name are numbered."""
-        if isinstance(self.candidates, str) or not len(self.candidates):
+        palette = PALETTES[task]
+        given = CANDIDATES[task] if self.candidates is None else self.candidates
+        if isinstance(given, str) or not len(given):
             raise ValueError(
                 "candidates must be a list of learners or of names; names are "
-                f"{', '.join(self.palette)}"
+                f"{', '.join(palette)}"
             )
         out: dict[str, SplitLearner] = {}
-        for candidate in self.candidates:
+        for candidate in given:
             if isinstance(candidate, SplitLearner):
+                if task not in candidate.tasks:
+                    raise ValueError(
+                        f"the candidate {type(candidate).__name__} is not for {task}; "
+                        f"names of candidates that are: {', '.join(palette)}"
+                    )
                 name, learner = candidate.label, candidate
-            elif candidate in self.palette:
-                name, learner = candidate, self.palette[candidate]
+            elif candidate in palette:
+                name, learner = candidate, palette[candidate]
+                if task == "regression":
+                    learner = clone(learner).set_params(min_branch=self.min_branch)
             else:
-                raise ValueError(unknown("candidate", candidate, list(self.palette)))
+                raise ValueError(unknown("candidate", candidate, list(palette)))
             same = sum(known.split(" ")[0] == name for known in out)
             out[f"{name} {same + 1}" if same else name] = learner
         return out

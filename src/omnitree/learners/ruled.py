@@ -2,7 +2,7 @@
 
 A learner proposes the best test on each allowed feature that keeps the rules as far as it
 can see; the one most worth its price is taken, if it keeps them with the rows that have a
-gap, too. Used by the univariate learners for classes and for numbers.
+gap, too. Used by the univariate learner.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ BROKEN = -1e300
 
 
 class Kept(Merit):
-    """A merit for two classes that bounds the share of the second one.
+    """A merit that bounds what the branches answer.
+
+    They answer with the share of the second of two classes, or with the mean of numbers.
 
     Parameters
     ----------
     merit : Merit
     direction : {-1, 0, 1}
-        How the share may go from branch 0 to branch 1.
+        How the answer may go from branch 0 to branch 1.
     bounds : tuple of two floats
-        Between which the share of every branch must lie.
+        Between which the answer of every branch must lie.
     """
 
     def __init__(self, merit, direction, bounds):
@@ -46,13 +48,16 @@ class Kept(Merit):
         """Whether there is anything to keep."""
         return bool(self.direction) or self.bounds != (-np.inf, np.inf)
 
-    def score(self, counts: Floats) -> Floats:
-        size = counts.sum(axis=-1)
-        share, (low, high) = ratio(counts[..., 1], size), self.bounds
-        broken = ((size > 0) & ((share < low) | (share > high))).any(axis=-1)
+    def size(self, statistics: Floats) -> Floats:
+        return self.merit.size(statistics)
+
+    def score(self, statistics: Floats) -> Floats:
+        size = self.size(statistics)
+        answer, (low, high) = ratio(statistics[..., 1], size), self.bounds
+        broken = ((size > 0) & ((answer < low) | (answer > high))).any(axis=-1)
         if self.direction:
-            broken |= self.direction * (share[..., 1] - share[..., 0]) < 0
-        return np.where(broken, BROKEN, self.merit(counts))
+            broken |= self.direction * (answer[..., 1] - answer[..., 0]) < 0
+        return np.where(broken, BROKEN, self.merit(statistics))
 
 
 def best_ruled(

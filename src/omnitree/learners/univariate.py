@@ -1,16 +1,18 @@
 """The univariate learner: tests on one feature, searched exhaustively.
 
 All cuts between adjacent distinct values of every numeric feature are tried under any
-merit; symbolic features become a branch per symbol, two sets of symbols, or one symbol
-against the rest. Whole trees are grown in compiled code (`growing/axis_trees.py`). Ties go
-to the lowest feature index, then to the lowest cut. Used by the presets id3, c4.5, rp-c4.5,
-cart, uni-gini, uni-gain-ratio and random-attribute.
+merit; categorical features become a branch per category, two sets of categories, or one
+category against the rest. Where a number is predicted, its loss takes the place of the
+merit (`numeric_features.py`). Whole trees are grown in compiled code where that can be
+(`growing/dispatch.py`). Ties go to the lowest feature index, then to the lowest cut. Used by
+the presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute, and by
+the default regressor.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,13 +26,19 @@ from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import number, unknown
 from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
+from omnitree.learners.numeric_features import best_feature, proposals
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
+from omnitree.parts.leaves import ConstantLeaves
 from omnitree.parts.merit import MERITS
 from omnitree.tree.splits import Split
 
 
 class Univariate(SplitLearner):
     """Tests on one feature at a time.
+
+    Where a number is predicted, tests are compared by the criterion of the regressor and
+    the kind of its leaves, and categories form two sets; `min_branch`, `monotone` and
+    `interactions` are the options.
 
     Parameters
     ----------
@@ -64,7 +72,8 @@ class Univariate(SplitLearner):
         where it must not rise, 0 where it may do both; a dict has names or numbers of
         features, or names of parts of dates. For two classes and features with an order.
         As in scikit-learn's trees: branches in order, and a bound halfway between them for
-        all nodes below.
+        all nodes below. For a numeric target, the answer takes the place of the
+        probability, and the criterion must be the squared error.
     interactions : list of groups of features, optional
         Features on one path must lie in one group, a list of names or numbers; groups may
         overlap, and features that no group names are one more group.
@@ -83,6 +92,13 @@ class Univariate(SplitLearner):
     2.5
     """
 
+    tasks = ("classification", "regression")
+    options_of: ClassVar = {
+        "classification": (
+            *("merit", "categories", "choice", "release8"),
+            *("threshold", "collapse", "cost_weight"),
+        )
+    }
     uses_costs = True
 
     def __init__(
@@ -114,9 +130,14 @@ class Univariate(SplitLearner):
         return Constraints.of(self.monotone, self.interactions, schema)
 
     def search(self, root: Node) -> AxisSearch | None:
-        """What it looks for; None where something about features has to be kept in mind."""
-        free = self.monotone is None and self.interactions is None
-        return self._search() if free and root.rules.feature_costs is None else None
+        """What it looks for; None where features have rules, or leaves linear models."""
+        constant = root.target.n_classes or type(root.rules.leaves) is ConstantLeaves
+        return self._search() if constant and not self._ruled(root) else None
+
+    def _ruled(self, node: Node) -> bool:
+        """Whether something about features has to be kept in mind."""
+        given = (self.monotone, self.interactions, node.rules.feature_costs)
+        return any(rule is not None for rule in given)
 
     def _search(self) -> AxisSearch:
         _among("categories", self.categories, CATEGORIES)
@@ -134,8 +155,10 @@ class Univariate(SplitLearner):
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
-        if self.search(node) is None:
+        if self._ruled(node):
             return self._fit_ruled(node, rng)
+        if not node.target.n_classes:
+            return best_feature(node, number("min_branch", self.min_branch))
         table = node.sample.table
         return self._stump(node, Table(table.values[node.rows], table.schema), rng)
 
@@ -167,14 +190,17 @@ class Univariate(SplitLearner):
                     f"{name}={getattr(self, name)!r} does not go with feature_costs, "
                     "monotone or interactions"
                 )
+        if not node.target.n_classes:
+            propose = proposals(node, number("min_branch", self.min_branch))
+            return best_ruled(self, node, propose, self.cost_weight)
         merit = MERITS.resolve(self.merit)
 
-        def propose(feature: int, direction: int) -> Split | None:
+        def propose_kept(feature: int, direction: int) -> Split | None:
             kept = Kept(merit, direction, node.bounds)
             split = self._alone(node, feature, rng, kept if kept.binds else merit)
             return None if split is None or split.merit <= BROKEN / 2 else split
 
-        return best_ruled(self, node, propose, self.cost_weight)
+        return best_ruled(self, node, propose_kept, self.cost_weight)
 
     def _stump(
         self, node: Node, table: Table, rng: np.random.Generator, merit: Any = None

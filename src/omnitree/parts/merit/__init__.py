@@ -3,7 +3,7 @@
 from omnitree.growing.part import Registry
 from omnitree.parts.merit.association import ChiSquare, KolmogorovSmirnov, SymmetricGini
 from omnitree.parts.merit.base import CUSTOM, Merit
-from omnitree.parts.merit.impurity import Gini, Misclassification
+from omnitree.parts.merit.impurity import Gini, Misclassification, VarianceReduction
 from omnitree.parts.merit.information import Entropy, Gain, GainRatio, GStatistic
 from omnitree.parts.merit.twoing import OrderedTwoing, Twoing
 
@@ -40,4 +40,5 @@ __all__ = [
     "OrderedTwoing",
     "SymmetricGini",
     "Twoing",
+    "VarianceReduction",
 ]

@@ -1,7 +1,8 @@
-"""What a merit is: a function of the counts branches x classes, greater is better.
+"""What a merit is: a function of the statistics of branches, greater is better.
 
-A merit never sees rows. It takes an array `counts[..., branch, class]` of weighted counts
-and broadcasts over the leading axes, so all cuts of a feature are scored in one call, and a
+A merit never sees rows. It takes an array `counts[..., branch, class]` of weighted counts,
+or of other statistics of a target (`growing/target.py`) in place of class counts, and
+broadcasts over the leading axes, so all cuts of a feature are scored in one call, and a
 new merit is five lines of NumPy with no compiler. The usual ones name their compiled twin
 in `code` (`_core/merit.hpp`).
 """
@@ -37,7 +38,11 @@ class Merit(Part):
         counts = np.asarray(counts, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             score = self.score(counts)
-        return np.where(counts.sum(axis=(-2, -1)) > 0, score, 0.0)
+        return np.where(self.size(counts).sum(axis=-1) > 0, score, 0.0)
+
+    def size(self, counts: Floats) -> Floats:
+        """Weight of each branch."""
+        return counts.sum(axis=-1)
 
     @abstractmethod
     def score(self, counts: Floats) -> Floats:

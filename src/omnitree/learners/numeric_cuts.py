@@ -3,7 +3,8 @@
 With constants in the leaves every cut is tried under the criterion. With linear models the
 loss of a model on either side is what counts: so a bend of the target is found where means
 differ little. Cuts are then tried at quantiles of the projection, and once more next to the
-best of them. One search serves all projections of a node: features, and directions.
+best of them. One search serves all projections of a node: features, and directions. Used by
+the learners where a number is predicted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from omnitree.growing.criterion import SquaredError
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import NodeColumns
 from omnitree.growing.part import number
+from omnitree.learners.ruled import BROKEN, Kept
 from omnitree.parts.leaves import RidgeLeaves
+from omnitree.parts.merit import VarianceReduction
+from omnitree.tree.splits import Split
 
 Floats = NDArray[np.float64]
 
@@ -112,21 +116,19 @@ class CutSearch:
         order = np.argsort(z, kind="stable")
         z, weight = z[order], self.weight[order]
         mean = float(self.weight @ self.target / self.total)
-        low = np.cumsum(weight)[:-1]
-        high = self.total - low
-        sums = np.cumsum(weight * (self.target[order] - mean))[:-1]
-        enough = np.minimum(low, high) >= self.min_branch - 1e-9
-        sides = np.array([sums / low, -sums / np.maximum(high, 1e-300)])
-        least, most = (bound - mean for bound in self.node.bounds)
-        inside = ((sides >= least) & (sides <= most)).all(axis=0)
-        ordered = direction * (sides[1] - sides[0]) >= 0
-        able = np.flatnonzero((z[1:] > z[:-1]) & enough & inside & ordered)
+        centred = self.target[order] - mean
+        terms = np.stack([weight, weight * centred, weight * centred**2], axis=1)
+        below = np.cumsum(terms, axis=0)[:-1]
+        sides = np.stack([below, terms.sum(axis=0) - below], axis=1)
+        bounds = tuple(bound - mean for bound in self.node.bounds)
+        merit = Kept(VarianceReduction(), direction, bounds)(sides)
+        enough = sides[..., 0].min(axis=1) >= self.min_branch - 1e-9
+        able = np.flatnonzero((z[1:] > z[:-1]) & enough & (merit > BROKEN))
         if not len(able):
             return None
-        gain = (low * sides[0] ** 2 + high * sides[1] ** 2)[able]
-        best = int((gain >= gain.max() * (1 - 1e-12)).argmax())
-        threshold = _middle(z, np.arange(len(z)), int(able[best]))
-        return Cut(threshold, float(gain[best]))
+        best = able[(merit[able] >= merit[able].max() * (1 - 1e-12)).argmax()]
+        gain = float(merit[best]) * self.total
+        return Cut(_middle(z, np.arange(len(z)), best), gain)
 
     # -- linear models ---------------------------------------------------------------
 
@@ -164,6 +166,14 @@ class CutSearch:
 def search_of(node: Node, min_branch: float) -> CutSearch:
     """The search among all rows of a node, made once for all learners that ask."""
     return node.searches.setdefault(min_branch, CutSearch(node, min_branch))
+
+
+def numeric_likelihood(node: Node, split: Split, min_branch: float) -> float:
+    """Of the numbers in the branches of a test, by how much it lowers their loss."""
+    criterion, total = node.target.criterion, node.total
+    assert criterion is not None
+    left = max(search_of(node, min_branch).loss - split.merit * total, 0.0)
+    return float(criterion.log_likelihood(left, total))
 
 
 def _middle(z: Floats, order: NDArray, after: int) -> float:

@@ -1,0 +1,192 @@
+"""Tests on one feature where a number is predicted: every feature is cut at its best.
+
+Numbers are cut between adjacent values; categories are ordered by their mean target and cut
+once, which is the best of all subsets under the squared error (Fisher 1958; Breiman et al.
+1984, section 8.8). Ties go to the lowest feature index, then to the lowest cut. Used by the
+univariate learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree._core.univariate import general
+from omnitree.growing.learner import Floats
+from omnitree.growing.missing import Fractional, Mean, Surrogate
+from omnitree.growing.node import Node
+from omnitree.learners.numeric_cuts import Cut, CutSearch, search_of
+from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
+
+# Gains that differ by a smaller share of the loss are tied, as in the compiled searches.
+TIED = 1e-11
+
+
+def best_feature(node: Node, min_branch: float) -> Split | None:
+    """The best test of a node on one feature."""
+    search = search_of(node, min_branch)
+    best: FeatureCut | None = None
+    features = _features(node)
+    complete = [f for f in features if not np.isnan(f.z).any()]
+    cuts: dict[int, Cut | None] = {}
+    if complete:
+        found = search.best_of(np.array([f.z for f in complete]))
+        cuts = {f.feature: cut for f, cut in zip(complete, found, strict=True)}
+    for f in features:
+        if f.feature in cuts:
+            cut = cuts[f.feature]
+        else:
+            known = np.flatnonzero(~np.isnan(f.z))
+            cut = CutSearch(node, min_branch, known).best(f.z[known])
+        if cut is None:
+            continue
+        if best is None or cut.gain > best.cut.gain + TIED * search.loss:
+            best = FeatureCut(f, cut)
+    if best is None:
+        return None
+    return _with_surrogates(node, best.split(node, search.total))
+
+
+def proposals(node: Node, min_branch: float) -> Callable[[int, int], Split | None]:
+    """A function that gives the best test on a feature whose answers go in a direction."""
+    features = {f.feature: f for f in _features(node)}
+
+    def propose(feature: int, direction: int) -> Split | None:
+        f = features.get(feature)
+        if f is None:
+            return None
+        known = np.flatnonzero(~np.isnan(f.z))
+        search = CutSearch(node, min_branch, known)
+        if direction or node.bounds != (-np.inf, np.inf):
+            cut = search.best_kept(f.z[known], direction)
+        else:
+            cut = search.best(f.z[known])
+        return None if cut is None else FeatureCut(f, cut).split(node, node.total)
+
+    return propose
+
+
+def _features(node: Node) -> list[Projection]:
+    """The features that vary at a node, as projections of its rows."""
+    found = []
+    for feature, m in enumerate(node.sample.table.schema.n_categories):
+        cells = node.sample.table.values[node.rows, feature]
+        known = ~np.isnan(cells)
+        if known.any():
+            made = _categories if m else _numbers
+            found.append(made(node, feature, cells, known))
+    return [f for f in found if f.varies]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A feature as a projection of the rows of a node.
+
+    Attributes
+    ----------
+    feature : int
+    cells : float array
+        Of the rows of the node.
+    z : float array
+        What is cut: the cells, or the places of categories; missing values filled, or NaN.
+    place, size : float arrays, for categories
+        Where each category stands in the order (NaN: not here), and its weight.
+    """
+
+    feature: int
+    cells: Floats
+    z: Floats
+    place: Floats | None = None
+    size: Floats | None = None
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is anything to cut."""
+        # Comparisons with NaN are false: it is left out of both.
+        return bool(np.fmin.reduce(self.z) < np.fmax.reduce(self.z))
+
+
+def _numbers(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
+    z = cells
+    if not known.all() and isinstance(node.rules.missing, Mean):
+        mean = np.average(cells[known], weights=node.weight[known])
+        z = np.where(known, cells, mean)
+    return Projection(feature, cells, z)
+
+
+def _categories(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
+    """The categories in the order of their mean targets."""
+    m = int(node.sample.table.schema.n_categories[feature])
+    codes = np.where(known, cells, 0.0).astype(np.intp)
+
+    def sums(values: Floats) -> Floats:
+        return np.bincount(codes[known], values[known], m).astype(np.float64)
+
+    size = sums(node.weight)
+    if isinstance(node.rules.missing, Mean):
+        codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
+        size = sums(node.weight)
+    mean = sums(node.weight * node.y) / np.maximum(size, 1e-300)
+    place = np.empty(m)
+    place[np.argsort(np.where(size > 0, mean, np.inf), kind="stable")] = np.arange(m)
+    z = np.where(known, place[codes], np.nan)
+    return Projection(feature, cells, z, np.where(size > 0, place, np.nan), size)
+
+
+@dataclass(frozen=True)
+class FeatureCut:
+    """The best cut of a feature."""
+
+    of: Projection
+    cut: Cut
+
+    def split(self, node: Node, total: float) -> Split:
+        """The test, with the branch that rows with a missing value take."""
+        policy, merit = node.rules.missing, max(self.cut.gain, 0.0) / total
+        place, feature = self.of.place, self.of.feature
+        known = ~np.isnan(self.of.cells)
+        cells, weight = self.of.cells[known], node.weight[known]
+        if place is None or self.of.size is None:
+            above = cells > self.cut.threshold
+            usual = np.average(cells, weights=weight) > self.cut.threshold
+        else:
+            side = place > self.cut.threshold
+            above = side[cells.astype(np.intp)]
+            usual = side[self.of.size.argmax()]
+        missing = int(usual)
+        if isinstance(policy, Fractional):
+            missing = -1
+        elif isinstance(policy, Surrogate):
+            missing = int(2 * weight[above].sum() > weight.sum())
+        if place is None:
+            cut = self.cut.threshold
+            return AxisSplit(feature, cut, merit=merit, missing=missing)
+        branch = np.where(np.isnan(place), -1, side)
+        return SubsetSplit(
+            feature, tuple(branch.tolist()), merit=merit, missing=missing
+        )
+
+
+def _with_surrogates(node: Node, split: Split) -> Split:
+    """The test with those that stand in for it, where the policy has any."""
+    table, policy = node.sample.table, node.rules.missing
+    if not isinstance(policy, Surrogate) or not table.has_gaps:
+        return split
+    found = general.surrogates(
+        table.values[node.rows],
+        node.weight,
+        table.schema.n_categories,
+        split.route(table, node.rows),
+        split.feature,  # type: ignore[attr-defined]
+        policy.max_surrogates,
+    )
+    tests = tuple(
+        AxisSplit(feature, threshold, low)
+        if codes is None
+        else SubsetSplit(feature, tuple(codes))
+        for feature, low, threshold, codes in found
+    )
+    return replace(split, surrogates=tests)
