@@ -34,8 +34,7 @@ class Part(NamedTuple):
 
     def build(self) -> Any:
         options = {key: built(value) for key, value in self.options.items()}
-        known = registries()
-        return known.get(self.kind, known["learner"])[self.name](**options)
+        return registries()[self.kind][self.name](**options)
 
 
 class Configuration(NamedTuple):
@@ -231,7 +230,7 @@ def options() -> Iterator[Configuration]:
         "cost": {"optimise": "cost"} | costs,
     }
     numeric = {"mage": 1, "gained": -1}
-    own = Part("regression learner", "univariate", {"monotone": numeric})
+    own = learner("univariate", monotone=numeric)
     absolute = {"criterion": "absolute_error"}
     both = {"learner": own, "pruning": "cost_complexity", "missing": "fractional"}
     softmax = {"learner": "softmax"}

@@ -22,12 +22,9 @@ from omnitree import (
 )
 from omnitree.growing.missing import Surrogate
 from omnitree.growing.stopping import Stopping
-from omnitree.learners import (
-    Linear,
-    Omnivariate,
-    Univariate,
-)
+from omnitree.learners import LEARNERS, KWay, Linear, Omnivariate, Univariate
 from omnitree.parts.leaves import RidgeLeaves
+from omnitree.parts.merit import Gini
 from omnitree.pruning import CostComplexity, InformationPruning
 
 VARIANTS = {
@@ -304,7 +301,8 @@ def test_bad_options():
         with pytest.raises(error, match=word):
             TreeRegressor(**options).fit(X, y)
 
-    refused(ValueError, "Choose one of: univariate, linear", learner="oc1")
+    able = "OC1 is not for regression; these learners are: univariate, linear, omni"
+    refused(ValueError, able, learner="oc1")
     refused(ValueError, "squared_error", criterion="huber")
     refused(ValueError, "constant, ridge", leaves="logistic")
     refused(ValueError, "cost_complexity, information", pruning="pessimistic")
@@ -314,10 +312,55 @@ def test_bad_options():
     refused(ValueError, "penalties", leaves=RidgeLeaves(penalties=(-1.0,)))
     refused(ValueError, "AIC or BIC", pruning=InformationPruning("one_se"))
     refused(ValueError, "candidate", learner=Omnivariate(("fisher",)))
+    refused(ValueError, "candidate KWay is not", learner=Omnivariate((KWay(),)))
+    refused(TypeError, "choice must be", learner=Omnivariate(choice=Gini()))
+    refused(ValueError, "itself", learner=Linear(direction="fisher", groups="hinge"))
+    logistic = Linear(direction="logistic", max_features_per_test=1)
+    refused(ValueError, "no sparse form", learner=logistic)
     with pytest.raises(ValueError, match="max_rows"):
         OmniTreeRegressor(max_rows=0).fit(X, y)
     with pytest.raises(ValueError, match="majority, logistic"):
         TreeClassifier(leaves="ridge").fit(X, y > 10)
+
+
+@pytest.mark.parametrize(
+    ("learner", "task"),
+    [
+        (Univariate(merit="gain"), "classification"),
+        (Univariate(categories="multiway"), "classification"),
+        (Univariate(cost_weight=2.0), "classification"),
+        (Linear(threshold="exhaustive"), "classification"),
+        (Linear(grouping="exchange", fallback=True), "classification"),
+        (Omnivariate(merit="gini"), "classification"),
+        (Omnivariate((Univariate(merit="gain"),)), "classification"),
+        (Linear(groups="residual"), "regression"),
+        (Linear(min_branch=2), "regression"),
+        (Omnivariate(min_branch=2), "regression"),
+        (Omnivariate((Linear(min_branch=2),)), "regression"),
+    ],
+)
+def test_options_of_the_other_task_are_refused(learner, task):
+    X, y = make_friedman1(40, random_state=8)
+    regressor, classifier = TreeRegressor(learner), TreeClassifier(learner)
+    if task == "regression":
+        regressor.fit(X, y)
+        with pytest.raises(ValueError, match="for regression; leave it out for class"):
+            classifier.fit(X, y > 14)
+    else:
+        classifier.fit(X, y > 14)
+        with pytest.raises(ValueError, match="for classification; leave it out for re"):
+            regressor.fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["univariate", "linear", "omnivariate"])
+def test_one_learner_serves_both_tasks(name):
+    X, y = make_friedman1(80, random_state=9)
+    learner = LEARNERS[name]()
+    for estimator, target in ((TreeRegressor, y), (TreeClassifier, y > 14)):
+        ours = estimator(learner, max_depth=3, random_state=0).fit(X, target)
+        named = estimator(name, max_depth=3, random_state=0).fit(X, target)
+        assert ours.tree_.to_dict() == named.tree_.to_dict()
+        assert ours.score(X, target) > 0.5
 
 
 @pytest.mark.parametrize(

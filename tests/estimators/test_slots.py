@@ -40,7 +40,10 @@ def slots():
                 several = isinstance(default, tuple) and len(default) > 0
                 if all(map(kind_of, default if several else (default,))):
                     yield kind, name, parameter, several
+    # Their defaults depend on the task.
     yield "learner", "omnivariate", "candidates", True
+    yield "learner", "omnivariate", "choice", False
+    yield "learner", "linear", "direction", False
 
 
 def fit_with(kind: str, part: Part) -> None:
@@ -50,9 +53,6 @@ def fit_with(kind: str, part: Part) -> None:
     y = (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 1)
     slot = kind.split()[-1]
     given = {slot: part, "random_state": 0, "max_depth": 2}
-    if kind == "regression learner":
-        TreeRegressor(**given).fit(X, X[:, 0] * X[:, 1])
-        return
     if slot == "refinement":
         given["learner"] = "multivariate"
     TreeClassifier(**given).fit(X, y)

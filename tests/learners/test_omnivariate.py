@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from omnitree import TreeClassifier, load, presets, save
 from omnitree.learners import Analytic, Linear, Multivariate, Omnivariate
-from omnitree.learners.omnivariate import PALETTE
+from omnitree.learners.omnivariate import PALETTES
 from omnitree.parts.choice import CombinedT
 from omnitree.parts.merit import MERITS
 from omnitree.tree.tree import LEAF, Tree
@@ -46,10 +46,12 @@ def test_finds_the_planted_kind(choice, kind, rng):
 @pytest.mark.parametrize("choice", ["aic", "combined_5x2t"])
 def test_any_palette(choice, rng):
     X, y = load_wine(return_X_y=True)
-    clf = TreeClassifier(Omnivariate(tuple(PALETTE), choice), random_state=0).fit(X, y)
+    clf = TreeClassifier(
+        Omnivariate(tuple(PALETTES["classification"]), choice), random_state=0
+    ).fit(X, y)
     assert clf.score(X, y) > 0.95
     names = [c.learner for c in clf.tree_.split(0).candidates]
-    assert names == list(PALETTE)
+    assert names == list(PALETTES["classification"])
     kinds = {c.learner: c.kind for c in clf.tree_.split(0).candidates}
     assert kinds["machine"] == "machine" and kinds["quadratic"] == "quadratic"
     assert kinds["univariate"] == kinds["analytic"] == "axis"
@@ -61,7 +63,12 @@ def test_learners_as_objects_get_names_of_their_own():
     learner = Omnivariate(
         (Analytic(), Linear(), Linear(direction="logistic"), Linear())
     )
-    assert list(learner._named()) == ["analytic", "fisher", "logistic", "fisher 2"]
+    assert list(learner._named("classification")) == [
+        "analytic",
+        "fisher",
+        "logistic",
+        "fisher 2",
+    ]
     pair = Omnivariate(("analytic", Multivariate("rls", "sbe")), CombinedT())
     X, y = load_iris(return_X_y=True)
     clf = TreeClassifier(pair, random_state=0).fit(X, y)

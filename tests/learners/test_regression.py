@@ -8,11 +8,7 @@ from sklearn.datasets import make_friedman1
 
 from omnitree import TreeRegressor
 from omnitree.growing.stopping import Stopping
-from omnitree.learners import (
-    Linear,
-    Omnivariate,
-    Univariate,
-)
+from omnitree.learners import Linear, Omnivariate, Univariate
 from omnitree.learners.numeric_linear import without_rounding
 from omnitree.pruning import CostComplexity, InformationPruning
 
@@ -48,6 +44,14 @@ def test_hinge_finds_a_fold(rng):
     assert abs(found @ w) > 0.97
     means = root(Univariate(min_branch=10), X, y, leaves="ridge")
     assert split.merit > means.merit
+
+
+def test_hinge_looks_at_few_features(rng):
+    """Without a fold the gradient is the direction, and it has weights of all columns."""
+    X = rng.normal(size=(200, 3))
+    y = X.sum(axis=1)
+    learner = Linear(groups="hinge", max_features_per_test=2)
+    assert len(root(learner, X, y).columns) == 2
 
 
 def test_ridge_leaves_find_a_bend(rng):

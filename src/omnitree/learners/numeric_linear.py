@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.learners.numeric_cuts import Cut, CutSearch
 from omnitree.parts.leaves.ridge import fit_ridge
 

@@ -11,7 +11,9 @@ from omnitree._core.univariate.general import merits_of
 from scipy import stats
 from tests import naive
 
-from omnitree.parts.merit import CUSTOM, MERITS, Merit
+from omnitree.growing.criterion import SquaredError
+from omnitree.growing.target import NumericTarget
+from omnitree.parts.merit import CUSTOM, MERITS, Merit, VarianceReduction
 
 ALL = list(MERITS)
 ORDERED = {"ordered_twoing"}  # the order of the classes matters
@@ -136,3 +138,24 @@ def test_registered_merits_are_parts():
         assert cls() == cls()
         assert hash(cls()) == hash(cls())
         assert cls.summary()
+
+
+def test_variance_reduction(rng):
+    """The variance of a numeric target less that inside of the branches."""
+    for _ in range(30):
+        n, branches = rng.integers(2, 20), rng.integers(2, 5)
+        y, weight = rng.integers(0, 4, n).astype(float), rng.uniform(0.5, 2, n)
+        branch = rng.integers(branches, size=n)
+        target = NumericTarget(y, SquaredError())
+        merit = VarianceReduction()(target.statistics_by(branch, branches, weight))
+
+        def loss(at, y=y, weight=weight):
+            mean = np.average(y[at], weights=weight[at])
+            return weight[at] @ (y[at] - mean) ** 2
+
+        inside = sum(loss(branch == b) for b in np.unique(branch))
+        expected = (loss(np.arange(n)) - inside) / weight.sum()
+        assert merit == pytest.approx(expected, abs=1e-12)
+    assert VarianceReduction()(np.zeros((2, 3))) == 0
+    # Sums below 0 are no empty table.
+    assert VarianceReduction()([[1.0, -3.0, 9.0], [1.0, -5.0, 25.0]]) == 1
