@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from omnitree._core.univariate.estimate import add_errors
-from tests.samples import sample_of
+from tests.samples import root_of, sample_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.table import learn_table
+from omnitree.growing.divisions import Divisions
+from omnitree.growing.node import make_children
 from omnitree.learners import Functional
 from omnitree.parts.leaves import LogisticLeaves
 from omnitree.pruning import Evidence, FunctionalPruning
@@ -44,6 +46,24 @@ def test_cuts_of_the_sum_are_cuts_of_the_model(rng):
     split, model = learner.fit(X, y).tree_.split(0), leaf.tree_.model(0)
     assert split.columns == model.columns
     np.testing.assert_allclose(split.weights, model.weights[0], rtol=1e-9)
+
+
+def test_trials_leave_no_trace(rng):
+    """Models travel with the test: trials on halves of the rows do not replace them."""
+    X, y = two_lines(rng)
+    learner, node = Functional(steps=3), root_of(X, y)
+
+    def two_levels():
+        split = learner.fit(node, np.random.default_rng(0))
+        below = make_children(node, split)
+        return split, [learner.fit(c, np.random.default_rng(0)) for c in below]
+
+    before = two_levels()
+    assert isinstance(before[0], LinearSplit)
+    divisions = Divisions.five_by_two(node, rng)
+    losses = [learner.trial_losses(divisions, np.random.default_rng(1)) for _ in "ab"]
+    np.testing.assert_array_equal(*losses)
+    assert two_levels() == before
 
 
 def test_nothing_to_construct():

@@ -193,9 +193,11 @@ def test_saved_and_pruned_trees(name):
 def test_pruning_later_keeps_them_right(rng):
     X, score = issue_table(rng, 600)
     y = np.where(rng.random(600) < 0.2, score <= 0, score > 0)
-    for pruning in ("reduced_error", "multivariate"):
-        clf = presets.make("bu95", pruning=None, random_state=0).fit(X[:400], y[:400])
-        clf.prune(pruning, X[400:], y[400:])
+    pruned = presets.make("bu95", pruning=None, random_state=0).fit(X[:400], y[:400])
+    pruned.prune("reduced_error", X[400:], y[400:])
+    refined = presets.make("bu95", pruning="multivariate", random_state=0)
+    refined.fit(X[:400], y[:400], prune_set=(X[400:], y[400:]))
+    for clf in (pruned, refined):
         assert clf.feature_importances_.sum() == pytest.approx(1)
         assert clf.feature_importances_[0] > 0.5
 

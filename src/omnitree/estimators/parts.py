@@ -15,8 +15,9 @@ from omnitree.growing.part import unknown
 from omnitree.growing.stopping import STOPPING
 from omnitree.learners import LEARNERS
 from omnitree.parts.leaves import LEAVES
-from omnitree.pruning import PRUNINGS, Pruning
-from omnitree.refinement import REFINEMENTS, Refinement
+from omnitree.pruning import PRUNINGS
+from omnitree.pruning.base import TreeChange
+from omnitree.refinement import REFINEMENTS
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Parts:
         return replace(self, pruning=pruning, refinement=refinement)
 
     @property
-    def _changing(self) -> tuple[Pruning | None, Refinement | None]:
+    def _changing(self) -> tuple[TreeChange | None, TreeChange | None]:
         """What changes the tree after it was grown."""
         return self.pruning, self.refinement
 
@@ -100,7 +101,7 @@ class Parts:
             if part is not None:
                 self.check_change(part, has_costs)
 
-    def check_change(self, part: Pruning | Refinement, has_costs: bool) -> None:
+    def check_change(self, part: TreeChange, has_costs: bool) -> None:
         """Refuse a part that would undo what was asked of the tests."""
         rules = [
             name
@@ -113,7 +114,7 @@ class Parts:
                 f"raised subtrees or other counts), which may break {rules[0]}; take "
                 "'cost_complexity' or 'reduced_error', or raising=False, or rivals=()"
             )
-        if has_costs and isinstance(part, Refinement) and part.adds_features:
+        if has_costs and part.adds_features:
             raise ValueError(
                 f"{type(part).__name__} puts tests over all features in place of "
                 "subtrees and does not look at feature_costs; give it rivals=()"

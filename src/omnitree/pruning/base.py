@@ -54,15 +54,20 @@ class Evidence:
         return replace(self, seed=int(seed))
 
 
-class Pruning(Part):
-    """Decides which nodes become leaves."""
+class TreeChange(Part):
+    """What changes a grown tree: a pruning or a refinement."""
 
-    regresses = False  # whether it prunes trees for a numeric target, too
+    regresses = False  # whether it takes trees for a numeric target, too
 
     @property
     def only_cuts(self) -> bool:
         """Whether what is left has the tests and the counts that it was grown with."""
-        return True
+        return False
+
+    @property
+    def adds_features(self) -> bool:
+        """Whether paths may get tests on further features."""
+        return False
 
     @property
     def needs_share(self) -> float:
@@ -71,12 +76,20 @@ class Pruning(Part):
 
     @property
     def takes_rows(self) -> bool:
-        """Whether rows that the tree was not grown on can tell it where to cut."""
+        """Whether it holds no rows out of the training rows once there is a prune set."""
         return self.needs_share > 0
 
     @property
     def resamples(self) -> bool:
         return self.needs_share > 0
+
+
+class Pruning(TreeChange):
+    """Decides which nodes become leaves."""
+
+    @property
+    def only_cuts(self) -> bool:
+        return True
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Where to cut, one entry per node."""

@@ -10,40 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.node import Node, Rules
-from omnitree.growing.part import Part
 from omnitree.growing.sample import Sample
-from omnitree.pruning.base import Evidence
+from omnitree.pruning.base import Evidence, TreeChange
 from omnitree.tree.tree import Tree
 
 
-class Refinement(Part):
+class Refinement(TreeChange):
     """Changes a tree after it was grown and pruned."""
-
-    regresses = False  # whether it refines trees for a numeric target, too
-
-    @property
-    def only_cuts(self) -> bool:
-        """Whether what is left has the tests and the counts that it was grown with."""
-        return False
-
-    @property
-    def adds_features(self) -> bool:
-        """Whether paths may get tests on further features."""
-        return False
-
-    @property
-    def needs_share(self) -> float:
-        """Share of the training rows to keep apart while growing."""
-        return 0.0
-
-    @property
-    def takes_rows(self) -> bool:
-        """Whether it holds no rows out once there is a prune set."""
-        return self.needs_share > 0
-
-    @property
-    def resamples(self) -> bool:
-        return self.needs_share > 0
 
     def refine(self, tree: Tree, evidence: Evidence) -> Tree:
         """The better tree."""

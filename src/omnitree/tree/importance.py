@@ -18,13 +18,17 @@ columns. Used by `Tree.feature_importances` and `plot_importance`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
+from omnitree.tree.routing import LEAF
 from omnitree.tree.shared_models import terms_of
+
+if TYPE_CHECKING:
+    from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 # Importance by feature: pairs (feature, amount) of those that have any.
@@ -115,6 +119,28 @@ def _sizes(test: dict[str, Any], moments: Moments) -> Floats:
         for at in (a, b):
             size[at] += np.abs(w).sum() * moments.products[a, b] / 2
     return size + np.abs(slope).sum(axis=0) * moments.deviation
+
+
+def feature_importances(tree: Tree) -> Floats:
+    """Share of each feature in what a tree explains; see `Tree.feature_importances`."""
+    importance = np.zeros(tree.schema.n_features)
+    if tree.has_weights:
+        for amounts in node_importances(tree.to_dict()):
+            for feature, amount in amounts:
+                importance[feature] += amount
+    else:
+        impurity = tree.loss
+        if impurity is None:
+            weight = tree.value.sum(axis=1)
+            safe = np.maximum(weight, np.finfo(float).tiny)
+            impurity = weight - (tree.value**2).sum(axis=1) / safe
+        drop = impurity.copy()
+        np.subtract.at(drop, tree.parent[1:], impurity[1:])
+        inner = tree.kind != LEAF
+        tested = tree.index[tree.index_ptr[tree.test_start[:-1][inner]]]
+        np.add.at(importance, tested, np.maximum(drop[inner], 0.0))
+    total = importance.sum()
+    return importance / total if total > 0 else importance
 
 
 def node_importances(tree: dict[str, Any]) -> list[Amounts]:

@@ -29,7 +29,7 @@ from omnitree.data.schema import Schema
 from omnitree.data.table import Table
 from omnitree.tree.answers import Answers
 from omnitree.tree.expression import plain_rule
-from omnitree.tree.importance import Amounts, node_importances
+from omnitree.tree.importance import Amounts, feature_importances
 from omnitree.tree.leaf_models import LeafModel, LeafModels, ranges, starts
 from omnitree.tree.plain import plain_tree
 from omnitree.tree.rebuilding import Sample, learned, records_with
@@ -276,24 +276,7 @@ class Tree(Answers):
         the size of the weight times the standard deviation of the column among the rows
         of the node (`omnitree.tree.importance`).
         """
-        importance = np.zeros(self.schema.n_features)
-        if self.has_weights:
-            for amounts in node_importances(self.to_dict()):
-                for feature, amount in amounts:
-                    importance[feature] += amount
-        else:
-            impurity = self.loss
-            if impurity is None:
-                weight = self.value.sum(axis=1)
-                safe = np.maximum(weight, np.finfo(float).tiny)
-                impurity = weight - (self.value**2).sum(axis=1) / safe
-            drop = impurity.copy()
-            np.subtract.at(drop, self.parent[1:], impurity[1:])
-            inner = self.kind != LEAF
-            tested = self.index[self.index_ptr[self.test_start[:-1][inner]]]
-            np.add.at(importance, tested, np.maximum(drop[inner], 0.0))
-        total = importance.sum()
-        return importance / total if total > 0 else importance
+        return feature_importances(self)
 
     # -- change ---------------------------------------------------------------------
 
