@@ -87,7 +87,7 @@ class Found:
 
 
 class Linear(SplitLearner):
-    """Project the rows onto one direction and cut the projection.
+    """Project the rows onto one direction and cut it; for classes and for numbers.
 
     Parameters
     ----------

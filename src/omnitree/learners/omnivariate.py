@@ -59,7 +59,7 @@ CHOICE = {"classification": "aic", "regression": "bic"}
 
 
 class Omnivariate(SplitLearner):
-    """Several learners propose a test, and a criterion chooses one.
+    """Several learners propose a test and one is chosen; for classes and for numbers.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from omnitree.tree.splits import Split
 
 
 class Univariate(SplitLearner):
-    """Tests on one feature at a time.
+    """Tests on one feature at a time; for classes and for numbers.
 
     Where a number is predicted, tests are compared by the criterion of the regressor and
     the kind of its leaves, and categories form two sets; `min_branch`, `monotone` and
