@@ -111,6 +111,9 @@ class Scripted(SplitLearner):
     def __init__(self, errors=()):
         self.errors = errors
 
+    def fit(self, node, rng):
+        raise AssertionError("a choice tries a learner on divisions only")
+
     def trial_losses(self, divisions, rng):
         return np.array(self.errors)
 
