@@ -275,7 +275,7 @@ def test_presets_and_parts():
     listed = run("presets").stdout
     assert all(name in listed for name in ["omni", *presets.names()])
     assert run("presets", "c4.5").stdout.strip() == presets.describe("c4.5")
-    assert "What `OmniTreeClassifier` does" in run("presets", "omni").stdout
+    assert "as `OmniTreeClassifier`" in run("presets", "omni").stdout
     shown = run("parts").stdout
     for kind, registry in REGISTRIES.items():
         assert kind in shown and all(name in shown for name in registry)
