@@ -25,9 +25,9 @@ from univariate import cpu
 
 import omnitree
 from omnitree.data.table import learn_table
-from omnitree.growing.divisions import Divisions, sample
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node, Rules
+from omnitree.growing.node_folds import NodeFolds, sample
 from omnitree.growing.sample import Sample
 from omnitree.growing.target import ClassTarget
 from omnitree.learners import Analytic, Grouped, Linear, SplitLearner
@@ -66,11 +66,11 @@ def measure(name: str, n: int, n_classes: int, repeats: int) -> tuple[str, float
     def choose(most: int = n, each: bool = False) -> None:
         rng = np.random.default_rng(0)
         node = replace(root)  # without what others have made of it
-        divisions = Divisions.five_by_two(sample(node, most, rng), rng)
+        folds = NodeFolds.five_by_two(sample(node, most, rng), rng)
         if each:
-            SplitLearner.trial_losses(learner, divisions, rng)
+            SplitLearner.trial_losses(learner, folds, rng)
         else:
-            learner.trial_losses(divisions, rng)
+            learner.trial_losses(folds, rng)
 
     one = cpu(repeats, fit)
     whole = cpu(repeats, choose) / one

@@ -9,14 +9,12 @@ import numpy as np
 from omnitree.growing.node import Node
 
 
-def trial_errors(learner, divisions, rng):
+def trial_errors(learner, folds, rng):
     """Error on each test part: fit on the training part, label its branches, count."""
-    node = divisions.node
+    node = folds.node
     table = node.sample.table
     errors = []
-    for tested, own in zip(
-        divisions.tested, rng.spawn(len(divisions.tested)), strict=True
-    ):
+    for tested, own in zip(folds.tested, rng.spawn(len(folds.tested)), strict=True):
         train: dict[int, float] = {}  # row: weight
         test: dict[int, float] = {}
         for row, weight, held in zip(node.rows, node.weight, tested, strict=True):

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.growing.test_divisions import node_of
+from tests.growing.test_node_folds import node_of
 from tests.samples import root_of
 from tests.tables import random_sample
 
-from omnitree.growing.divisions import Divisions
+from omnitree.growing.node_folds import NodeFolds
 from omnitree.learners import Linear
 from omnitree.learners.fisher_trial import NARROW, train_parts
 from omnitree.parts.direction import Fisher
@@ -42,20 +42,20 @@ def make_node(seed, kind):
     return replace(root_of(X, y, weight, k + 4), rows=rows, weight=weight[rows]), rng
 
 
-def divisions_of(node, rng):
+def folds_of(node, rng):
     return (
-        Divisions.five_by_two(node, rng),
-        Divisions.folds(node, int(rng.integers(2, 20)), rng),
+        NodeFolds.five_by_two(node, rng),
+        NodeFolds.k_fold(node, int(rng.integers(2, 20)), rng),
     )
 
 
-def assert_like_fits(node, divisions, learner, expansion):
+def assert_like_fits(node, folds, learner, expansion):
     """Every row is on the side where the fit of the part alone sends it."""
     merit = MERITS.resolve(learner.merit)
-    weights, cuts = train_parts(divisions, expansion, learner._fisher_search())
+    weights, cuts = train_parts(folds, expansion, learner._fisher_search())
     columns = node.view(expansion).columns
-    for d in range(len(divisions)):
-        part, at = divisions.part(d), divisions.training(d)
+    for d in range(len(folds)):
+        part, at = folds.part(d), folds.training(d)
         split = None
         if np.count_nonzero(part.statistics) > 1:
             split = learner.fit(part, np.random.default_rng(0))
@@ -87,8 +87,8 @@ def test_as_fits_of_the_parts(kind):
             ),
             merit=["gain", "gini", "twoing"][rng.integers(3)],
         )
-        for divisions in divisions_of(node, rng):
-            same.append(assert_like_fits(node, divisions, learner, "linear"))
+        for folds in folds_of(node, rng):
+            same.append(assert_like_fits(node, folds, learner, "linear"))
     assert np.mean(same) > 0.98
 
 
@@ -97,22 +97,22 @@ def test_moments_of_cells_or_blas(threshold, monkeypatch):
     monkeypatch.setattr("omnitree.learners.fisher_trial.NARROW", threshold)
     for seed in range(30):
         node, rng = make_node(seed, "plain")
-        divisions = Divisions.five_by_two(node, rng)
-        if threshold == 0 and divisions.moments("linear") is None:
-            found = train_parts(divisions, "linear", Linear()._fisher_search())
+        folds = NodeFolds.five_by_two(node, rng)
+        if threshold == 0 and folds.moments("linear") is None:
+            found = train_parts(folds, "linear", Linear()._fisher_search())
             assert found is None  # the parts sum their own
         else:
-            assert_like_fits(node, divisions, Linear(direction=Fisher()), "linear")
+            assert_like_fits(node, folds, Linear(direction=Fisher()), "linear")
 
 
 def test_products_of_columns():
     for seed in range(30):
         node, rng = make_node(seed, "plain")
         learner = Linear(direction=Fisher(), expansion="quadratic")
-        divisions = Divisions.five_by_two(node, rng)
-        assert train_parts(divisions, "quadratic", learner._fisher_search()) is None
+        folds = NodeFolds.five_by_two(node, rng)
+        assert train_parts(folds, "quadratic", learner._fisher_search()) is None
         node.view("quadratic").remember()
-        assert_like_fits(node, divisions, learner, "quadratic")
+        assert_like_fits(node, folds, learner, "quadratic")
 
 
 def test_ties_and_symbols(rng):
@@ -120,8 +120,8 @@ def test_ties_and_symbols(rng):
     apart = []
     for _ in range(40):
         found = random_sample(rng, n=120, d=4, gaps=0.0, k=3)
-        divisions = Divisions.five_by_two(node_of(found), rng)
-        ours = Linear().trial_losses(divisions, np.random.default_rng(1))
-        each = super(Linear, Linear()).trial_losses(divisions, np.random.default_rng(1))
+        folds = NodeFolds.five_by_two(node_of(found), rng)
+        ours = Linear().trial_losses(folds, np.random.default_rng(1))
+        each = super(Linear, Linear()).trial_losses(folds, np.random.default_rng(1))
         apart.append(np.abs(ours - each).max())
     assert np.mean(np.array(apart) < 1e-9) > 0.9

@@ -10,8 +10,8 @@ from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.table import learn_table
-from omnitree.growing.divisions import Divisions
 from omnitree.growing.node import make_children
+from omnitree.growing.node_folds import NodeFolds
 from omnitree.learners import Functional
 from omnitree.parts.leaves import LogisticLeaves
 from omnitree.pruning import Evidence, FunctionalPruning
@@ -60,8 +60,8 @@ def test_trials_leave_no_trace(rng):
 
     before = two_levels()
     assert isinstance(before[0], LinearSplit)
-    divisions = Divisions.five_by_two(node, rng)
-    losses = [learner.trial_losses(divisions, np.random.default_rng(1)) for _ in "ab"]
+    folds = NodeFolds.five_by_two(node, rng)
+    losses = [learner.trial_losses(folds, np.random.default_rng(1)) for _ in "ab"]
     np.testing.assert_array_equal(*losses)
     assert two_levels() == before
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from omnitree.data.schema import Schema
 from omnitree.growing.constraints import Constraints
 from omnitree.growing.dispatch import Search
-from omnitree.growing.divisions import Divisions
 from omnitree.growing.node import Node
+from omnitree.growing.node_folds import NodeFolds
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
 
@@ -71,23 +71,23 @@ class SplitLearner(Part):
         """What `fit` looks for below a root, if compiled code knows it (`dispatch.py`)."""
         return None
 
-    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Mean loss on the test part of every division, trained on the other part.
+    def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every fold, trained on the other part.
 
         The branches of a test answer as leaves of their training rows; a part where no
-        test is found is a leaf. Learners that can train for all divisions together do.
+        test is found is a leaf. Learners that can train for all folds together do.
         """
-        table, rows = divisions.node.sample.table, divisions.node.rows
-        losses = np.empty(len(divisions))
-        for d, own in enumerate(rng.spawn(len(divisions))):
-            part = divisions.part(d)
+        table, rows = folds.node.sample.table, folds.node.rows
+        losses = np.empty(len(folds))
+        for d, own in enumerate(rng.spawn(len(folds))):
+            part = folds.part(d)
             # Limits are the node's affair: its parts are smaller than it is.
             split = None if part.target.is_pure else self.fit(part, own)
-            branches = [np.full(len(at), -1) for at in divisions.parts[d]]
+            branches = [np.full(len(at), -1) for at in folds.parts[d]]
             if split is not None:
-                branches = [split.route(table, rows[at]) for at in divisions.parts[d]]
+                branches = [split.route(table, rows[at]) for at in folds.parts[d]]
                 # Without a branch for them, rows with a missing value are divided, and
                 # get the answer of the node.
                 branches = [np.where(b < 0, split.missing, b) for b in branches]
-            losses[d] = divisions.loss(d, *branches)
+            losses[d] = folds.loss(d, *branches)
         return losses

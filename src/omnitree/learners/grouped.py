@@ -15,10 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.divisions import Divisions
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
+from omnitree.growing.node_folds import NodeFolds
 from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
 from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.coefficients.rls import solve_positive, with_constant
@@ -105,7 +105,7 @@ def grouping_merits(
 
 
 class PartDiscriminant:
-    """Least squares for every class on the training part of a division, from moments.
+    """Least squares for every class on the training part of a fold, from moments.
 
     Columns are standardised on the part, as those of a node are (`Cases`).
     """
@@ -212,8 +212,8 @@ class Grouped(SplitLearner):
         self.merit = merit
         self.scout = scout
 
-    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Error on the test part of every division.
+    def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every fold.
 
         Least squares are solved for all parts after one pass over the rows.
         """
@@ -223,23 +223,23 @@ class Grouped(SplitLearner):
         # Selection trains on some classes only, whose own moments are not known.
         plain = self.scout is None and not isinstance(grouping, Selection)
         if plain and isinstance(learner, RLS) and not learner.sequential:
-            moments = divisions.moments("linear")
+            moments = folds.moments("linear")
         if moments is None:
-            return super().trial_losses(divisions, rng)
+            return super().trial_losses(folds, rng)
         merit = MERITS.resolve(self.merit)
         asked = [
-            PartDiscriminant(divisions.view(d, "linear", part), learner, merit)
+            PartDiscriminant(folds.view(d, "linear", part), learner, merit)
             for d, part in enumerate(moments)
         ]
-        rows = divisions.node.linear
+        rows = folds.node.linear
         above = np.zeros((len(asked), len(rows.rows)), dtype=bool)
         for d, one in enumerate(asked):
             own = rows.lines(one.weights, np.zeros(rows.n_columns)).T + one.bias
-            one.scores = own[divisions.training(d)]
+            one.scores = own[folds.training(d)]
             if len(one.rows.present) > 1:
                 left = grouping.find(one)[one.rows.present]
                 above[d] = own @ np.where(left, -1.0, 1.0) > 0
-        return divisions.errors(above)
+        return folds.errors(above)
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for two groups of the classes of a node."""

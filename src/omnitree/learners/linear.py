@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.divisions import ROOM, Divisions
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import EXPANSIONS, Node
 from omnitree.growing.node_columns import Floats, NodeColumns
+from omnitree.growing.node_folds import ROOM, NodeFolds
 from omnitree.growing.part import number, unknown
 from omnitree.learners.fisher_trial import train_parts
 from omnitree.learners.numeric_cuts import search_of
@@ -188,37 +188,37 @@ class Linear(SplitLearner):
         split = rows.split(found.weights, threshold, found.merit)
         return split and replace(split, free=found.rank + 1)
 
-    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Error on the test part of every division.
+    def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
+        """Error on the test part of every fold.
 
         Fisher's directions for all parts come from one pass over the rows. A cut beyond all
         rows leaves one branch empty: to test it is to test a leaf.
         """
         direction = self._direction()
         expansion = self._expansion()
-        rows, most = divisions.node.view(expansion), self.max_features_per_test
+        rows, most = folds.node.view(expansion), self.max_features_per_test
         if (
-            not divisions.node.target.n_classes
+            not folds.node.target.n_classes
             or rows.standard.has_missing  # each part fills them with its own means
             or most is not None
             or not isinstance(direction, Fisher)
             or direction.shrinkage is not None
         ):
-            return super().trial_losses(divisions, rng)
+            return super().trial_losses(folds, rng)
         if rows.standard.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
             rows.remember()  # once for all parts
         search = self._fisher_search()
-        found = None if search is None else train_parts(divisions, expansion, search)
+        found = None if search is None else train_parts(folds, expansion, search)
         if found is None:
-            moments = divisions.moments(expansion)
+            moments = folds.moments(expansion)
             if moments is None:
-                return super().trial_losses(divisions, rng)
-            parts = [divisions.view(d, expansion, m) for d, m in enumerate(moments)]
+                return super().trial_losses(folds, rng)
+            parts = [folds.view(d, expansion, m) for d, m in enumerate(moments)]
             tests = [self._trained(self._discriminant(part)) for part in parts]
             found = np.stack([t[0] for t in tests]), np.array([t[1] for t in tests])
         weights, cuts = found
         sums = rows.lines(weights.T, np.zeros(rows.n_columns))
-        return divisions.errors(sums > cuts[:, None])
+        return folds.errors(sums > cuts[:, None])
 
     def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
         """Weights and cut of a part; all rows are below the cut where there is no test."""

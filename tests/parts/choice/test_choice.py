@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.growing.test_divisions import node_of
+from tests.growing.test_node_folds import node_of
 from tests.naive_choice import criterion
 from tests.samples import root_of
 from tests.tables import random_sample
@@ -112,9 +112,9 @@ class Scripted(SplitLearner):
         self.errors = errors
 
     def fit(self, node, rng):
-        raise AssertionError("a choice tries a learner on divisions only")
+        raise AssertionError("a choice tries a learner on folds only")
 
-    def trial_losses(self, divisions, rng):
+    def trial_losses(self, folds, rng):
         return np.array(self.errors)
 
 
@@ -182,8 +182,8 @@ def test_small_nodes_get_the_simplest(rng):
 
 def test_large_nodes_are_sampled(rng):
     class Counting(Scripted):
-        def trial_losses(self, divisions, rng):
-            self.errors.append(divisions.node.total)
+        def trial_losses(self, folds, rng):
+            self.errors.append(folds.node.total)
             return np.zeros(10)
 
     seen: list[float] = []

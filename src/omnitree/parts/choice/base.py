@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from omnitree.growing.divisions import Divisions
 from omnitree.growing.node import Node
+from omnitree.growing.node_folds import NodeFolds
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Considered, Split
 
@@ -43,8 +43,8 @@ class Learner(Protocol):
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The best test for a node."""
 
-    def trial_losses(self, divisions: Divisions, rng: np.random.Generator) -> Floats:
-        """Mean loss on the test part of every division."""
+    def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
+        """Mean loss on the test part of every fold."""
 
 
 @dataclass(frozen=True)

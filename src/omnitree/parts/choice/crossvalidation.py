@@ -1,6 +1,6 @@
 """Choices by cross-validation: the simplest candidate that is not beaten.
 
-Candidates are trained and tested on divisions of the node's rows (`divisions.py`); of a
+Candidates are trained and tested on folds of the node's rows (`node_folds.py`); of a
 large node a sample serves. 5x2cv tests decide whether the more complex of two has a smaller
 error (OMNI, section 2; LDT05, section 7); the plain choice takes the simplest candidate
 within a standard error of the best. Used by the presets omni-cv and hybrid-5x2f.
@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from omnitree.growing.divisions import Divisions, sample
 from omnitree.growing.node import Node
+from omnitree.growing.node_folds import NodeFolds, sample
 from omnitree.growing.part import number, unknown
 from omnitree.parts.choice.base import Choice, Floats, Proposal, Verdict
 from omnitree.resampling.held_out import by_group, effective_rows
@@ -42,23 +42,23 @@ class _CrossValidated(Choice):
         node = proposals[0].node
         if len(proposals) == 1 or node.total < least - 1e-9:
             return Verdict(0, (None,) * len(proposals))
-        divisions = self._divide(sample(node, most, rng), rng)
-        if divisions.tested.all(axis=1).any():  # all rows are of one group
+        folds = self._divide(sample(node, most, rng), rng)
+        if folds.tested.all(axis=1).any():  # all rows are of one group
             return Verdict(0, (None,) * len(proposals))
         errors = np.array(
             [
-                p.learner.trial_losses(divisions, own)
+                p.learner.trial_losses(folds, own)
                 for p, own in zip(proposals, rng.spawn(len(proposals)), strict=True)
             ]
         )
         means = tuple(errors.mean(axis=1).tolist())
-        return Verdict(self._winner(errors, divisions.node), means)
+        return Verdict(self._winner(errors, folds.node), means)
 
-    def _divide(self, node, rng: np.random.Generator) -> Divisions:
+    def _divide(self, node, rng: np.random.Generator) -> NodeFolds:
         raise AssertionError(f"{type(self).__name__} does not divide")
 
     def _winner(self, errors: Floats, node: Node) -> int:
-        """Position of the winner by the errors (m, D) on the divisions."""
+        """Position of the winner by the errors (m, D) on the folds."""
         raise AssertionError(f"{type(self).__name__} has no winner")
 
 
@@ -84,7 +84,7 @@ class _FiveByTwo(_CrossValidated):
         raise AssertionError(f"{type(self).__name__} is no test")
 
     def _divide(self, node, rng):
-        return Divisions.five_by_two(node, rng)
+        return NodeFolds.five_by_two(node, rng)
 
     def _winner(self, errors: Floats, node: Node) -> int:
         level = number("level", self.level, most=1)
@@ -201,7 +201,7 @@ class OneStandardError(_CrossValidated):
         self.max_rows = max_rows
 
     def _divide(self, node, rng):
-        return Divisions.folds(node, int(number("folds", self.folds, 2, 32)), rng)
+        return NodeFolds.k_fold(node, int(number("folds", self.folds, 2, 32)), rng)
 
     def _winner(self, errors: Floats, node: Node) -> int:
         mean = errors.mean(axis=1)

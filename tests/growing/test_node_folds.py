@@ -1,4 +1,4 @@
-"""Divisions of a node's rows, and learners tried on them, against the obvious way."""
+"""Folds of a node's rows, and learners tried on them, against the obvious way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.naive_choice import trial_errors
 from tests.samples import root_of
 from tests.tables import random_sample
 
-from omnitree.growing.divisions import Divisions, sample
+from omnitree.growing.node_folds import NodeFolds, sample
 from omnitree.learners import Analytic, Grouped, KWay, Linear, Univariate
 from omnitree.parts.direction import Fisher
 
@@ -39,12 +39,12 @@ def test_trials_are_those_of_each_part(learner, gaps, rng):
         n = int(rng.integers(40, 260))
         found = random_sample(rng, n=n, d=4, gaps=gaps, k=int(rng.integers(2, 5)))
         node = node_of(found)
-        for divisions in (
-            Divisions.five_by_two(node, rng),
-            Divisions.folds(node, 4, rng),
+        for folds in (
+            NodeFolds.five_by_two(node, rng),
+            NodeFolds.k_fold(node, 4, rng),
         ):
-            ours = learner.trial_losses(divisions, np.random.default_rng(1))
-            naive = trial_errors(learner, divisions, np.random.default_rng(1))
+            ours = learner.trial_losses(folds, np.random.default_rng(1))
+            naive = trial_errors(learner, folds, np.random.default_rng(1))
             np.testing.assert_allclose(ours, naive, atol=1e-9)
 
 
@@ -53,14 +53,14 @@ def test_errors_of_all_parts(weight, rng):
     """Also where a side has no training rows: it has the class of all of them."""
     for _ in range(60):
         found = random_sample(rng, n=40, d=2, gaps=0.0, k=3, weight=weight)
-        divisions = Divisions.five_by_two(node_of(found), rng)
+        folds = NodeFolds.five_by_two(node_of(found), rng)
         above = rng.random((10, 40)) < rng.choice([0.02, 0.5, 0.98])
-        counted = divisions.errors(above)
+        counted = folds.errors(above)
         for d, side in enumerate(above):
-            trained, tested = (side[at].astype(int) for at in divisions.parts[d])
+            trained, tested = (side[at].astype(int) for at in folds.parts[d])
             # A branch without training rows is as one that goes nowhere.
             tested[~np.isin(tested, trained)] = -1
-            assert counted[d] == pytest.approx(divisions.loss(d, trained, tested))
+            assert counted[d] == pytest.approx(folds.loss(d, trained, tested))
 
 
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])
@@ -69,13 +69,13 @@ def test_moments_of_cells(expansion, rng):
     for _ in range(30):
         found = random_sample(rng, n=200, d=3, gaps=0.0, k=3)
         node = node_of(found)
-        divisions = Divisions.five_by_two(node, rng)
-        parts = divisions.moments(expansion)
+        folds = NodeFolds.five_by_two(node, rng)
+        parts = folds.moments(expansion)
         if parts is None:
             continue
         met += 1
         for d, part in enumerate(parts):
-            at = divisions.training(d)
+            at = folds.training(d)
             columns = node.view(expansion).columns[at]
             weight = node.weight[at]
             second = columns.T @ (columns * weight[:, None])
@@ -89,22 +89,22 @@ def test_moments_of_cells(expansion, rng):
 def test_gaps_and_few_rows_have_no_cells(rng):
     found = random_sample(rng, n=200, d=3, symbols=0.0, gaps=0.2)
     node = node_of(found)
-    assert Divisions.five_by_two(node, rng).moments("linear") is None
+    assert NodeFolds.five_by_two(node, rng).moments("linear") is None
     few = node_of(random_sample(rng, n=12, d=3, gaps=0.0))
-    assert Divisions.five_by_two(few, rng).moments("linear") is None
+    assert NodeFolds.five_by_two(few, rng).moments("linear") is None
 
 
 def test_halves(rng):
     found = random_sample(rng, n=301, d=4, gaps=0.1, k=3, weight="one")
     node = node_of(found)
-    divisions = Divisions.five_by_two(node, rng)
-    assert len(divisions) == 10
+    folds = NodeFolds.five_by_two(node, rng)
+    assert len(folds) == 10
     for a, b in zip(range(0, 10, 2), range(1, 10, 2), strict=True):
-        np.testing.assert_array_equal(divisions.tested[a], ~divisions.tested[b])
+        np.testing.assert_array_equal(folds.tested[a], ~folds.tested[b])
         for k in range(3):  # stratified
-            parts = divisions.tested[[a, b]][:, found.y == k].sum(axis=1)
+            parts = folds.tested[[a, b]][:, found.y == k].sum(axis=1)
             assert abs(parts[0] - parts[1]) <= 2
-    assert len({tuple(line) for line in divisions.tested}) == 10
+    assert len({tuple(line) for line in folds.tested}) == 10
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -119,7 +119,7 @@ def test_order_of_rows_and_weights(grouped, rng):
         node = root_of(
             table, found.y[rows], weight, found.n_classes, seed=3, groups=own
         )
-        return Divisions.five_by_two(node, np.random.default_rng(5)).tested
+        return NodeFolds.five_by_two(node, np.random.default_rng(5)).tested
 
     tested, order = of(np.arange(120), np.ones(120)), rng.permutation(120)
     np.testing.assert_array_equal(of(order, np.ones(120)), tested[:, order])

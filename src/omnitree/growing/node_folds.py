@@ -1,7 +1,8 @@
-"""Divisions of a node's rows into some to train on and some to test, for choosing tests.
+"""Cross-validation on the rows of one node, for choosing between tests.
 
-Halves of 5x2 cross-validation, and folds. Rows are dealt by what they hold (`folds.py`), so
-their order does not matter, and each is on one side, with its whole weight.
+Each fold tests some rows and trains on the others: ten halves in 5x2 cross-validation, or k
+folds. Rows are dealt by what they hold (`folds.py`), so their order does not matter, and
+each is on one side, with its whole weight.
 The moments of all training parts come from one pass over the rows: rows that belong to the
 same parts form a cell (five pairs of halves make 32 of them), a cell's moments are summed
 once, and those of a training part are the sum over its cells. Used by the choices and by the
@@ -27,22 +28,22 @@ PIECE = 2048  # rows taken at a time
 
 
 @dataclass(frozen=True)
-class Divisions:
-    """Several divisions of the rows of one node.
+class NodeFolds:
+    """Some of a node's rows to test, the others to train on, several times.
 
     Attributes
     ----------
     node : Node
     tested : bool array (D, n)
-        Rows in the test part of each division; all others are in the training part.
+        Rows in the test part of each fold; all others are in the training part.
     """
 
     node: Node
     tested: NDArray[np.bool_]
 
     @classmethod
-    def five_by_two(cls, node: Node, rng: np.random.Generator) -> Divisions:
-        """Five times two halves: ten divisions, each half tested by the other."""
+    def five_by_two(cls, node: Node, rng: np.random.Generator) -> NodeFolds:
+        """Five times two halves: ten folds, each half tested by the other."""
         halves, seed = None, np.uint64(rng.integers(2**62))
         if node.sample.groups is None:
             key = mix(node.sample.row_hash(node.rules.seed)[node.rows] ^ seed)
@@ -52,7 +53,7 @@ class Divisions:
         return cls(node, np.stack([~halves, halves], axis=1).reshape(10, -1))
 
     @classmethod
-    def folds(cls, node: Node, n_folds: int, rng: np.random.Generator) -> Divisions:
+    def k_fold(cls, node: Node, n_folds: int, rng: np.random.Generator) -> NodeFolds:
         """Each of several folds tested by the others."""
         fold = _dealt(node, n_folds, rng)
         return cls(node, fold == np.unique(fold)[:, None])
@@ -62,7 +63,7 @@ class Divisions:
 
     @cached_property
     def cells(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """The cell of each row, and the divisions that train on it, (C, D)."""
+        """The cell of each row, and the folds that train on it, (C, D)."""
         code: NDArray = np.zeros(self.tested.shape[1], dtype=np.int64)
         for d, inside in enumerate(~self.tested):
             code |= inside.astype(np.int64) << d
@@ -78,19 +79,19 @@ class Divisions:
 
     @cached_property
     def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Rows of the node, by position, that each division trains on and tests."""
+        """Rows of the node, by position, that each fold trains on and tests."""
         return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in self.tested]
 
     def training(self, d: int) -> NDArray[np.intp]:
-        """Rows of the node, by position, that division `d` trains on."""
+        """Rows of the node, by position, that fold `d` trains on."""
         return self.parts[d][0]
 
     def testing(self, d: int) -> NDArray[np.intp]:
-        """Rows of the node, by position, that division `d` tests."""
+        """Rows of the node, by position, that fold `d` tests."""
         return self.parts[d][1]
 
     def part(self, d: int) -> Node:
-        """The rows that division `d` trains on, as a node."""
+        """The rows that fold `d` trains on, as a node."""
         return _some(self.node, self.training(d))
 
     def view(self, d: int, expansion: str, moments: Moments) -> NodeColumns:
@@ -109,7 +110,7 @@ class Divisions:
     def moments(self, expansion: str) -> list[Moments] | None:
         """Moments of every training part; None where parts had better sum their own.
 
-        That is where cells are missing, since each part fills gaps with its own means,
+        That is where values are missing, since each part fills them with its own means,
         and where a part has hardly more rows than columns.
         """
         view = self.node.view(expansion)
