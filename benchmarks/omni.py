@@ -1,11 +1,11 @@
 """OmniTreeClassifier beside other single trees, fold by fold.
 
 Numeric data sets of a folder (`--shared`, with `data/`), 5x2 folds
-(`StratifiedKFold(2, shuffle=True, random_state=0..4)` in file order), gaps filled with
-training medians for all but omnitree. Every fit has a process of its own and is given up
-after `--limit` CPU seconds. Results go to a CSV file, one line a fold, and what is there is
-not run again; so methods that need another environment write a file of their own, and the
-report reads all files it is given. Rivals are not dependencies of omnitree: this script
+(`StratifiedKFold(2, shuffle=True, random_state=0..4)` in file order), missing values filled
+with training medians for all but omnitree. Every fit has a process of its own and is given
+up after `--limit` CPU seconds. Results go to a CSV file, one line a fold, and what is there
+is not run again; so methods that need another environment write a file of their own, and
+the report reads all files it is given. Rivals are not dependencies of omnitree: this script
 imports omnitree only where a preset is asked for, and runs in any environment.
 
     python benchmarks/omni.py --shared ../shared --store omni.csv --methods presets
@@ -222,7 +222,7 @@ def run(args: argparse.Namespace) -> None:
     (store,) = args.store
     folder = args.shared / "data"
     about = json.loads((folder / "datasets.json").read_text())
-    names = [n for n, d in about.items() if not d["symbolic"]]
+    names = [n for n, d in about.items() if not d["categorical"]]
     names.sort(key=lambda n: about[n]["rows"] * about[n]["features"])
     if args.datasets:
         names = args.datasets.split(",")

@@ -7,9 +7,9 @@ identifiers left out and dates taken apart, see `tables/methods.py`.
 
 Measured on the held-out rows of all folds: error, AUC (for several classes the mean of one
 class against the rest), log loss (probabilities kept within 1e-6 of 0 and 1), Brier score
-(sum over the classes), the calibration slope (below 1: too sure of itself; above 1: not sure
-enough), leaves, and CPU seconds of a fit. With `class_weight="balanced"`: recall of the
-rarest class, the mean of the recalls, and leaves.
+(sum over the classes), the calibration slope (below 1: too sure of itself; above 1: not
+sure enough), leaves, and CPU seconds of a fit. With `class_weight="balanced"`: recall of
+the rarest class, the mean of the recalls, and leaves.
 
 The goals, whose failure is the exit status: `omni`'s AUC and log loss are at least those of
 logistic regression on every table within noise, and ahead on average; balanced, its recall
@@ -165,19 +165,19 @@ def difference(found: pd.DataFrame, measure: str, ours: str, theirs: str, folds:
     wide = found.pivot_table(index=["table", "fold"], columns="method", values=measure)
     if ours not in wide or theirs not in wide:
         return pd.DataFrame(columns=["mean", "error"])
-    gap = (wide[ours] - wide[theirs]).dropna().groupby("table", sort=False)
+    missing = (wide[ours] - wide[theirs]).dropna().groupby("table", sort=False)
     correction = np.sqrt(1 / folds + 1 / (folds - 1))
-    return pd.DataFrame({"mean": gap.mean(), "error": gap.std() * correction})
+    return pd.DataFrame({"mean": missing.mean(), "error": missing.std() * correction})
 
 
 def goals(found: pd.DataFrame, folds: int) -> list[tuple[str, bool]]:
     """What is asked for, and whether it is so, as far as the methods were run."""
     lines = []
     for measure, sign in (("AUC", 1), ("log loss", -1)):
-        gap = difference(found, measure, "omni", "logistic", folds)
-        if gap.empty:
+        missing = difference(found, measure, "omni", "logistic", folds)
+        if missing.empty:
             continue
-        behind = gap[sign * gap["mean"] < -2 * gap["error"] - 1e-9]
+        behind = missing[sign * missing["mean"] < -2 * missing["error"] - 1e-9]
         told = ", ".join(
             f"{table} {row['mean']:+.4f} (2 SE {2 * row['error']:.4f})"
             for table, row in behind.iterrows()
@@ -185,28 +185,28 @@ def goals(found: pd.DataFrame, folds: int) -> list[tuple[str, bool]]:
         lines.append(
             (
                 f"{measure} of omni at least that of logistic regression, within noise: "
-                f"behind on {len(behind)} of {len(gap)} tables"
+                f"behind on {len(behind)} of {len(missing)} tables"
                 + (f": {told}" if told else ""),
                 behind.empty,
             )
         )
-        mean = gap["mean"].mean()
+        mean = missing["mean"].mean()
         lines.append((f"{measure} on average: {mean:+.4f}", sign * mean > 0))
     return lines + _balanced_goals(found, folds)
 
 
 def _balanced_goals(found: pd.DataFrame, folds: int) -> list[tuple[str, bool]]:
-    gap = difference(found, "recall", *BALANCED, folds)
-    if gap.empty:
+    missing = difference(found, "recall", *BALANCED, folds)
+    if missing.empty:
         return []
     lines = []
     for measure in ("recall", "mean recall"):
-        gap = difference(found, measure, *BALANCED, folds)
-        behind = gap.index[gap["mean"] < -2 * gap["error"] - 1e-9]
+        missing = difference(found, measure, *BALANCED, folds)
+        behind = missing.index[missing["mean"] < -2 * missing["error"] - 1e-9]
         lines.append(
             (
                 f"{measure} of omni, balanced, at least that of the pruned tree, within "
-                f"noise: behind on {len(behind)} of {len(gap)} tables"
+                f"noise: behind on {len(behind)} of {len(missing)} tables"
                 + (f": {', '.join(behind)}" if len(behind) else ""),
                 not len(behind),
             )

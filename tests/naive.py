@@ -63,7 +63,7 @@ def is_better(merit: float, best: float) -> bool:
 
 
 def encoded_columns(schema: dict[str, Any]) -> list[tuple[int, int]]:
-    """Feature and symbol (-1: a number) of each column that linear tests see."""
+    """Feature and category (-1: a number) of each column that linear tests see."""
     out = []
     for j, feature in enumerate(schema["features"]):
         if feature["kind"] in ("numeric", "ordered"):
@@ -78,18 +78,18 @@ def encoded_columns(schema: dict[str, Any]) -> list[tuple[int, int]]:
 def column_values(
     schema: dict[str, Any], test: dict[str, Any], row: Any
 ) -> list[float]:
-    """What a linear test sees of a row: +1/-1 for symbols, the fill for a gap."""
+    """What a linear test sees of a row: +1/-1 for categories, missing values filled."""
     columns = encoded_columns(schema)
     out = []
     for c, fill in zip(test["columns"], test["fill"], strict=True):
-        feature, symbol = columns[c]
+        feature, category = columns[c]
         v = row[feature]
         if math.isnan(v):
             out.append(fill)
-        elif symbol < 0:
+        elif category < 0:
             out.append(v)
         else:
-            out.append(1.0 if v == symbol else -1.0)
+            out.append(1.0 if v == category else -1.0)
     return out
 
 
@@ -277,12 +277,14 @@ class Grower:
         return best
 
     def evaluate(self, rows: Rows, f: int) -> Found | None:
-        return self.symbolic(rows, f) if self.n_categories[f] else self.numeric(rows, f)
+        return (
+            self.categorical(rows, f) if self.n_categories[f] else self.numeric(rows, f)
+        )
 
     def rate(
         self, known_merit: float, sizes: list[float], unknown: float, penalty: float
     ):
-        """Merit, gain and split information, gaps counted as one more branch."""
+        """Merit, gain and split information, missing values counted as one more branch."""
         total = sum(sizes) + unknown
         worth = known_merit * (total - unknown) / total - penalty
         info = entropy([*sizes, unknown])
@@ -296,16 +298,16 @@ class Grower:
     def numeric(self, rows: Rows, f: int) -> Found | None:
         rules = self.rules
         known = [(self.values[i, f], w, self.y[i]) for i, w in rows]
-        gaps = [(v, w, k) for v, w, k in known if math.isnan(v)]
+        missing_rows = [(v, w, k) for v, w, k in known if math.isnan(v)]
         known = [(v, w, k) for v, w, k in known if not math.isnan(v)]
         if not known:
             return None
         values = [v for v, _, _ in known]
         mean = sum(v * w for v, w, _ in known) / sum(w for _, w, _ in known)
         mean = min(max(mean, min(values)), max(values))
-        unknown = sum(w for _, w, _ in gaps)
-        if rules.missing == "mean" and gaps:
-            known += [(mean, w, k) for _, w, k in gaps]
+        unknown = sum(w for _, w, _ in missing_rows)
+        if rules.missing == "mean" and missing_rows:
+            known += [(mean, w, k) for _, w, k in missing_rows]
             unknown = 0.0
         weight = sum(w for _, w, _ in known)
         at_least = rules.min_branch
@@ -345,24 +347,24 @@ class Grower:
         test = {"feature": f, "threshold": cut, "low": 0}
         return Found("axis", test, *rated, missing, 2)
 
-    # One symbolic feature.
+    # One categorical feature.
 
-    def symbol_table(self, rows: Rows, f: int) -> tuple[np.ndarray, float, int]:
-        """Counts codes x classes, weight of the gaps, most frequent code."""
+    def category_table(self, rows: Rows, f: int) -> tuple[np.ndarray, float, int]:
+        """Counts codes x classes, weight of the missing values, most frequent code."""
         table = np.zeros((self.n_categories[f], self.n_classes))
-        gaps = np.zeros(self.n_classes)
+        missing_rows = np.zeros(self.n_classes)
         for i, w in rows:
             v = self.values[i, f]
-            (gaps if math.isnan(v) else table[int(v)])[self.y[i]] += w
+            (missing_rows if math.isnan(v) else table[int(v)])[self.y[i]] += w
         mode = int(table.sum(axis=1).argmax())
         if self.rules.missing == "mean":
-            table[mode] += gaps
-            gaps[:] = 0
-        return table, float(gaps.sum()), mode
+            table[mode] += missing_rows
+            missing_rows[:] = 0
+        return table, float(missing_rows.sum()), mode
 
-    def symbolic(self, rows: Rows, f: int) -> Found | None:
+    def categorical(self, rows: Rows, f: int) -> Found | None:
         rules = self.rules
-        table, unknown, mode = self.symbol_table(rows, f)
+        table, unknown, mode = self.category_table(rows, f)
         present = [v for v in range(len(table)) if table[v].sum() > 0]
         if len(present) < 2:
             return None
@@ -413,7 +415,7 @@ class Grower:
         branch = given["test"]["branch"]
         if given["test"]["feature"] != found.test["feature"]:
             return
-        table, unknown, mode = self.symbol_table(rows, found.test["feature"])
+        table, unknown, mode = self.category_table(rows, found.test["feature"])
         present = [v for v in range(len(table)) if table[v].sum() > 0]
         legal = all((branch[v] in (0, 1)) == (v in present) for v in range(len(table)))
         if not legal or branch[present[0]] != 0:
@@ -448,7 +450,7 @@ def merged(
     table: np.ndarray, present: list[int], unknown: float, rules: Rules
 ) -> Iterator[list[int]]:
     """C4.5's -s: codes of one class are one group; pairs of groups are merged while the gain
-    ratio rises. Rows with a gap count as one more branch, as they do between features."""
+    ratio rises. Rows with a missing value count as one more branch."""
 
     def worth(groups: list[list[int]]) -> float:
         sums = np.array([table[g].sum(axis=0) for g in groups])
@@ -498,12 +500,12 @@ def divide(
 ) -> list[Rows]:
     """The rows of each branch; what the node cannot place goes to all in proportion."""
     parts: list[Rows] = [[] for _ in node["children"]]
-    gaps: Rows = []
+    missing_rows: Rows = []
     for i, w in rows:
         b = branch_at(node, values[i], schema)
-        (parts[b] if b >= 0 else gaps).append((i, w))
+        (parts[b] if b >= 0 else missing_rows).append((i, w))
     sizes = [sum(w for _, w in part) for part in parts]
-    for i, w in gaps:
+    for i, w in missing_rows:
         for part, size in zip(parts, sizes, strict=True):
             if size > 0:
                 part.append((i, w * size / sum(sizes)))

@@ -13,7 +13,7 @@ def best_column(rows, grouping, threshold, merit):
     for j in range(rows.columns.shape[1]):
         column = Column(rows.of_column(j), threshold, merit)
         if np.ptp(column.x) <= 1e-13 * np.abs(column.x).max():
-            continue  # constant, but for a gap filled with a rounded mean
+            continue  # constant, but for a missing value filled with a rounded mean
         left = column.find(grouping)
         cut, value = column.cut(left)
         if value > (best[2] if best else -np.inf) + 1e-12:

@@ -65,21 +65,21 @@ def keys(v, d, weight) -> list[int]:
 
 
 def steps(v, d, y, weight, n_classes, merit) -> list[tuple[float, float, int]]:
-    """Each step between two neighbours: t, merit and the gap between their keys."""
+    """Each step between two neighbours: t, merit and the interval between their keys."""
     moved = [-a / b for a, b in zip(v, d, strict=True) if b != 0]
     order = sorted(zip(keys(v, d, weight), range(len(moved)), strict=True))
     out = []
     for (key, row), (next_key, next_row) in itertools.pairwise(order):
         t = moved[row] / 2 + moved[next_row] / 2
         if next_key > key and math.isfinite(t):
-            # A whole gap lies between the neighbours, so rounding moves no row.
+            # A whole interval lies between the neighbours, so rounding moves no row.
             score = rate(np.asarray(v) + t * np.asarray(d), y, weight, n_classes, merit)
             out.append((t, score, next_key - key))
     return out
 
 
 def best_step(v, d, y, weight, n_classes, merit) -> tuple[float, float]:
-    """The best step; of equal ones that in the widest gap, then the lowest."""
+    """The best step; of equal ones that in the widest interval, then the lowest."""
     best = (math.nan, NONE, 0)
     for step in steps(v, d, y, weight, n_classes, merit):
         if step[1] == NONE:

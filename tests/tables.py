@@ -31,7 +31,7 @@ class Sample:
         columns = {}
         for j, feature in enumerate(self.table.schema.features):
             v = self.values[:, j]
-            if feature.is_symbolic:
+            if feature.is_categorical:
                 codes = np.where(np.isnan(v), -1, v).astype(int)
                 columns[feature.name] = pd.Categorical.from_codes(
                     codes, feature.categories
@@ -42,12 +42,12 @@ class Sample:
 
 
 def random_schema(
-    rng: np.random.Generator, d: int, symbols: float = 0.5, most: int = 5
+    rng: np.random.Generator, d: int, categorical: float = 0.5, most: int = 5
 ):
     """Numeric and categorical features."""
     features = []
     for j in range(d):
-        if rng.random() < symbols:
+        if rng.random() < categorical:
             names = tuple(f"s{c}" for c in range(rng.integers(2, most + 1)))
             features.append(Feature(f"x{j}", "categorical", names))
         else:
@@ -59,13 +59,13 @@ def random_values(
     rng: np.random.Generator,
     schema: Schema,
     n: int,
-    gaps: float = 0.0,
+    missing_share: float = 0.0,
     fine: float = 0.5,
 ) -> np.ndarray:
     """Cells; numbers are dyadic so that sums of them are exact, some columns constant."""
     values = np.empty((n, schema.n_features))
     for j, feature in enumerate(schema.features):
-        if feature.is_symbolic:
+        if feature.is_categorical:
             values[:, j] = rng.integers(0, feature.n_categories, size=n)
         elif rng.random() < 0.1:
             values[:, j] = rng.integers(-2, 3)
@@ -73,7 +73,7 @@ def random_values(
             values[:, j] = rng.integers(-512, 512, size=n) / 64
         else:
             values[:, j] = rng.integers(-2, 3, size=n) / 2
-    values[rng.random(values.shape) < gaps] = np.nan
+    values[rng.random(values.shape) < missing_share] = np.nan
     return values
 
 
@@ -95,20 +95,22 @@ def random_sample(
     n: int | None = None,
     d: int | None = None,
     k: int | None = None,
-    gaps: float = 0.0,
-    symbols: float = 0.5,
+    missing_share: float = 0.0,
+    categorical: float = 0.5,
     weight: str | None = None,
     most: int = 5,
     fine: float = 0.5,
 ) -> Sample:
-    """A table with classes that depend on it a little; every symbol and class occurs."""
+    """A table with classes that depend on it a little; every category and class occurs."""
     n = n or int(rng.integers(max(6, most), 26))
     d = d or int(rng.integers(1, 5))
     k = k or int(rng.integers(2, 5))
-    schema = random_schema(rng, d, symbols, most)
-    values = random_values(rng, schema, n, gaps, fine)
+    schema = random_schema(rng, d, categorical, most)
+    values = random_values(rng, schema, n, missing_share, fine)
     for j, feature in enumerate(schema.features):
-        m = feature.n_categories  # every symbol occurs, as in a table that was learned
+        m = (
+            feature.n_categories
+        )  # every category occurs, as in a table that was learned
         values[rng.choice(n, m, replace=False), j] = np.arange(m)
         if np.isnan(values[:, j]).all():
             values[0, j] = 1.0

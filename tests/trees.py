@@ -54,8 +54,8 @@ def random_test(
     rng: np.random.Generator, kind: str, schema: Schema = SCHEMA, **rest
 ) -> Split:
     """A random test of a kind, on dyadic numbers so that sums are exact."""
-    numbers = [j for j, f in enumerate(schema.features) if not f.is_symbolic]
-    symbols = [j for j, f in enumerate(schema.features) if f.n_categories > 1]
+    numbers = [j for j, f in enumerate(schema.features) if not f.is_categorical]
+    categorical = [j for j, f in enumerate(schema.features) if f.n_categories > 1]
 
     def some(*shape: int) -> Any:
         return rng.integers(-8, 9, size=shape) / 4
@@ -65,7 +65,7 @@ def random_test(
             int(rng.choice(numbers)), float(some()), int(rng.integers(2)), **rest
         )
     if kind in ("multiway", "subset"):
-        feature = int(rng.choice(symbols))
+        feature = int(rng.choice(categorical))
         m = schema.features[feature].n_categories
         top = 2 if kind == "subset" else int(rng.integers(2, m + 1))
         branch = [*range(top), *rng.integers(-1, top, size=m - top)]
@@ -225,14 +225,17 @@ def calibrated_tree(
 
 
 def random_rows(
-    rng: np.random.Generator, n: int, schema: Schema = SCHEMA, gaps: float = 0.25
+    rng: np.random.Generator,
+    n: int,
+    schema: Schema = SCHEMA,
+    missing_share: float = 0.25,
 ):
-    """Encoded rows with gaps; numbers lie on thresholds often."""
+    """Encoded rows with missing values; numbers lie on thresholds often."""
     values = np.empty((n, schema.n_features))
     for j, feature in enumerate(schema.features):
         m = len(feature.categories or ())
         values[:, j] = (
             rng.integers(0, m, size=n) if m else rng.integers(-12, 13, size=n) / 4
         )
-    values[rng.random(values.shape) < gaps] = np.nan
+    values[rng.random(values.shape) < missing_share] = np.nan
     return values

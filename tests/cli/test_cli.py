@@ -228,8 +228,8 @@ def test_same_seed_same_model(iris: Path, tmp_path: Path):
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-def test_gaps_tabs_and_cells_as_written(tmp_path: Path):
-    """Gap marks count only as whole cells; `predict` gives cells back as they were."""
+def test_missing_tabs_and_cells_as_written(tmp_path: Path):
+    """Marks of missing values are whole cells; `predict` gives cells back unchanged."""
     data = tmp_path / "data.tsv"
     lines = ["code\tsize\tclass"]
     lines += [f"0{i % 2}\t{i}.50\t{'ab'[i % 2]}" for i in range(10)]

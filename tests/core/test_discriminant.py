@@ -42,14 +42,14 @@ def test_standardise(seed):
         rng.integers(-2, 3, size=(n, p)) * rng.choice([1.0, 0.3]),
         order=rng.choice(["C", "F"]),
     )
-    gaps = int(seed) % 3 > 0
-    if gaps:
+    with_missing = int(seed) % 3 > 0
+    if with_missing:
         X[rng.random((n, p)) < 0.2] = np.nan
     rows = np.sort(rng.choice(n, size=rng.integers(1, n + 1), replace=False))
     weight = rng.integers(0, 3, size=len(rows)).astype(float)
     mean, std = np.zeros(p), np.zeros(p)
     Z = np.empty((len(rows), p), order=rng.choice(["C", "F"]))
-    kernel.standardise(X, rows, weight, gaps, mean, std, Z)
+    kernel.standardise(X, rows, weight, with_missing, mean, std, Z)
     for j in range(p):
         m, s, z = naive_standardise(X[rows, j], weight)
         np.testing.assert_allclose(mean[j], m, atol=1e-12)
@@ -217,7 +217,7 @@ def test_quadratic_split_in_the_users_units(seed):
     cut = float(np.median(scores)) + 1e-6
     split = rows.split(w, cut, 0.0)
     np.testing.assert_array_equal(split.route(table, np.arange(n)), scores > cut)
-    # 2 numbers, 3 + 1 symbol columns; products within one symbol are left out
+    # 2 numbers, 3 + 1 category columns; products within one category are left out
     assert rows.n_columns == 6 + (2 + 1) + 2 * 4 + 3
 
 

@@ -33,7 +33,7 @@ def make_case(seed, kind):
         X[:, rng.integers(p)] = 3.0
     elif kind == "scales":
         X = X * 10.0 ** rng.integers(-8, 8, size=p) + 1e3
-    elif kind == "symbols":
+    elif kind == "categorical":
         X = X.astype(object)
         X[:, 0] = rng.choice(list("abc"), size=n)
     weight = [None, rng.integers(1, 4, size=n), rng.random(n) + 0.01][seed % 3]
@@ -131,7 +131,7 @@ def is_tie(tree, node, X, y, weight, parts):
     return len(found) > 1
 
 
-@pytest.mark.parametrize("kind", ["plain", "constant", "scales", "symbols"])
+@pytest.mark.parametrize("kind", ["plain", "constant", "scales", "categorical"])
 def test_as_node_by_node(kind):
     for seed in range(60):
         assert first_difference(*both(*make_case(seed, kind))) is None, seed
@@ -146,7 +146,7 @@ def test_only_ties_are_decided_otherwise():
         assert node is None or is_tie(fast, node, X, y, weight, parts), seed
 
 
-@pytest.mark.parametrize("kind", ["plain", "ties", "symbols"])
+@pytest.mark.parametrize("kind", ["plain", "ties", "categorical"])
 def test_rows_are_where_the_tests_send_them(kind):
     for seed in range(40):
         X, y, weight, parts, limits = make_case(seed, kind)
@@ -165,7 +165,7 @@ def test_many_rows():
         assert first_difference(*both(X, y, weight, {}, {"max_depth": 6})) is None
 
 
-def test_gaps_and_unknown_parts_go_node_by_node():
+def test_missing_and_unknown_parts_go_node_by_node():
     X = np.arange(20.0).reshape(10, 2)
     y = np.repeat([0, 1], 5)
     X[3, 0] = np.nan

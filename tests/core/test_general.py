@@ -20,7 +20,7 @@ from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
 from omnitree.parts.merit import MERITS, Gini, Merit
 
-# Filling comes before the search, which then sees no gaps.
+# Filling comes before the search, which then sees no missing values.
 POLICIES = [name for name, policy in MISSING.items() if not policy.fills]
 
 
@@ -74,11 +74,11 @@ def assert_grown_right(sample, clf):
 @pytest.mark.parametrize("merit", list(MERITS))
 def test_equals_naive(merit, categories, missing, rng):
     for _ in range(4):
-        gaps = rng.choice([0.0, 0.15, 0.4])
+        missing_share = rng.choice([0.0, 0.15, 0.4])
         # Two classes and subsets: exact for convex merits, while no branch is too small.
         subset = categories == "subset"
         k = 3 if subset and merit == "symmetric_gini" else None
-        sample = random_sample(rng, gaps=gaps, k=k)
+        sample = random_sample(rng, missing_share=missing_share, k=k)
         least = 0.0 if subset and sample.n_classes == 2 else rng.choice([1, 1, 2, 3.5])
         learner = Univariate(merit, categories, min_branch=float(least))
         limits = {"max_depth": 2} if rng.random() < 0.2 else {}
@@ -92,7 +92,7 @@ def test_c45_rules_equal_naive(merit, categories, rng):
     """Release 8: least branches, penalised gains, stored thresholds, fractional rows."""
     for _ in range(40):
         sample = random_sample(
-            rng, n=int(rng.integers(8, 40)), gaps=rng.choice([0.0, 0.1, 0.3])
+            rng, n=int(rng.integers(8, 40)), missing_share=rng.choice([0.0, 0.1, 0.3])
         )
         learner = Univariate(
             merit, categories, min_branch=2, release8=True, threshold="value"
@@ -101,10 +101,12 @@ def test_c45_rules_equal_naive(merit, categories, rng):
 
 
 @pytest.mark.parametrize("missing", POLICIES)
-def test_one_symbol_column_with_many_values(missing, rng):
-    """C4.5 keeps columns with very many symbols out of the average gain."""
+def test_one_category_column_with_many_values(missing, rng):
+    """C4.5 keeps columns with very many categories out of the average gain."""
     for _ in range(10):
-        sample = random_sample(rng, n=20, d=3, symbols=0.7, most=12, gaps=0.1, k=3)
+        sample = random_sample(
+            rng, n=20, d=3, categorical=0.7, most=12, missing_share=0.1, k=3
+        )
         assert_grown_right(
             sample, fit(sample, Univariate("gain_ratio", "multiway"), missing)
         )
@@ -114,7 +116,7 @@ def test_one_symbol_column_with_many_values(missing, rng):
 @pytest.mark.parametrize("missing", list(MISSING))
 def test_integer_weights_are_repeated_rows(merit, missing, rng):
     for categories in CATEGORIES:
-        sample = random_sample(rng, gaps=0.15, weight="whole", most=8)
+        sample = random_sample(rng, missing_share=0.15, weight="whole", most=8)
         learner = Univariate(merit, categories)
         weighted = nodes_of(fit(sample, learner, missing))
         times = sample.weight.astype(int)
@@ -126,7 +128,7 @@ def test_integer_weights_are_repeated_rows(merit, missing, rng):
 
 
 def test_rows_of_weight_zero_are_left_out(rng):
-    sample = random_sample(rng, n=30, d=3, symbols=0.0)
+    sample = random_sample(rng, n=30, d=3, categorical=0.0)
     weight = sample.weight * (np.arange(30) % 3 > 0)
     kept = weight > 0
     with_zeros = TreeClassifier().fit(sample.values, sample.y, sample_weight=weight)
@@ -136,7 +138,7 @@ def test_rows_of_weight_zero_are_left_out(rng):
     naive.assert_same_nodes(nodes_of(with_zeros), nodes_of(without))
 
 
-def test_constant_column_with_gaps_is_never_cut():
+def test_constant_column_with_missing_is_never_cut():
     """The mean of equal numbers is that number, whatever rounding says."""
     X = np.array([[0.1]] * 3 + [[np.nan]] * 3)
     for weight in (None, [0.3, 0.7, 0.1, 1, 1, 1], [3, 3, 3, 1, 1, 1]):
@@ -160,13 +162,13 @@ class MyGini(Merit):
 
 @pytest.mark.parametrize("missing", list(MISSING))
 def test_custom_merit_gives_the_tree_of_the_builtin_one(missing, rng):
-    """Without gaps and symbols this is also the general engine against the presorted one."""
+    """On complete numbers this also compares the general engine with the presorted one."""
     for _ in range(40):
         sample = random_sample(
             rng,
             n=int(rng.integers(4, 80)),
-            gaps=rng.choice([0.0, 0.2]),
-            symbols=rng.choice([0.0, 0.5]),
+            missing_share=rng.choice([0.0, 0.2]),
+            categorical=rng.choice([0.0, 0.5]),
             weight=rng.choice(["one", "whole"]),
         )
         built_in = nodes_of(fit(sample, Univariate("gini"), missing))
@@ -191,9 +193,9 @@ C45 = {"release8": True, "threshold": "value", "min_branch": 2}
 )
 @pytest.mark.parametrize("missing", list(MISSING))
 def test_general_engine_equals_presort(merit, rules, missing, rng):
-    """A column of symbols that is constant changes nothing but the engine."""
+    """A column of categories that is constant changes nothing but the engine."""
     for _ in range(15):
-        sample = random_sample(rng, n=int(rng.integers(4, 200)), symbols=0.0)
+        sample = random_sample(rng, n=int(rng.integers(4, 200)), categorical=0.0)
         frame = sample.frame
         clf = TreeClassifier(Univariate(merit, **rules), missing=missing)
         clf.fit(frame, sample.y, sample_weight=sample.weight)
@@ -215,13 +217,13 @@ def test_overridden_score_is_used():
     assert clf.tree_.split(0).threshold == 0.5 or clf.tree_.split(0).threshold == 6.5
 
 
-@pytest.mark.parametrize("symbols", [False, True])
-def test_exception_in_a_merit_comes_through(symbols):
+@pytest.mark.parametrize("categorical", [False, True])
+def test_exception_in_a_merit_comes_through(categorical):
     class Broken(Merit):
         def score(self, counts):
             raise KeyError("out of order")
 
-    X = [["a"], ["b"], ["a"], ["b"]] if symbols else [[1.0], [2.0], [3.0], [4.0]]
+    X = [["a"], ["b"], ["a"], ["b"]] if categorical else [[1.0], [2.0], [3.0], [4.0]]
     with pytest.raises(KeyError, match="out of order"):
         TreeClassifier(Univariate(Broken())).fit(X, [0, 1, 0, 1])
 
@@ -242,7 +244,7 @@ def test_merit_of_wrong_shape(answer):
 
 
 def test_random_choice_follows_the_seed(rng):
-    sample = random_sample(rng, n=60, d=6, symbols=0.3, gaps=0.1)
+    sample = random_sample(rng, n=60, d=6, categorical=0.3, missing_share=0.1)
     learner = Univariate("gain", choice="random")
 
     def tree(random_state):
@@ -270,10 +272,10 @@ def test_random_choice_is_uniform():
 # -- limits --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("symbols", [0.0, 0.4])
-def test_limits_hold(symbols, rng):
+@pytest.mark.parametrize("categorical", [0.0, 0.4])
+def test_limits_hold(categorical, rng):
     for _ in range(20):
-        sample = random_sample(rng, n=60, d=3, symbols=symbols, weight="one")
+        sample = random_sample(rng, n=60, d=3, categorical=categorical, weight="one")
         depth, least, share, branch = (int(v) for v in rng.integers(1, 8, size=4))
         clf = TreeClassifier(
             Univariate(min_branch=branch),

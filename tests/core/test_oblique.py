@@ -91,7 +91,7 @@ def test_many_rows(name, k, rng):
     merit = MERITS[name]()
     for n, shape in itertools.product(
         (300, 2_000, 21_000),
-        ("noise", "clear", "coarse", "outlier", "gaps"),
+        ("noise", "clear", "coarse", "outlier", "missing"),
     ):
         z = rng.normal(size=(n, 2))
         if shape == "coarse":
@@ -102,7 +102,7 @@ def test_many_rows(name, k, rng):
         v, d = z[:, 0] + 0.1, z[:, 1].copy()
         if shape == "outlier":
             v[0] = 1e9
-        if shape == "gaps":
+        if shape == "missing":
             d[rng.random(n) < 0.3] = 0.0
         t, found = oblique.best_step(v, d, y, weight, k, merit.code)
         assert found == pytest.approx(

@@ -69,7 +69,7 @@ def shares_of(tree, values):
 def test_tree_equals_naive(kinds, rng):
     for _ in range(25):
         tree = random_tree(rng, kinds)
-        values = random_rows(rng, 15, gaps=rng.choice([0.0, 0.3]))
+        values = random_rows(rng, 15, missing_share=rng.choice([0.0, 0.3]))
         table = Table(values, SCHEMA)
         expected = shares_of(tree, values)
         shares = tree.leaf_shares(table).toarray()
@@ -97,20 +97,22 @@ def test_axis_fast_path_equals_general_path(rng):
         tree = random_tree(
             rng, ("axis",), n_inner=int(rng.integers(1, 15)), schema=NUMBERS
         )
-        values = random_rows(rng, int(rng.integers(1, 40)), NUMBERS, gaps=0.0)
+        values = random_rows(rng, int(rng.integers(1, 40)), NUMBERS, missing_share=0.0)
         fast = tree.apply(Table(values, NUMBERS))
-        with_gap = np.vstack([values, [[np.nan] * 3]])  # one gap: the general loop
-        general = tree.apply(Table(with_gap, NUMBERS))[:-1]
+        with_missing = np.vstack(
+            [values, [[np.nan] * 3]]
+        )  # one missing value: the general loop
+        general = tree.apply(Table(with_missing, NUMBERS))[:-1]
         assert fast.tolist() == general.tolist()
         assert fast.tolist() == shares_of(tree, values).argmax(axis=1).tolist()
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("gaps", [0.0, 0.2])
-def test_threads_do_not_change_the_answer(gaps, order):
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
+def test_threads_do_not_change_the_answer(missing_share, order):
     rng = np.random.default_rng(0)
     tree = random_tree(rng, ("axis",), n_inner=20, schema=NUMBERS)
-    values = np.asarray(random_rows(rng, 50_000, NUMBERS, gaps), order=order)
+    values = np.asarray(random_rows(rng, 50_000, NUMBERS, missing_share), order=order)
     table = Table(values, NUMBERS)
     one, two = tree.apply(table, n_jobs=1), tree.apply(table, n_jobs=2)
     np.testing.assert_array_equal(one, two)
@@ -157,14 +159,14 @@ def test_recount_adds_up(kind, rng):
     np.testing.assert_allclose(value[leaf], (shares_of(tree, values).T @ labels)[leaf])
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_rows_on_a_threshold_go_as_if_alone(gaps):
+@pytest.mark.parametrize("with_missing", [False, True])
+def test_rows_on_a_threshold_go_as_if_alone(with_missing):
     """Sums that differ from the threshold by rounding only, in batches and one by one."""
     rng = np.random.default_rng(0)
     for d in (3, 8, 13, 50):
         X = rng.integers(-3, 4, size=(300, d)) / 10
         X[:5] *= 1e300
-        if gaps:
+        if with_missing:
             X[rng.random(X.shape) < 0.02] = np.nan
         features = tuple(Feature(f"x{j}", "numeric") for j in range(d))
         schema = Schema(features, named=False)

@@ -20,8 +20,8 @@ def trees(request, rng):
     """Trees of random samples, with the table each was grown on; the last is a leaf."""
     learner = Univariate(categories=request.param)
     out = []
-    for gaps in (0.0, 0.0, 0.2, 0.2):
-        sample = random_sample(rng, n=60, d=4, gaps=gaps)
+    for missing_share in (0.0, 0.0, 0.2, 0.2):
+        sample = random_sample(rng, n=60, d=4, missing_share=missing_share)
         clf = TreeClassifier(learner=learner, missing="surrogate")
         clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
         out.append((clf.tree_, encode(sample.frame, clf.tree_.schema)))

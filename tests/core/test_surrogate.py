@@ -10,14 +10,14 @@ from omnitree.growing.missing import Surrogate
 
 
 def sample(rng, n=120):
-    """A feature that decides, a noisy copy, a turned copy, a symbol, and noise."""
+    """A feature that decides, a noisy copy, a turned copy, a category, and noise."""
     x = rng.normal(size=n)
     frame = pd.DataFrame(
         {
             "main": x,
             "copy": x + 0.3 * rng.normal(size=n),
             "turned": -x + 0.1 * rng.normal(size=n),
-            "symbol": np.where(x + 0.2 * rng.normal(size=n) > 0, "high", "low"),
+            "category": np.where(x + 0.2 * rng.normal(size=n) > 0, "high", "low"),
             "noise": rng.normal(size=n),
         }
     )
@@ -60,17 +60,17 @@ def test_at_most_so_many(rng):
     assert len(fit(frame, y, most=0).tree_.split(0).surrogates) == 0
 
 
-def test_they_stand_in_for_gaps(rng):
+def test_they_stand_in_for_missing(rng):
     frame, y = sample(rng)
     clf = fit(frame, y)
     hidden = frame.assign(main=np.nan)
     assert clf.score(hidden, y) > 0.85
-    everything = hidden.assign(copy=np.nan, turned=np.nan, symbol=None, noise=np.nan)
+    everything = hidden.assign(copy=np.nan, turned=np.nan, category=None, noise=np.nan)
     larger = clf.tree_.value[1:].sum(axis=1).argmax()
     assert (clf.apply(everything) == 1 + larger).all()
 
 
-def test_no_gaps_no_surrogates(rng):
+def test_no_missing_no_surrogates(rng):
     frame, y = sample(rng)
     whole = frame.drop(columns="noise")
     assert fit(whole, y).tree_.split(0).surrogates == ()

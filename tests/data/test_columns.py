@@ -195,7 +195,7 @@ def test_rare_categories_count_as_missing():
         table = learn_table(X)
     assert len(caught) == 1
     assert table.schema.features[0].categories == tuple(often)
-    assert table.gaps_by_feature[0] == len(rare) * (ENOUGH_ROWS - 1)
+    assert table.missing_by_feature[0] == len(rare) * (ENOUGH_ROWS - 1)
     codes = encode(
         pd.DataFrame({"place": ["A1", "Z001", "new"], "x": 0.0}), table.schema
     )
@@ -469,7 +469,7 @@ def test_cells_that_are_no_dates_are_missing(weather):
     X.loc[[5, 7], "date"] = ["unknown", None]
     with pytest.warns(UserWarning, match=r"'date' \(1 of 1460 cells\)"):
         table = learn_table(X)
-    assert table.gaps_by_feature.tolist() == [2, 2, 2, 2, 0, 0]
+    assert table.missing_by_feature.tolist() == [2, 2, 2, 2, 0, 0]
     clf = TreeClassifier(missing="fractional").fit(X.drop(index=5), y[X.index != 5])
     rows = pd.DataFrame({"date": ["never", None], "wet": 1.0, "wind": 0.5})
     np.testing.assert_array_equal(*clf.predict_proba(rows))

@@ -36,10 +36,10 @@ def test_all_numeric_means_that_floats_need_no_encoding():
 
 
 def test_linear_columns():
-    feature, symbol = ALL.linear_columns()
+    feature, category = ALL.linear_columns()
     np.testing.assert_array_equal(feature, [0, 1, 1, 1, 2, 3, 4])
-    np.testing.assert_array_equal(symbol, [-1, 0, 1, 2, 1, 1, -1])
-    assert feature.dtype == symbol.dtype == np.int32
+    np.testing.assert_array_equal(category, [-1, 0, 1, 2, 1, 1, -1])
+    assert feature.dtype == category.dtype == np.int32
     assert ALL.n_columns == 7
 
 

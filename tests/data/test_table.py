@@ -46,17 +46,17 @@ def same(values, expected):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("gap", [False, True])
-def test_float64_arrays_are_not_copied(order, gap):
+@pytest.mark.parametrize("missing", [False, True])
+def test_float64_arrays_are_not_copied(order, missing):
     X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], order=order)
-    if gap:
+    if missing:
         X[0, 1] = NAN
     X.setflags(write=False)
     table = learn_table(X)
     assert np.shares_memory(table.values, X)
     assert np.shares_memory(encode(X, table.schema).values, X)
-    assert table.has_gaps is gap
-    same(table.gaps_by_feature, [0, int(gap), 0])
+    assert table.has_missing is missing
+    same(table.missing_by_feature, [0, int(missing), 0])
     assert table.schema.names == ("x0", "x1", "x2")
     assert not table.schema.named
     assert repr(table) == "Table(2 rows, 3 features)"
@@ -126,14 +126,16 @@ def test_whatever_turns_into_an_array():
 # ---- cells
 
 
-@pytest.mark.parametrize("gap", [None, NAN, pd.NA, pd.NaT, "", "  \t", np.float32(NAN)])
-def test_every_gap_in_every_kind(gap):
+@pytest.mark.parametrize(
+    "missing", [None, NAN, pd.NA, pd.NaT, "", "  \t", np.float32(NAN)]
+)
+def test_every_missing_in_every_kind(missing):
     for kind, cells in {
         "numeric": [1, 2.5],
         "boolean": [True, False],
         "categorical": ["b", "a"],
     }.items():
-        values, feature = column([[c] for c in [*cells, gap]])
+        values, feature = column([[c] for c in [*cells, missing]])
         assert feature.kind == kind
         assert np.isnan(values).tolist() == [False, False, True]
 
@@ -167,7 +169,7 @@ def test_words_keep_their_spaces():
     assert column([[" a"], ["a"]])[1].categories == (" a", "a")
 
 
-def test_a_column_of_gaps_takes_anything_later():
+def test_a_column_of_missing_takes_anything_later():
     for X in (
         [[None, 1.0], [None, 2.0]],
         pd.DataFrame({"a": [None, None], "b": [1.0, 2.0]}),
@@ -177,7 +179,7 @@ def test_a_column_of_gaps_takes_anything_later():
     ):
         table = learn_table(X)
         assert kinds(table) == ["numeric"] * 2
-        same(table.gaps_by_feature, [2, 0])
+        same(table.missing_by_feature, [2, 0])
         same(encode([["word", 3.0]], table.schema).values, [[NAN, 3]])
 
 
@@ -318,14 +320,14 @@ def test_numbered_columns_count_as_unnamed():
 
 # ---- the same data in every form
 
-gap = st.none()
+missing = st.none()
 columns_by_kind = {
-    "numeric": st.floats(-1e9, 1e9) | gap,
-    "boolean": st.booleans() | gap,
+    "numeric": st.floats(-1e9, 1e9) | missing,
+    "boolean": st.booleans() | missing,
     "categorical": st.text(
         st.characters(codec="utf-8", exclude_characters="\0"), max_size=3
     )
-    | gap,
+    | missing,
 }
 
 
@@ -479,22 +481,22 @@ def test_a_word_in_a_numeric_column(X):
         encode(X, schema)
 
 
-def test_a_row_of_gaps_can_be_encoded():
+def test_a_row_of_missing_can_be_encoded():
     schema = learn_table(np.eye(2)).schema
     table = encode(np.full((1, 2), NAN), schema)
-    assert table.has_gaps
-    same(table.gaps_by_feature, [1, 1])
+    assert table.has_missing
+    same(table.missing_by_feature, [1, 1])
 
 
 def test_a_sum_that_overflows_is_no_infinity():
     table = learn_table(np.full((4, 2), 1e308))
-    assert not table.has_gaps
+    assert not table.has_missing
 
 
-def test_gaps_are_counted_in_a_table_made_by_hand():
+def test_missing_are_counted_in_a_table_made_by_hand():
     schema = learn_table(np.eye(2)).schema
-    assert Table(np.array([[1.0, NAN]]), schema).has_gaps
-    assert not Table(np.eye(2), schema).has_gaps
+    assert Table(np.array([[1.0, NAN]]), schema).has_missing
+    assert not Table(np.eye(2), schema).has_missing
 
 
 # ---- refusals
@@ -567,7 +569,7 @@ DAY = datetime.date(2020, 1, 1)
 def test_refusals(X, error, message):
     with pytest.raises(error, match=message):
         learn_table(X)
-    if "All cells" not in message:  # rows of gaps alone are fine to predict
+    if "All cells" not in message:  # rows of missing values alone are fine to predict
         with pytest.raises(error, match=message):
             encode(X, SCHEMAS[_width(X)])
 

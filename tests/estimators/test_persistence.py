@@ -44,7 +44,7 @@ def damaged(path, change):
 
 @pytest.mark.parametrize("name", [*presets.names(), "OmniTreeClassifier"])
 def test_round_trip(name, path, rng):
-    sample = random_sample(rng, n=80, d=5, k=3, gaps=0.1)
+    sample = random_sample(rng, n=80, d=5, k=3, missing_share=0.1)
     labels = np.array(["red", "green", "blue"])[sample.y]
     make = OmniTreeClassifier if name == "OmniTreeClassifier" else presets.PRESETS[name]
     clf = make(random_state=0).fit(sample.frame, labels)

@@ -74,7 +74,7 @@ def regressor(request):
 
 @pytest.fixture
 def mixed(rng) -> tuple[pd.DataFrame, np.ndarray]:
-    """Numbers, symbols, truth values and gaps, with a target that needs them all."""
+    """Numbers, categories, booleans, missing values, and a target that needs them all."""
     n = 160
     frame = pd.DataFrame(
         {
@@ -106,7 +106,7 @@ def test_better_than_the_mean(regressor):
     assert reg.tree_.task == "regression" and reg.tree_.classes == ()
 
 
-def test_mixed_columns_and_gaps(regressor, mixed):
+def test_mixed_columns_and_missing(regressor, mixed):
     frame, y = mixed
     reg = regressor.fit(frame, y)
     assert reg.score(frame, y) > 0.5
@@ -243,7 +243,7 @@ def test_from_scikit_learn(criterion):
 
 
 def test_compiled_and_by_node_alike():
-    """With a gap in a row of no weight the same tree is grown node by node."""
+    """With a missing value in a row of no weight the same tree is grown node by node."""
     X, y = make_friedman1(150, noise=0.5, random_state=6)
     fast = TreeRegressor().fit(X, y).tree_
     learner = Univariate()
@@ -254,8 +254,8 @@ def test_compiled_and_by_node_alike():
     np.testing.assert_allclose(fast.loss[0], slow.loss[0])
 
 
-def test_subsets_of_symbols_are_the_best(rng):
-    """Under the squared error no division of the symbols beats the one that is found."""
+def test_subsets_of_categories_are_the_best(rng):
+    """Under the squared error no division of the categories beats the one that is found."""
     for _ in range(20):
         codes = rng.integers(0, 5, 60)
         y = rng.normal(size=5)[codes] + rng.normal(size=60)
@@ -394,9 +394,9 @@ def test_surrogates_stand_in(rng):
     y = 5.0 * (x > 0)
     X[:20, 2] = np.nan
     reg = TreeRegressor(max_depth=1, missing=Surrogate()).fit(X, y)
-    gaps = X.copy()
-    gaps[:, reg.tree_.split(0).feature] = np.nan
-    assert np.mean(np.abs(reg.predict(gaps) - y)) < 1.0
+    incomplete = X.copy()
+    incomplete[:, reg.tree_.split(0).feature] = np.nan
+    assert np.mean(np.abs(reg.predict(incomplete) - y)) < 1.0
 
 
 def test_counterfactual_reaches_its_goal(regressor):

@@ -26,12 +26,12 @@ def near_thresholds(theirs, n: int, rng) -> np.ndarray:
     return rng.choice(near, size=(n, theirs.n_features_in_))
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("with_missing", [False, True])
 @pytest.mark.parametrize("model", [DecisionTreeClassifier, ExtraTreeClassifier])
-def test_same_answers(model, gaps: bool, rng):
+def test_same_answers(model, with_missing: bool, rng):
     for size in (1e-3, 1.0, 1e6):
         X = rng.normal(size=(200, 4)) * size
-        if gaps:
+        if with_missing:
             X[rng.random(X.shape) < 0.1] = np.nan
         y = rng.choice(["a", "b", "c"], 200)
         theirs = model(random_state=0).fit(X, y, rng.random(200))

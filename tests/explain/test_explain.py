@@ -89,8 +89,8 @@ def check_steps(found, tree: Tree):
             test = tree.split(step.node).to_dict()
             start = at_means(test)
             total = sum(c.amount for c in step.contributions)
-            gaps = [start[step.branch] - b for b in np.delete(start, step.branch)]
-            assert any(step.value == pytest.approx(total + g) for g in gaps)
+            leads = [start[step.branch] - b for b in np.delete(start, step.branch)]
+            assert any(step.value == pytest.approx(total + g) for g in leads)
         if step.value is not None:
             assert step.margin == pytest.approx(abs(step.value - step.threshold))
 
@@ -174,9 +174,9 @@ def test_one_term_is_told_by_its_cell():
     assert "a < 8\n      value 3 (filled in), 5 from the other side" in text
 
 
-def test_gaps_are_told():
+def test_missing_are_told():
     x = np.arange(1.0, 21.0)
-    # Surrogates are learned where training has gaps; x stays the better feature.
+    # Surrogates are learned where training has missing values; x stays the better feature.
     other = pd.Series(np.where(x == 10, 15.5, np.where(x == 12, 3.5, x)))
     frame = pd.DataFrame({"x": np.where(x == 20, np.nan, x), "y": other})
     y = np.where(x <= 10, "a", "b")

@@ -16,7 +16,7 @@ from omnitree.parts.leaves import LogisticLeaves
 @pytest.mark.parametrize("seed", range(12))
 def test_probabilities_and_contributions(seed):
     rng = np.random.default_rng(seed)
-    sample = random_sample(rng, n=90, d=4, k=3, gaps=0.1)
+    sample = random_sample(rng, n=90, d=4, k=3, missing_share=0.1)
     missing = "fractional" if seed % 2 else "mean"
     leaves = LogisticLeaves(steps=5)  # held-out rows may want none of these tables
     clf = TreeClassifier(leaves=leaves, max_depth=2, missing=missing)

@@ -1,6 +1,6 @@
 """Running exported trees: each function gives the labels and probabilities of all rows.
 
-Rows come as lists of cells, one a feature of the tree, gaps as None.
+Rows come as lists of cells, one a feature of the tree, missing values as None.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ GCC = ["gcc", "-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c99", "-O1"]
 
 def cells(frame: pd.DataFrame) -> Rows:
     """Rows of a data frame."""
-    gaps = frame.isna().to_numpy()
+    is_missing = frame.isna().to_numpy()
     values = frame.astype(object).to_numpy()
-    return np.where(gaps, None, values).tolist()
+    return np.where(is_missing, None, values).tolist()
 
 
 def run_python(source: str, tree: dict, rows: Rows, folder: Path) -> Answer:
@@ -147,13 +147,13 @@ def run_onnx(data: bytes, tree: dict, rows: Rows, folder: Path) -> Answer:
     meta = session.get_modelmeta().custom_metadata_map
     names = [f["name"] for f in tree["schema"]["features"]]
     feed = {}
-    for which, gap, dtype in (("numbers", np.nan, float), ("strings", "", object)):
+    for which, missing, dtype in (("numbers", np.nan, float), ("strings", "", object)):
         at = [names.index(n) for n in json.loads(meta[which])]
         if at:
             feed[which] = np.array(
                 [
                     [
-                        gap
+                        missing
                         if row[j] is None
                         else float(row[j])
                         if dtype is float

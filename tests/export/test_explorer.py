@@ -240,7 +240,7 @@ def test_answers_are_smoothed_as_the_estimator_says(iris, tmp_path):
     assert all(data["answer"][leaf] == p for leaf, p in by_leaf.items())
 
 
-def test_labels_and_symbols_are_text(tmp_path):
+def test_labels_and_categories_are_text(tmp_path):
     X = pd.DataFrame({"a": [True, False] * 10, "b": pd.Categorical([1, 2, 3, 4] * 5)})
     clf = TreeClassifier().fit(X, X.a)
     data = page_data(clf.to_html(tmp_path / "t.html", X, X.a).read_text())
@@ -250,7 +250,7 @@ def test_labels_and_symbols_are_text(tmp_path):
 
 @pytest.mark.parametrize("name", presets.names())
 def test_every_preset_has_a_page(name, tmp_path, rng):
-    sample = random_sample(rng, n=60, d=4, k=3, gaps=0.1)
+    sample = random_sample(rng, n=60, d=4, k=3, missing_share=0.1)
     clf = presets.make(name, random_state=0).fit(sample.frame, sample.y)
     data = page_data(clf.to_html(tmp_path / "t.html", sample.frame).read_text())
     tree = clf.tree_.to_dict()

@@ -353,7 +353,7 @@ def test_slider(iris, open_page):
 
 
 def awkward_rows(clf, values, rng, n=50):
-    """Rows of a table with gaps put in and numbers put on thresholds."""
+    """Rows of a table with missing values put in and numbers put on thresholds."""
     rows = values[rng.integers(0, len(values), n)].copy()
     for node in clf.tree_.to_dict()["nodes"]:
         test = node.get("test", {})
@@ -389,7 +389,7 @@ def check_what_if(page, clf, rows):
 @pytest.mark.parametrize("leaves", ["constant", "ridge"])
 @pytest.mark.parametrize("missing", ["mean", "fractional", "surrogate"])
 def test_what_if_of_numbers(leaves, missing, open_page, rng):
-    sample = random_sample(rng, n=150, d=6, k=3, gaps=0.1)
+    sample = random_sample(rng, n=150, d=6, k=3, missing_share=0.1)
     target = rng.normal(size=150) + 2 * sample.y
     reg = TreeRegressor(leaves=leaves, missing=missing, max_leaves=12)
     reg.fit(sample.frame, target)
@@ -415,7 +415,7 @@ def test_what_if_of_numbers(leaves, missing, open_page, rng):
     ids=["cart", "c4.5", "c4.5-laplace", "ldt", "lmt"],
 )
 def test_what_if_is_the_library(name, with_rows, changes, open_page, rng):
-    sample = random_sample(rng, n=150, d=6, k=3, gaps=0.1)
+    sample = random_sample(rng, n=150, d=6, k=3, missing_share=0.1)
     clf = presets.make(name, random_state=0, max_leaves=30, **changes)
     clf.fit(sample.frame, sample.y)
     given = (sample.frame, sample.y) if with_rows else ()
@@ -504,7 +504,7 @@ def frame_of(values):
     return pd.DataFrame(columns)
 
 
-def test_unknown_symbol_is_a_gap(open_page, rng):
+def test_unknown_category_is_a_missing(open_page, rng):
     frame = pd.DataFrame({"colour": list("rgbrgbrgb") * 8, "size": np.arange(72.0)})
     y = (frame.colour == "r").to_numpy()
     clf = presets.make("c4.5", pruning=None).fit(frame, y)
@@ -535,8 +535,8 @@ HOSTILE = [
 def test_hostile_names_stay_text(open_page, rng):
     n = 60
     frame = pd.DataFrame({name: rng.random(n) for name in HOSTILE})
-    symbols = pd.Series(rng.choice(HOSTILE, n), dtype="category")
-    frame["symbols " + HOSTILE[0]] = symbols
+    categories = pd.Series(rng.choice(HOSTILE, n), dtype="category")
+    frame["categories " + HOSTILE[0]] = categories
     y = np.array(HOSTILE)[np.arange(n) % 3]
     clf = TreeClassifier().fit(frame, y)
     page = open_page(clf, frame, y)

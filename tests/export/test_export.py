@@ -1,6 +1,7 @@
 """Exported trees give the library's answers: every format, every kind of test, hard names.
 
-Data sets come from the folder OMNITREE_DATA, else from ../shared/data beside the repository.
+Data sets come from the folder OMNITREE_DATA, else from ../shared/data beside the
+repository.
 """
 
 from __future__ import annotations
@@ -215,7 +216,7 @@ def test_weights_of_zero_are_left_out(format: str, kind: str, rng, tmp_path: Pat
 
 
 @pytest.mark.parametrize("format", RUN)
-def test_symbols_never_seen_are_gaps(format: str, rng, tmp_path: Path):
+def test_categories_never_seen_are_missing(format: str, rng, tmp_path: Path):
     tree = random_tree(rng, tuple(SPLITS), 12)
     values = random_rows(rng, 60)
     rows = decoded(values, SCHEMA)
@@ -370,8 +371,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("format", RUN)
-def test_hostile_names_and_symbols(format: str, tmp_path: Path):
-    """Names, symbols and labels of any kind, in one tree of univariate and linear tests."""
+def test_hostile_names_and_categories(format: str, tmp_path: Path):
+    """Names, categories and labels of any kind, in univariate and linear tests."""
     rng = np.random.default_rng(0)
     schema = Schema(
         (
@@ -482,8 +483,8 @@ def test_python_accepts_cells_of_many_kinds():
     predict = names["predict"]
     assert predict({"size": "3", "code": 1}) == predict({"size": 3, "code": 1.0})
     assert predict({"size": 3.0, "code": "1"})[0] == "c"
-    gaps = [None, float("nan"), pd.NA, "", "  "]
-    assert len({predict({"size": g, "code": "1"})[0] for g in gaps}) == 1
+    blanks = [None, float("nan"), pd.NA, "", "  "]
+    assert len({predict({"size": b, "code": "1"})[0] for b in blanks}) == 1
     assert predict({"code": "1"}) == predict({"size": None, "code": "1"})
     with pytest.raises(ValueError):
         predict({"size": "big", "code": "1"})

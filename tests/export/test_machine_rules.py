@@ -90,8 +90,8 @@ def test_rules_of_quadratic_machines(rng):
             assert [obeys(rule, named) for rule in rules] == [i == b for i in range(k)]
 
 
-def test_symbols_bound_the_programme():
-    """Of the columns of a symbol at most one is 1: the second inequality is implied."""
+def test_categories_bound_the_programme():
+    """Of the columns of a category at most one is 1: the second inequality is implied."""
     schema = Schema((Feature("s", "categorical", ("a", "b", "c")),), named=True)
     split = machine(
         [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [3.0, 3.0, 0.0]], [0.0, -1.0, -1.0]

@@ -36,9 +36,11 @@ def test_indicators_change_no_value(rng, kind):
     for _ in range(50):
         test = random_test(rng, kind).to_dict()
         plain = plain_test(test, FEATURES)
-        coded = encoded(test, SCHEMA, random_rows(rng, 30))  # gaps are filled
-        symbol = np.array([every[c].category >= 0 for c in test["columns"]], dtype=bool)
-        counts = np.where(symbol, (coded + 1) / 2, coded)
+        coded = encoded(test, SCHEMA, random_rows(rng, 30))  # missing values are filled
+        category = np.array(
+            [every[c].category >= 0 for c in test["columns"]], dtype=bool
+        )
+        counts = np.where(category, (coded + 1) / 2, coded)
         np.testing.assert_allclose(totals(plain, counts), totals(test, coded))
         found = [counts[:, k].tolist() for k in range(counts.shape[1])]
         assert len(plain["fill"]) == len(test["fill"]) == len(found)
@@ -119,7 +121,7 @@ def test_counts_have_no_noise():
 
 
 def test_schema_columns_agree():
-    features, symbols = Schema.from_dict(SCHEMA.to_dict()).linear_columns()
+    features, categories = Schema.from_dict(SCHEMA.to_dict()).linear_columns()
     found = encoded_columns(FEATURES)
     assert [c.feature for c in found] == features.tolist()
-    assert [c.category for c in found] == symbols.tolist()
+    assert [c.category for c in found] == categories.tolist()

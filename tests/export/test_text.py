@@ -195,7 +195,7 @@ def test_names_that_are_no_words_are_set_off():
     assert names == ["[length (cm)]^2", "[length (cm)]*[s = a]"]
 
 
-def test_symbols_in_sums_are_explained(rng):
+def test_categories_in_sums_are_explained(rng):
     X = pd.DataFrame({"a": rng.choice(["p", "q"], 200), "b": rng.normal(size=200)})
     y = np.where(X["a"] == "p", 1.0, -1.0) + X["b"] > 0
     note = "[x = y]: 1 if x is y, else 0"

@@ -81,14 +81,17 @@ def test_univariate(merit, missing, rng):
     """
     served = set()
     for _ in range(20):
-        gaps, symbols = rng.choice([0.0, 0.2]), rng.choice([0.0, 0.5])
+        missing_share, categorical = rng.choice([0.0, 0.2]), rng.choice([0.0, 0.5])
         sample = random_sample(
-            rng, n=int(rng.integers(6, 60)), gaps=gaps, symbols=symbols
+            rng,
+            n=int(rng.integers(6, 60)),
+            missing_share=missing_share,
+            categorical=categorical,
         )
         policy = MISSING[missing]()
         root = with_rules(node_of(sample), missing=policy, limits=random_limits(rng))
-        beyond_node = (gaps and missing == "surrogate") or (
-            symbols and merit == "gain_ratio"
+        beyond_node = (missing_share and missing == "surrogate") or (
+            categorical and merit == "gain_ratio"
         )
         learner = Univariate(
             merit,
@@ -117,7 +120,7 @@ def test_rules_of_c45(merit, rng):
         collapse=True,
     )
     for _ in range(60):
-        sample = random_sample(rng, n=int(rng.integers(4, 100)), symbols=0.0)
+        sample = random_sample(rng, n=int(rng.integers(4, 100)), categorical=0.0)
         root = with_rules(node_of(sample), limits=random_limits(rng))
         trees = all_trees(learner, root, by_node=False)
         assert set(trees) == {"presorted classes", "general"}
@@ -133,7 +136,9 @@ def test_numeric_target(target, missing, rng):
     """Targets without ties, with many, and far from 0; cells with ties throughout."""
     for _ in range(60):
         n = int(rng.integers(3, 80))
-        sample = random_sample(rng, n=max(n, 6), d=int(rng.integers(1, 6)), symbols=0.0)
+        sample = random_sample(
+            rng, n=max(n, 6), d=int(rng.integers(1, 6)), categorical=0.0
+        )
         y = sample.values.sum(axis=1) + rng.normal(size=len(sample.y))
         if target == "few":
             y = np.round(y / 4)
@@ -155,8 +160,8 @@ def test_numeric_target(target, missing, rng):
 
 def test_every_grower_serves_somewhere(rng):
     """No row of the table is hidden by those above it."""
-    plain = node_of(random_sample(rng, n=30, d=3, symbols=0.0))
-    mixed = node_of(random_sample(rng, n=30, d=3, symbols=1.0, gaps=0.2))
+    plain = node_of(random_sample(rng, n=30, d=3, categorical=0.0))
+    mixed = node_of(random_sample(rng, n=30, d=3, categorical=1.0, missing_share=0.2))
     numbers = with_numbers(plain, rng.normal(size=30))
     first = [
         growers_for(learner.search(root), root)[0]

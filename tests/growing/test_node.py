@@ -42,9 +42,9 @@ class RandomOblique(SplitLearner):
 
 
 def test_a_test_at_a_threshold_divides_the_projection(rng):
-    """Rows, gaps and categories included, take the branch that their projection says."""
+    """Rows, also incomplete ones, take the branch that their projection says."""
     for _ in range(100):
-        node = node_of(random_sample(rng, gaps=rng.choice([0.0, 0.2])))
+        node = node_of(random_sample(rng, missing_share=rng.choice([0.0, 0.2])))
         p = node.columns.shape[1]
         w = rng.normal(size=p) * (rng.random(p) < 0.6)
         z = node.project(w)
@@ -100,7 +100,7 @@ def test_children_divide_the_statistics(rng):
     """Rows and parts of rows: what two branches get is what the node has."""
     for numbers in (False, True):
         for missing in (0, -1):
-            sample = random_sample(rng, n=50, d=3, symbols=0.0, gaps=0.2)
+            sample = random_sample(rng, n=50, d=3, categorical=0.0, missing_share=0.2)
             y = rng.normal(size=50) if numbers else sample.y
             root = root_of(sample.table, y, sample.weight)
             split = AxisSplit(0, float(np.nanmedian(sample.values[:, 0])))

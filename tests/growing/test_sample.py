@@ -12,7 +12,7 @@ from omnitree.resampling.folds import row_hash
 
 
 def grouped(rng, n=60, numbers=False):
-    found = random_sample(rng, n=n, d=4, gaps=0.1)
+    found = random_sample(rng, n=n, d=4, missing_share=0.1)
     y = rng.normal(size=n) if numbers else found.y
     groups = rng.integers(n // 4, size=n)
     return sample_of(found.table, y, found.weight, groups=groups)

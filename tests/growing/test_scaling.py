@@ -97,7 +97,7 @@ def test_small_scale_on_a_large_offset():
 
 def test_a_cut_of_one_column_is_a_test_of_its_feature(rng):
     for _ in range(100):
-        node = node_of(random_sample(rng, gaps=0.1))
+        node = node_of(random_sample(rng, missing_share=0.1))
         rows, table = node.linear, node.sample.table
         for j in range(rows.n_columns):
             z = rows.columns[:, j]

@@ -50,8 +50,8 @@ def test_waveform_means_are_those_of_the_mixtures():
 def test_gaussians_have_their_bayes_error(classes: int, features: int):
     X, y = generators.gaussians(60000, classes, features, distance=2.5, seed=0)
     means = np.stack([X[y == k].mean() for k in sorted(set(y))])
-    gaps = np.linalg.norm(means[:, None] - means[None], axis=2)
-    np.testing.assert_allclose(gaps[~np.eye(classes, dtype=bool)], 2.5, atol=0.05)
+    distance = np.linalg.norm(means[:, None] - means[None], axis=2)
+    np.testing.assert_allclose(distance[~np.eye(classes, dtype=bool)], 2.5, atol=0.05)
     far = np.linalg.norm(X.to_numpy()[:, None] - means[None], axis=2)
     error = (far.argmin(axis=1) != y.astype(int)).mean()
     expected = generators.gaussian_bayes_error(classes, 2.5)
@@ -86,7 +86,11 @@ def test_files_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     tiny = data.load("tiny")
     assert "tiny" in data.names() and list(tiny.X) == ["a", "b"]
     assert tiny.split is not None and tiny.split.tolist() == ["train", "test", "test"]
-    assert tiny.X["b"].tolist() == ["NA", "y", "?"]  # only empty cells are gaps here
+    assert tiny.X["b"].tolist() == [
+        "NA",
+        "y",
+        "?",
+    ]  # only empty cells are missing values here
     assert tiny.X["a"].isna().tolist() == [False, True, False]
     assert tiny.y.tolist() == ["1", "2", "2"]
     table = data.load(str(tmp_path / "tiny.csv"))

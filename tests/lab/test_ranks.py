@@ -126,6 +126,6 @@ def test_win_table_counts_data_sets_not_pairs():
     assert table.loc["SUM"].tolist() == [1, 1, 1, 0]
 
 
-def test_gaps_are_refused():
+def test_missing_are_refused():
     with pytest.raises(ValueError, match="every cell"):
         mean_ranks([[1, np.nan], [1, 2]])

@@ -64,7 +64,7 @@ def test_distance_of_classes_that_differ_in_one_column(rng):
 def test_many_cuts_at_once_are_those_of_each(rng, monkeypatch):
     monkeypatch.setattr("omnitree.parts.threshold.exhaustive.CELLS", 100)
     for _ in range(100):
-        sample = random_sample(rng, gaps=0.1)
+        sample = random_sample(rng, missing_share=0.1)
         standard = StandardColumns.of(sample.table, sample.weight)
         n, k = len(sample.y), sample.n_classes
         rows = NodeColumns.of(standard, np.arange(n), sample.y, sample.weight, k)

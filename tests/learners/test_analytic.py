@@ -21,7 +21,7 @@ def without_ties(rng, sample):
     """The same table with noise on numbers and weights, which excludes exact ties."""
     values = sample.values.copy()
     for j, feature in enumerate(sample.table.schema.features):
-        if not feature.is_symbolic and np.nanstd(values[:, j]) > 0:
+        if not feature.is_categorical and np.nanstd(values[:, j]) > 0:
             values[:, j] += rng.normal(scale=0.01, size=len(values))
     sample.table = Table(values, sample.table.schema)
     sample.weight = sample.weight + rng.random(len(sample.weight))
@@ -31,12 +31,12 @@ def without_ties(rng, sample):
 @pytest.mark.parametrize("grouping", list(GROUPINGS))
 @pytest.mark.parametrize("threshold", list(THRESHOLDS))
 def test_same_as_column_by_column(rng, grouping, threshold):
-    """Rounding decides in a few tables, where a filled gap lies on a cut."""
+    """Rounding decides in a few tables, where a filled missing value lies on a cut."""
     parts = THRESHOLDS[threshold](), MERITS["gain"]()
     tests = agreed = 0
     for _ in range(30):
         size = {"n": int(rng.integers(8, 40)), "k": int(rng.integers(2, 6))}
-        sample = random_sample(rng, gaps=rng.choice([0.0, 0.2]), **size)
+        sample = random_sample(rng, missing_share=rng.choice([0.0, 0.2]), **size)
         node = node_of(without_ties(rng, sample))
         ours = Analytic(grouping, threshold).fit(node, rng)
         best = best_column(node.linear, grouping, *parts)
@@ -80,8 +80,8 @@ def test_count_sides(rng):
                     np.testing.assert_array_equal(counts[begin + c, b], expected)
 
 
-def test_cut_of_a_constant_column_with_gaps_is_no_test(rng):
-    """The mean of equal cells is rounded: gaps filled with it must not look different."""
+def test_cut_of_a_constant_column_with_missing_is_no_test(rng):
+    """The mean of equal cells is rounded: filled cells must not look different."""
     x = np.full(216, 0.7)
     x[rng.random(216) < 0.3] = np.nan
     X = np.column_stack([x, rng.normal(size=216)])
@@ -109,7 +109,7 @@ def test_multiway_categories(rng):
     assert columns.tree_.node_kinds()["subset"] == 2 and columns.score(X, y) == 1
 
 
-def test_multiway_fills_a_gap_with_the_most_frequent_symbol(rng):
+def test_multiway_fills_a_missing_with_the_most_frequent_category(rng):
     X, y = colours(rng)
     X[y == "a", 0] = np.where(rng.random((y == "a").sum()) < 0.2, None, "red")
     X[:3, 0], y[:3] = None, "b"

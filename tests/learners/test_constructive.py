@@ -104,7 +104,7 @@ def test_classes_with_more_rows_than_columns_construct(rng, name, rows, made):
     assert all(f.test.kind == TREES[name] for f in split.constructed)
 
 
-def test_gaps_of_a_feature_handed_down_are_filled_where_it_was_made(rng):
+def test_missing_of_a_feature_handed_down_are_filled_where_it_was_made(rng):
     X, y = lines(rng)
     X[rng.random(X.shape) < 0.05] = np.nan
     clf = presets.make("ltree", pruning=None, max_depth=3).fit(X, y)

@@ -77,7 +77,7 @@ def test_nothing_to_construct():
 def test_pruning_takes_the_best_of_three(seed):
     """Against a plain recursion."""
     rng = np.random.default_rng(seed)
-    sample = random_sample(rng, n=120, d=4, k=3, gaps=0.0)
+    sample = random_sample(rng, n=120, d=4, k=3, missing_share=0.0)
     clf = TreeClassifier(leaves=LogisticLeaves(steps=2), max_depth=4)
     tree = clf.fit(sample.frame, sample.y).tree_
     table = learn_table(sample.frame)

@@ -45,7 +45,7 @@ def test_every_grouping_serves(clouds, grouping, learner):
 
 def test_the_merit_is_that_of_the_classes(rng):
     """Against counts made row by row, for a grouping of three classes."""
-    sample = random_sample(rng, n=30, d=3, k=3, gaps=0.1)
+    sample = random_sample(rng, n=30, d=3, k=3, missing_share=0.1)
     node, gain = node_of(sample), MERITS.resolve("gain")
     tests = TrainedDiscriminant(node, RLS().train, gain, rng)
     for left in ([True, False, False], [False, True, False], [True, True, False]):
@@ -84,7 +84,7 @@ def test_best_of_all_groupings(rng):
 
 
 def test_two_classes_need_no_grouping(rng):
-    sample = random_sample(rng, n=30, d=3, k=2, symbols=0)
+    sample = random_sample(rng, n=30, d=3, k=2, categorical=0)
     split = Grouped().fit(node_of(sample), rng)
     unit = RLS().train(Cases.of(node_of(sample)), rng)
     np.testing.assert_allclose(
@@ -102,7 +102,7 @@ def test_nothing_to_separate_is_a_leaf():
 
 @pytest.mark.parametrize("coefficients", list(COEFFICIENTS))
 def test_trees_do_not_depend_on_how_rows_are_given(rng, coefficients):
-    sample = random_sample(rng, n=60, d=3, k=3, weight="whole", gaps=0.1)
+    sample = random_sample(rng, n=60, d=3, k=3, weight="whole", missing_share=0.1)
     frame, times = sample.frame, sample.weight.astype(int)
     rows = rng.permutation(np.repeat(np.arange(60), times))
     clf = TreeClassifier(learner=Grouped(coefficients), random_state=0, max_depth=3)
@@ -149,7 +149,7 @@ def test_a_net_splits_what_no_plane_does(rng):
 
 def test_a_split_routes_as_its_net(rng):
     for _ in range(10):
-        sample = random_sample(rng, n=30, d=3, k=2, gaps=0.1)
+        sample = random_sample(rng, n=30, d=3, k=2, missing_share=0.1)
         node = node_of(sample)
         best = separate(node, rng, Network().train, "exchange", "gain")
         if best is None:

@@ -162,7 +162,7 @@ def test_groupings_separate_far_classes(rng, grouping, learner):
     assert clf.score(X, y) >= 0.9
 
 
-def test_gaps_are_filled_with_the_node_mean(rng):
+def test_missing_are_filled_with_the_node_mean(rng):
     X, y, _, _ = two_gaussians(rng, n=400)
     X[rng.random(X.shape) < 0.1] = np.nan
     clf = presets.make("ldt", **STUMP).fit(X, y)
@@ -171,7 +171,7 @@ def test_gaps_are_filled_with_the_node_mean(rng):
     assert clf.score(X, y) > 0.6
 
 
-def test_symbols_take_part(rng):
+def test_categories_take_part(rng):
     colour = rng.choice(["red", "green", "blue"], size=200)
     size = rng.normal(size=200)
     y = (size + 2 * (colour == "red") > 1).astype(int)
@@ -179,7 +179,7 @@ def test_symbols_take_part(rng):
     assert presets.make("ldt", **STUMP).fit(rows, y).score(rows, y) > 0.85
 
 
-def test_analytic_symbol_is_one_against_the_rest(rng):
+def test_analytic_category_is_one_against_the_rest(rng):
     colour = rng.choice(["red", "green", "blue"], size=60)
     y = (colour == "red").astype(int)
     clf = TreeClassifier(learner=Analytic()).fit(colour[:, None], y)

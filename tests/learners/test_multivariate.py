@@ -57,7 +57,7 @@ def test_units_do_not_matter(rng):
 
 @pytest.mark.parametrize("coefficients", list(COEFFICIENTS))
 def test_weights_are_repeats_and_order_is_nothing(coefficients, rng):
-    sample = random_sample(rng, n=60, d=4, k=3, weight="whole", gaps=0.1)
+    sample = random_sample(rng, n=60, d=4, k=3, weight="whole", missing_share=0.1)
     clf = presets.make(
         "bu95",
         coefficients=coefficients,
@@ -85,7 +85,7 @@ def test_two_class_learners_meet_more_classes(grouping):
 
 def test_one_solution_serves_all_groupings(rng):
     for _ in range(20):
-        node = node_of(random_sample(rng, k=4, n=40, d=3, gaps=0.1))
+        node = node_of(random_sample(rng, k=4, n=40, d=3, missing_share=0.1))
         left = rng.random((8, 4)) < 0.5
         left[:, 0], left[:, 1] = True, False
         np.testing.assert_allclose(
@@ -112,9 +112,9 @@ def test_nodes_without_a_test(rng):
 
 
 def test_distinct_rows(rng):
-    """Whatever their class, and a gap is the node's mean."""
+    """Whatever their class, and a missing value is the node's mean."""
     for _ in range(30):
-        cases = merged(Cases.of(node_of(random_sample(rng, gaps=0.2))))
+        cases = merged(Cases.of(node_of(random_sample(rng, missing_share=0.2))))
         assert cases.n_distinct == len({tuple(z) for z in cases.z.tolist()})
         one_hot = np.eye(cases.n_classes)[cases.y]
         np.testing.assert_allclose(cases.class_weight, cases.weight @ one_hot)
@@ -158,16 +158,16 @@ def test_a_feature_is_paid_once(rng):
     assert free.tree_.to_dict() == none.tree_.to_dict()
 
 
-def test_symbols_are_paid_once(rng):
-    """A feature of five symbols costs no more for five columns than for one."""
-    symbol = rng.integers(0, 5, size=500)
+def test_categories_are_paid_once(rng):
+    """A feature of five categories costs no more for five columns than for one."""
+    category = rng.integers(0, 5, size=500)
     frame = pd.DataFrame(
         {
-            "s": pd.Categorical.from_codes(symbol, list("abcde")),
+            "s": pd.Categorical.from_codes(category, list("abcde")),
             "x": rng.normal(size=500),
         }
     )
-    y = np.isin(symbol, [1, 3, 4]) | (frame["x"] > 2)
+    y = np.isin(category, [1, 3, 4]) | (frame["x"] > 2)
     clf = presets.make("bu95", selection="sbe", **STUMP)
     clf.set_params(feature_costs={"s": 1.0, "x": 1000.0}).fit(frame, y)
     assert clf.tree_.split(0).features(clf.tree_.schema) == {0}

@@ -87,7 +87,7 @@ def test_weights_are_repeats(learner, rng):
 def test_nodes_with_little_in_them(learner):
     split, _ = fit(learner, [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
     assert (split.kind, split.threshold) == ("axis", 2.5)
-    # Two columns, one constant; a constant table; symbols alone; one class complete.
+    # Two columns, one constant; a constant table; categories alone; one class complete.
     split, _ = fit(learner, [[1.0, 7.0], [2.0, 7.0], [3.0, 7.0]], [0, 0, 1])
     assert (split.kind, split.threshold) == ("axis", 2.5)
     assert fit(learner, [[1.0, 7.0]] * 4, [0, 0, 1, 1])[0] is None
@@ -100,9 +100,9 @@ def test_nodes_with_little_in_them(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_any_table(learner, rng):
-    """Gaps, symbols, weights: a test that divides the rows and is worth what it says."""
+    """Missing values, categories, weights: a test that divides the rows, and its merit."""
     for _ in range(40):
-        sample = random_sample(rng, n=40, gaps=0.1)
+        sample = random_sample(rng, n=40, missing_share=0.1)
         split, node = fit(learner, sample.frame, sample.y, sample.weight)
         if split is None:
             continue
@@ -165,8 +165,8 @@ def test_oc1_never_worse_than_its_starts(rng):
             assert many.merit >= one.merit - 1e-12
 
 
-def test_oc1_symbol_moves_only_its_rows():
-    """The XOR of two symbols with a number: seen by a plane over 0/1 columns."""
+def test_oc1_category_moves_only_its_rows():
+    """The XOR of two categories with a number: seen by a plane over 0/1 columns."""
     X = pd.DataFrame(
         [(a, b) for a in "xyz" for b in "pqr" for _ in range(5)], columns=["a", "b"]
     )
@@ -254,7 +254,7 @@ def test_cart_drops_what_does_not_help(rng):
 
 def test_cart_takes_the_better_of_linear_and_univariate(rng):
     for _ in range(20):
-        sample = random_sample(rng, n=60, d=4, gaps=0.1)
+        sample = random_sample(rng, n=60, d=4, missing_share=0.1)
         learner = CartLC()
         split, _ = fit(learner, sample.frame, sample.y, missing="surrogate")
         uni, _ = fit(Univariate(), sample.frame, sample.y, missing="surrogate")
@@ -263,8 +263,8 @@ def test_cart_takes_the_better_of_linear_and_univariate(rng):
             assert split == uni
         else:
             # Only numbers take part.
-            symbol = learn_table(sample.frame).schema.linear_columns()[1]
-            assert (symbol[list(split.columns)] < 0).all()
+            category = learn_table(sample.frame).schema.linear_columns()[1]
+            assert (category[list(split.columns)] < 0).all()
 
 
 def test_cart_uses_complete_rows_only(rng):

@@ -22,7 +22,7 @@ from omnitree.tree.tree import LEAF
 FREE = (-np.inf, np.inf)
 
 
-def random_rows(seed, regression=False, gaps=False, symbols=False):
+def random_rows(seed, regression=False, missing_share=False, categorical=False):
     """A small table with ties, weights and noise against the direction."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 80))
@@ -31,13 +31,13 @@ def random_rows(seed, regression=False, gaps=False, symbols=False):
     y = trend if regression else (trend > 0).astype(int)
     if not regression:
         y[:2] = 0, 1
-    if gaps:
+    if missing_share:
         X[rng.random(X.shape) < 0.15] = np.nan
     weight = rng.integers(1, 3, size=n).astype(float)
     cells = X.astype(object)
-    if symbols:
+    if categorical:
         cells[:, 2] = ["abcdefg"[int(v)] if v == v else None for v in X[:, 2]]
-    return cells if symbols else X, y, weight
+    return cells if categorical else X, y, weight
 
 
 def broken(answer, X, direction, rng, n_paths=12):
@@ -52,11 +52,13 @@ def broken(answer, X, direction, rng, n_paths=12):
 
 
 @pytest.mark.parametrize("missing", ["mean", "fractional", "surrogate"])
-@pytest.mark.parametrize("symbols", [False, True])
-def test_monotone_classes_on_random_tables(missing, symbols):
+@pytest.mark.parametrize("categorical", [False, True])
+def test_monotone_classes_on_random_tables(missing, categorical):
     direction, free = {0: 1, 1: -1}, 0
     for seed in range(4):
-        X, y, weight = random_rows(seed, gaps=seed % 2 == 0, symbols=symbols)
+        X, y, weight = random_rows(
+            seed, missing_share=seed % 2 == 0, categorical=categorical
+        )
         for pruning in (None, CostComplexity(folds=3), "reduced_error"):
             for leaves in (None, 6):
                 clf = TreeClassifier(
@@ -81,11 +83,13 @@ def test_monotone_classes_on_random_tables(missing, symbols):
 
 
 @pytest.mark.parametrize("missing", ["mean", "fractional", "surrogate"])
-@pytest.mark.parametrize("symbols", [False, True])
-def test_monotone_numbers_on_random_tables(missing, symbols):
+@pytest.mark.parametrize("categorical", [False, True])
+def test_monotone_numbers_on_random_tables(missing, categorical):
     direction, free = {0: 1, 1: -1}, 0
     for seed in range(4):
-        X, y, weight = random_rows(seed, True, gaps=seed % 2 == 0, symbols=symbols)
+        X, y, weight = random_rows(
+            seed, True, missing_share=seed % 2 == 0, categorical=categorical
+        )
         for pruning in (None, CostComplexity(folds=3)):
             reg = TreeRegressor(
                 Univariate(monotone=direction),
@@ -170,7 +174,7 @@ def paths(tree):
 def test_paths_stay_in_a_group(regression):
     groups = [{0, 1}, {2}]
     for seed in range(10):
-        X, y, weight = random_rows(seed, regression, gaps=True)
+        X, y, weight = random_rows(seed, regression, missing_share=True)
         rules = {"interactions": [["x0", "x1"]]}
         model = (
             TreeRegressor(Univariate(**rules), missing="surrogate")
@@ -315,7 +319,7 @@ def test_monotone_needs_an_order():
         TreeRegressor(learner, criterion="absolute_error").fit(X, y * 1.0)
     with pytest.raises(ValueError, match="leaves"):
         TreeRegressor(learner, leaves="ridge").fit(X, y * 1.0)
-    X, y, _ = random_rows(0, symbols=True)
+    X, y, _ = random_rows(0, categorical=True)
     with pytest.raises(ValueError, match="no order"):
         TreeClassifier(Univariate(monotone={2: 1})).fit(X, y)
     X, y, _ = random_rows(0)

@@ -147,7 +147,7 @@ def test_pipeline(name):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_pandas_polars_numpy(name, rng):
-    sample = random_sample(rng, n=90, d=5, symbols=0.0, gaps=0.1, k=3)
+    sample = random_sample(rng, n=90, d=5, categorical=0.0, missing_share=0.1, k=3)
     make, y = ESTIMATORS[name], sample.y
     frame = sample.frame
     tables = [sample.values, np.asfortranarray(sample.values), sample.values.tolist()]
@@ -163,7 +163,7 @@ def test_pandas_polars_numpy(name, rng):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_mixed_columns(name, rng):
-    sample = random_sample(rng, n=90, d=5, gaps=0.1, k=3)
+    sample = random_sample(rng, n=90, d=5, missing_share=0.1, k=3)
     frame = sample.frame
     words = frame.astype({c: object for c in frame if frame[c].dtype == "category"})
     words = words.where(words.notna(), None)
@@ -177,7 +177,7 @@ def test_mixed_columns(name, rng):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_n_jobs_changes_nothing(name, rng):
-    sample = random_sample(rng, n=150, d=4, gaps=0.1)
+    sample = random_sample(rng, n=150, d=4, missing_share=0.1)
     trees = []
     for n_jobs in (None, 1, 2):
         clf = ESTIMATORS[name](random_state=1, n_jobs=n_jobs)
@@ -188,7 +188,7 @@ def test_n_jobs_changes_nothing(name, rng):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_same_seed_same_tree(name, rng):
-    sample = random_sample(rng, n=80, d=4, gaps=0.1)
+    sample = random_sample(rng, n=80, d=4, missing_share=0.1)
     clf = ESTIMATORS[name](random_state=4)
     first = clf.fit(sample.frame, sample.y).tree_.to_dict()
     assert clf.fit(sample.frame, sample.y).tree_.to_dict() == first
@@ -216,7 +216,7 @@ def test_order_of_columns(name, rng):
     if is_random(ESTIMATORS[name]()):
         pytest.skip("draws at random, feature after feature")
     for _ in range(5):
-        sample = random_sample(rng, n=400, d=5, k=3, symbols=0.4, fine=1.0)
+        sample = random_sample(rng, n=400, d=5, k=3, categorical=0.4, fine=1.0)
         y = np.where(rng.random(400) < 0.2, rng.integers(0, 3, size=400), sample.y)
         weight = 1 + rng.random(400)
         frame = sample.frame
@@ -288,7 +288,7 @@ def test_changes_are_taken(name):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_smoothing_and_shares(name, rng):
-    sample = random_sample(rng, n=60, d=3, gaps=0.1)
+    sample = random_sample(rng, n=60, d=3, missing_share=0.1)
     clf = ESTIMATORS[name](random_state=0).fit(sample.frame, sample.y)
     plain = clf.predict_proba(sample.frame)
     np.testing.assert_allclose(plain.sum(axis=1), 1)
@@ -374,7 +374,8 @@ def assert_fits(clf, X, y):
     assert clf.score(X, y) > 0.9
 
 
-# Gaps, symbols, many classes, many columns; OMNITREE_ALL_SETS=1 runs all of them.
+# Missing values, categories, many classes, many columns; OMNITREE_ALL_SETS=1 runs all of
+# them.
 TELLING = (
     "flare",
     "glass",

@@ -34,20 +34,20 @@ GOLF = pd.DataFrame(
 X, Y = GOLF.drop(columns="class"), GOLF["class"]
 
 
-def with_gap():
+def with_missing():
     """Section 3.2: the outlook of the first overcast case is unknown."""
     out = X.copy()
     out.loc[5, "outlook"] = None
     return out
 
 
-def branch(clf, node, symbol):
-    """Child of a test on symbols."""
+def branch(clf, node, category):
+    """Child of a test on categories."""
     split = clf.tree_.split(node)
     feature = clf.tree_.schema.features[split.feature]
     return (
         int(clf.tree_.first_child[node])
-        + split.branch[feature.categories.index(symbol)]
+        + split.branch[feature.categories.index(category)]
     )
 
 
@@ -74,24 +74,24 @@ def test_gain_of_the_book():
     assert clf.tree_.merit[0] == pytest.approx(0.247, abs=5e-4)
 
 
-def test_gain_with_a_gap():
+def test_gain_with_a_missing():
     """13 known rows, 8 Play and 5 Don't Play: info 0.961. Sunny 2/3, overcast 3/0, rain 3/2:
     5/13 x 0.971 + 5/13 x 0.971 = 0.747. Gain 13/14 (0.961 - 0.747) = 0.199 bits."""
-    clf = presets.make("c4.5", merit="gain", pruning=None).fit(with_gap(), Y)
+    clf = presets.make("c4.5", merit="gain", pruning=None).fit(with_missing(), Y)
     assert clf.tree_.merit[0] == pytest.approx(0.199, abs=5e-4)
 
 
-def test_gain_ratio_with_a_gap():
+def test_gain_ratio_with_a_missing():
     """The unknown row is a fourth branch of the split information: 5, 3, 5 and 1 of 14 rows,
     1.809 bits. Ratio 0.199 / 1.809 = 0.110."""
-    clf = presets.make("c4.5", pruning=None).fit(with_gap(), Y)
+    clf = presets.make("c4.5", pruning=None).fit(with_missing(), Y)
     assert clf.tree_.merit[0] == pytest.approx(0.110, abs=5e-4)
 
 
-def test_fractions_with_a_gap():
+def test_fractions_with_a_missing():
     """The row goes down with weights 5/13, 3/13, 5/13. It has humidity 90 and is windy:
     Don't Play (3.4/0.4) in sunny, Play (3.2) in overcast, Don't Play (2.4/0.4) in rain."""
-    clf = presets.make("c4.5").fit(with_gap(), Y)
+    clf = presets.make("c4.5").fit(with_missing(), Y)
     value = clf.tree_.value  # Don't Play, Play
     sunny, overcast, rain = (branch(clf, 0, s) for s in ("sunny", "overcast", "rain"))
     np.testing.assert_allclose(value[sunny], [3, 2 + 5 / 13])
@@ -106,9 +106,9 @@ def test_fractions_with_a_gap():
     assert "humidity > 75: Don't Play (3.4 rows, 0.4 wrong)" in clf.describe()
 
 
-def test_predictions_with_gaps():
+def test_predictions_with_missing():
     """Section 3.3: sunny, humidity unknown: Play 2.0/5.4 x 100 % + 3.4/5.4 x 12 % = 44 %."""
-    clf = presets.make("c4.5").fit(with_gap(), Y)
+    clf = presets.make("c4.5").fit(with_missing(), Y)
     row = pd.DataFrame([("sunny", 70, np.nan, "false")], columns=X.columns)
     sunny = 5 + 5 / 13
     play = 2 / sunny + (3 + 5 / 13) / sunny * (5 / 13) / (3 + 5 / 13)
@@ -153,7 +153,7 @@ def test_errors_of_the_book():
 
 
 def test_subsets():
-    """-s: a symbol's branches that tell the same are merged."""
+    """-s: a category's branches that tell the same are merged."""
     rng = np.random.default_rng(0)
     letters = rng.choice(list("abcdef"), size=300)
     y = np.isin(letters, list("ace"))
@@ -182,8 +182,10 @@ def collapse_useless(node):
 @pytest.mark.parametrize("merit", ["gain_ratio", "gain"])
 def test_whole_program_equals_naive(merit, subsets, rng):
     """Labour-like tables: few rows, many columns of both kinds, many cells empty."""
-    for gaps in (0.0, 0.1, 0.35, 0.35):
-        sample = random_sample(rng, n=57, d=10, k=2, gaps=gaps, weight="one", most=4)
+    for missing_share in (0.0, 0.1, 0.35, 0.35):
+        sample = random_sample(
+            rng, n=57, d=10, k=2, missing_share=missing_share, weight="one", most=4
+        )
         rules = naive.Rules(
             merit=naive.gain,
             ratio=merit == "gain_ratio",

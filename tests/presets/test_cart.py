@@ -1,4 +1,4 @@
-"""CART against scikit-learn, and its own features: sets of symbols and surrogates."""
+"""CART against scikit-learn, and its own features: sets of categories and surrogates."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_predictions_equal_sklearn(merit, rng):
         )
 
 
-def test_two_sets_of_symbols():
+def test_two_sets_of_categories():
     letters = list("abcdefgh") * 10
     y = [c in "bdg" for c in letters]
     frame = pd.DataFrame({"letter": letters})
@@ -137,7 +137,7 @@ def test_two_sets_of_symbols():
 
 
 def test_surrogates_stand_in():
-    """A copy of the tested column decides where that has a gap; its mirror, turned."""
+    """A copy of the tested column decides if its value is missing; its mirror, turned."""
     rng = np.random.default_rng(0)
     a = rng.permutation(200) / 200
     X = np.column_stack([a, a + 1, -a])
@@ -162,7 +162,7 @@ def test_surrogates_agree_better_than_the_majority(rng):
     """Every surrogate, on the rows that it and its main test know."""
     seen = 0
     for _ in range(30):
-        sample = random_sample(rng, n=60, d=4, gaps=0.2, weight="one")
+        sample = random_sample(rng, n=60, d=4, missing_share=0.2, weight="one")
         clf = presets.make("cart", pruning=None).fit(sample.frame, sample.y)
         tree = clf.tree_.to_dict()
 

@@ -32,11 +32,11 @@ def small(rng, **kinds):
             return sample, whole
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.2])
-def test_optimal_for_every_price(gaps, rng):
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
+def test_optimal_for_every_price(missing_share, rng):
     """At a price no pruned subtree is cheaper, and of the cheapest it is the smallest."""
     for _ in range(15):
-        sample, whole = small(rng, gaps=gaps)
+        sample, whole = small(rng, missing_share=missing_share)
         total = whole.value[0].sum()
         every = naive.pruned_subtrees(whole.to_dict()["nodes"], training_errors(whole))
         # Prices where the best subtree changes, and prices between them.
@@ -69,7 +69,7 @@ def test_price_zero_cuts_what_tells_nothing(rng):
 
 
 def test_subtrees_are_nested(rng):
-    sample = random_sample(rng, n=80, d=4, gaps=0.1)
+    sample = random_sample(rng, n=80, d=4, missing_share=0.1)
     before = None
     for alpha in (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0):
         nodes = paths(fit(sample, CostComplexity(alpha=alpha)).tree_)
@@ -90,7 +90,7 @@ def paths(tree):
 def test_held_out_rows_choose_the_price(rng):
     """folds=0: of the weakest-link sequence the tree with fewest held-out errors."""
     for _ in range(15):
-        sample = random_sample(rng, n=120, d=3, k=3, symbols=0.0, weight="one")
+        sample = random_sample(rng, n=120, d=3, k=3, categorical=0.0, weight="one")
         X, y = sample.values[:60], sample.y[:60]
         y[:3] = [0, 1, 2]
         held = Held(sample.values[60:], sample.y[60:])
@@ -112,7 +112,7 @@ def test_held_out_rows_choose_the_price(rng):
 def test_sequence_of_weakest_links(rng):
     """Between two prices of CART's sequence the tree is the sequence's."""
     for _ in range(10):
-        sample = random_sample(rng, n=40, d=4, gaps=0.1)
+        sample = random_sample(rng, n=40, d=4, missing_share=0.1)
         whole = fit(sample, None).tree_
         nodes, total = whole.to_dict()["nodes"], whole.value[0].sum()
         steps = naive.weakest_links(nodes, training_errors(whole))
@@ -134,7 +134,7 @@ def test_standard_errors_make_trees_smaller(rng):
 
 
 def test_cross_validation_is_reproducible(rng):
-    sample = random_sample(rng, n=120, d=4, gaps=0.1)
+    sample = random_sample(rng, n=120, d=4, missing_share=0.1)
     trees = [
         fit(sample, CostComplexity(), random_state=5, n_jobs=n).tree_.to_dict()
         for n in (None, 1, 2)

@@ -35,7 +35,10 @@ def test_equals_naive(preset, missing, raising, rng):
     raised = 0
     for _ in range(40):
         sample = random_sample(
-            rng, n=int(rng.integers(10, 60)), d=4, gaps=rng.choice([0.0, 0.1, 0.3])
+            rng,
+            n=int(rng.integers(10, 60)),
+            d=4,
+            missing_share=rng.choice([0.0, 0.1, 0.3]),
         )
         cf = float(rng.choice([0.05, 0.25, 0.5, 0.9]))
         whole = fit(sample, preset, pruning=None, missing=missing).tree_.to_dict()
@@ -57,7 +60,7 @@ def test_equals_naive(preset, missing, raising, rng):
 
 def test_counts_after_raising_add_up(rng):
     for _ in range(20):
-        sample = random_sample(rng, n=60, d=4, gaps=0.2)
+        sample = random_sample(rng, n=60, d=4, missing_share=0.2)
         tree = fit(sample, "id3", pruning=ErrorBased(0.5), missing="fractional").tree_
         inner = tree.kind != 0
         sums = np.zeros_like(tree.value)

@@ -24,7 +24,7 @@ from omnitree.tree.tree import LEAF
 def case(seed: int, models: float = 1.0):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, ("axis", "multiway", "linear"), 6, models=models)
-    values = random_rows(rng, 60, gaps=0.1 if seed % 2 else 0.0)
+    values = random_rows(rng, 60, missing_share=0.1 if seed % 2 else 0.0)
     y, weight = rng.integers(0, 3, 60).astype(np.int32), rng.integers(1, 3, 60) * 1.0
     rows = sample_of(Table(values, SCHEMA), y, weight, 3)
     tree = tree.recount(rows.table, y, weight)

@@ -30,8 +30,8 @@ def shape(tree):
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("missing", ["mean", "fractional", "surrogate"])
 def test_never_larger_and_still_sound(name, missing, rng):
-    for gaps in (0.0, 0.2):
-        sample = random_sample(rng, n=70, d=4, gaps=gaps)
+    for missing_share in (0.0, 0.2):
+        sample = random_sample(rng, n=70, d=4, missing_share=missing_share)
         clf = TreeClassifier(missing=missing, random_state=0)
         clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
         whole = clf.tree_.n_leaves
@@ -72,7 +72,7 @@ def test_which_prunings_hold_rows_out():
 
 @pytest.mark.parametrize("name", ALL)
 def test_prune_a_fitted_tree(name, rng):
-    sample = random_sample(rng, n=120, d=4, k=3, symbols=0.3, gaps=0.1)
+    sample = random_sample(rng, n=120, d=4, k=3, categorical=0.3, missing_share=0.1)
     frame = sample.frame
     clf = TreeClassifier(missing="fractional").fit(frame[:60], sample.y[:60])
     whole = clf.tree_
@@ -89,7 +89,7 @@ def test_prune_a_fitted_tree(name, rng):
 @pytest.mark.parametrize("name", ALL)
 def test_prune_set_in_fit(name, rng):
     """All training rows grow the tree when there is a prune set."""
-    sample = random_sample(rng, n=90, d=4, k=2, symbols=0.0, weight="one")
+    sample = random_sample(rng, n=90, d=4, k=2, categorical=0.0, weight="one")
     X, y = sample.values, sample.y
     clf = TreeClassifier(pruning=method(name)).fit(
         X[:60], y[:60], prune_set=(X[60:], y[60:])
@@ -125,7 +125,7 @@ def test_pruning_a_separable_tree_keeps_it():
 @pytest.mark.parametrize("allowed", [1, 0, 0.5])
 def test_pessimistic_by_its_formula(allowed, rng):
     for _ in range(30):
-        sample = random_sample(rng, n=50, d=4, gaps=0.1)
+        sample = random_sample(rng, n=50, d=4, missing_share=0.1)
         clf = TreeClassifier(missing="fractional")
         clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
         nodes = clf.tree_.to_dict()["nodes"]
@@ -150,7 +150,7 @@ def test_pessimistic_by_its_formula(allowed, rng):
 
 
 def test_cost_complexity_takes_given_rows_in_the_place_of_folds(rng):
-    sample = random_sample(rng, n=90, d=4, k=2, symbols=0.0, weight="one")
+    sample = random_sample(rng, n=90, d=4, k=2, categorical=0.0, weight="one")
     X, y = sample.values, sample.y
     folds, share = CostComplexity(), CostComplexity(folds=0)
     fitted = [
@@ -164,7 +164,7 @@ def test_cost_complexity_takes_given_rows_in_the_place_of_folds(rng):
 
 
 def test_classes_weigh_alike_in_training_and_prune_set(rng):
-    sample = random_sample(rng, n=90, d=4, k=2, symbols=0.0, weight="one")
+    sample = random_sample(rng, n=90, d=4, k=2, categorical=0.0, weight="one")
     X, y = sample.values, sample.y
     own = {0: 1.0, 1: 3.0}
     weighed = TreeClassifier(pruning=CostComplexity(), class_weight=own)

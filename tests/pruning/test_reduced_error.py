@@ -13,7 +13,7 @@ from omnitree.pruning import ReducedError
 
 
 def held_out_errors(tree, sample):
-    """Errors on a sample of every node as a leaf, rows divided by gaps in fractions."""
+    """Errors on a sample of every node as a leaf, with divided rows."""
     data = tree.to_dict()
     nodes = data["nodes"]
     there = np.zeros((len(nodes), len(data["classes"])))
@@ -31,20 +31,20 @@ def held_out_errors(tree, sample):
     return there.sum(axis=1) - there[np.arange(len(nodes)), label]
 
 
-def pair(rng, gaps):
+def pair(rng, missing_share):
     """Training rows and held-out rows of one kind."""
-    sample = random_sample(rng, n=60, d=3, k=3, gaps=gaps)
+    sample = random_sample(rng, n=60, d=3, k=3, missing_share=missing_share)
     cut = 25
     train, test = np.arange(cut), np.arange(cut, 60)
     return sample, train, test
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
 @pytest.mark.parametrize("missing", ["mean", "fractional", "surrogate"])
-def test_bottom_up_is_optimal(missing, gaps, rng):
+def test_bottom_up_is_optimal(missing, missing_share, rng):
     done = 0
     while done < 25:
-        sample, train, test = pair(rng, gaps)
+        sample, train, test = pair(rng, missing_share)
         frame = sample.frame
         clf = TreeClassifier(
             Univariate(categories="multiway"), missing=missing, max_depth=3
@@ -78,11 +78,11 @@ class Held:
 
 
 def sample_of(clf, frame, y):
-    """Rows encoded by the fitted schema: symbols that training lacks are gaps."""
+    """Rows encoded by the fitted schema: unseen categories are missing."""
     values = np.full(frame.shape, np.nan)
     for j, feature in enumerate(clf.tree_.schema.features):
         column = frame[feature.name]
-        if feature.is_symbolic:
+        if feature.is_categorical:
             code = {s: c for c, s in enumerate(feature.categories)}
             values[:, j] = [code.get(s, np.nan) for s in column]
         elif column.dtype != "category":

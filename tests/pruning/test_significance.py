@@ -36,7 +36,7 @@ def test_probability_equals_scipy(rng):
 def test_from_the_bottom_up(missing, level, rng):
     """A split goes if all below it went and chance could have made it."""
     for _ in range(15):
-        sample = random_sample(rng, n=50, d=4, gaps=0.15)
+        sample = random_sample(rng, n=50, d=4, missing_share=0.15)
         learner = Univariate("gain", "multiway")
         clf = TreeClassifier(learner, missing=missing)
         clf.fit(sample.frame, sample.y, sample_weight=sample.weight)

@@ -50,7 +50,9 @@ def test_noise_is_dropped(coefficients, ties, rng):
 
 
 def test_only_tests_above_leaves_change(rng):
-    sample = random_sample(rng, n=300, d=6, k=3, symbols=0.3, gaps=0.1, weight="one")
+    sample = random_sample(
+        rng, n=300, d=6, k=3, categorical=0.3, missing_share=0.1, weight="one"
+    )
     X, y = sample.frame, sample.y
     rows = np.arange(300)
     half, other = rows[::2], rows[1::2]

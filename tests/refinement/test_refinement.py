@@ -28,7 +28,9 @@ def test_counts_add_up_in_every_node(name, missing, learner, tmp_path):
     changed = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        sample = random_sample(rng, n=200, d=4, k=3, gaps=0.15, symbols=0.3)
+        sample = random_sample(
+            rng, n=200, d=4, k=3, missing_share=0.15, categorical=0.3
+        )
         clf = TreeClassifier(learner, missing=missing, random_state=0, max_depth=4)
         given = {"sample_weight": sample.weight}
         if name == "feature_elimination":

@@ -159,7 +159,7 @@ def test_a_leaf_with_a_model_counts():
 @pytest.mark.parametrize("name", ["ldt", "lmt", "omni", "cart"])
 def test_saved_and_pruned_trees(name):
     rng = np.random.default_rng(5)
-    sample = random_sample(rng, n=200, d=5, k=3, gaps=0.05)
+    sample = random_sample(rng, n=200, d=5, k=3, missing_share=0.05)
     clf = presets.make(name, random_state=0)
     if name in ("ldt", "cart"):
         clf.set_params(pruning=None)

@@ -29,14 +29,14 @@ def naive_answer(tree: Tree, node: int, row: list[float]) -> list[float]:
     if "model" not in record:
         return tree.class_shares[node].tolist()
     model = record["model"]
-    feature, symbol = SCHEMA.linear_columns()
+    feature, category = SCHEMA.linear_columns()
     filled = []
     for j, column in enumerate(model["columns"]):
         value = row[feature[column]]
         if math.isnan(value):
             value = model["fill"][j]
-        elif symbol[column] >= 0:
-            value = 1.0 if value == symbol[column] else -1.0
+        elif category[column] >= 0:
+            value = 1.0 if value == category[column] else -1.0
         filled.append(value)
     values = filled
     if "terms" in model:
@@ -98,11 +98,11 @@ def test_a_cut_node_answers_by_its_own_model(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("gaps", [0.0, 0.2])
-def test_rows_that_pass_are_the_path_by_columns(seed, gaps):
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
+def test_rows_that_pass_are_the_path_by_columns(seed, missing_share):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, KINDS, n_inner=seed)
-    table = Table(random_rows(rng, 30, gaps=gaps), SCHEMA)
+    table = Table(random_rows(rng, 30, missing_share=missing_share), SCHEMA)
     start, row, part = tree.passing(table)
     path = tree.decision_path(table).toarray()
     again = np.zeros_like(path)
@@ -241,7 +241,7 @@ def test_taken_models_are_those_of_the_nodes():
 @pytest.mark.parametrize("expansion", ["linear", "quadratic"])
 def test_a_model_of_standard_columns_has_their_sums(expansion):
     rng = np.random.default_rng(2)
-    table = Table(random_rows(rng, 60, gaps=0.1), SCHEMA)
+    table = Table(random_rows(rng, 60, missing_share=0.1), SCHEMA)
     weight = rng.random(60) + 0.5
     standard = StandardColumns.of(table, weight)
     if expansion == "quadratic":

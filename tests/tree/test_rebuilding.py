@@ -22,9 +22,9 @@ from omnitree.tree.splits import KINDS, AxisSplit
 from omnitree.tree.tree import Tree
 
 
-def rows_of(rng, n=60, k=3, gaps=0.3):
+def rows_of(rng, n=60, k=3, missing_share=0.3):
     """Rows for the random trees, many with missing values."""
-    values = random_rows(rng, n, gaps=gaps)
+    values = random_rows(rng, n, missing_share=missing_share)
     y = rng.integers(k, size=n).astype(np.int32)
     return sample_of(Table(values, SCHEMA), y, random_weight(rng, n), k)
 
@@ -68,7 +68,7 @@ def assert_counts_add_up(tree: Tree, atol: float = 1e-9) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_counts_are_those_of_one_row_at_a_time(seed):
     rng = np.random.default_rng(seed)
-    rows = rows_of(rng, gaps=[0.0, 0.3, 0.9][seed % 3])
+    rows = rows_of(rng, missing_share=[0.0, 0.3, 0.9][seed % 3])
     tree = random_tree(rng, KINDS[1:]).with_counts(rows)
     np.testing.assert_allclose(tree.value, naive_counts(tree, rows), atol=1e-9)
     assert_counts_add_up(tree)
@@ -81,7 +81,7 @@ def test_counts_are_those_of_one_row_at_a_time(seed):
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
 def test_a_tree_for_numbers_learns_them_again(criterion, missing, rng):
     """Weights, constants and losses are those it was grown with."""
-    sample = random_sample(rng, n=80, d=3, gaps=0.2)
+    sample = random_sample(rng, n=80, d=3, missing_share=0.2)
     y = np.nan_to_num(sample.values).sum(axis=1) + rng.normal(size=80)
     reg = TreeRegressor(criterion=criterion, missing=missing, max_depth=4)
     tree = reg.fit(sample.frame, y).tree_
@@ -101,8 +101,10 @@ def test_a_tree_for_numbers_learns_them_again(criterion, missing, rng):
 @pytest.mark.parametrize("missing", list(MISSING))
 @pytest.mark.parametrize("learner", ["univariate", "linear"])
 def test_a_tree_keeps_the_counts_it_was_grown_with(learner, missing, rng):
-    for symbols in (0.0, 0.5):
-        sample = random_sample(rng, n=80, d=4, gaps=0.2, symbols=symbols)
+    for categorical in (0.0, 0.5):
+        sample = random_sample(
+            rng, n=80, d=4, missing_share=0.2, categorical=categorical
+        )
         rows = sample_of(sample.table, sample.y, sample.weight)
         clf = TreeClassifier(learner, missing=missing, random_state=0)
         tree = clf.fit(sample.frame, sample.y, sample_weight=sample.weight).tree_
@@ -116,7 +118,7 @@ def test_a_tree_keeps_the_counts_it_was_grown_with(learner, missing, rng):
 @pytest.mark.parametrize("seed", range(40))
 def test_other_tests_in_some_nodes(seed):
     rng = np.random.default_rng(seed)
-    rows = rows_of(rng, gaps=[0.0, 0.3][seed % 2])
+    rows = rows_of(rng, missing_share=[0.0, 0.3][seed % 2])
     tree = random_tree(rng, KINDS[1:]).replace(costs=1 - np.eye(3), shrinkage=2.0)
     nodes = rng.choice(tree.n_nodes, min(3, tree.n_nodes), replace=False).tolist()
     kinds = rng.choice(KINDS[1:], len(nodes))
@@ -179,7 +181,7 @@ def test_rows_that_no_branch_knows_are_divided_equally():
 @pytest.mark.parametrize("models", [False, True])
 def test_an_answer_routes_rows_once(models, monkeypatch):
     rng = np.random.default_rng(3)
-    rows = rows_of(rng, gaps=0.5)
+    rows = rows_of(rng, missing_share=0.5)
     tree = random_tree(rng, KINDS[1:], models=0.5 * models).with_counts(rows)
     assert (tree.place(rows.table) < 0).any()
     calls = []

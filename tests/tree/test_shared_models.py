@@ -102,7 +102,7 @@ def test_classes_without_a_branch_have_a_constant(kind):
 def test_tests_and_models_of_one_scaling_belong_together(expansion, k, far):
     """Whatever the units, and with classes that are absent among the rows."""
     rng = np.random.default_rng(k)
-    values = random_rows(rng, 80, gaps=0.1)
+    values = random_rows(rng, 80, missing_share=0.1)
     values[:, 0] = far + 0.1 * values[:, 0]
     values[:, 4] = 1e3 * values[:, 4] - far
     table = Table(values, SCHEMA)

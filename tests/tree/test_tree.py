@@ -73,10 +73,12 @@ def assert_equal_trees(a: Tree, b: Tree) -> None:
 
 
 @pytest.mark.parametrize("missing", ["mean", "fractional", "surrogate"])
-@pytest.mark.parametrize("symbols", [0.0, 0.5])
-def test_grown_trees_are_sound(missing, symbols, rng):
-    for gaps in (0.0, 0.2):
-        sample = random_sample(rng, n=60, d=4, gaps=gaps, symbols=symbols)
+@pytest.mark.parametrize("categorical", [0.0, 0.5])
+def test_grown_trees_are_sound(missing, categorical, rng):
+    for missing_share in (0.0, 0.2):
+        sample = random_sample(
+            rng, n=60, d=4, missing_share=missing_share, categorical=categorical
+        )
         clf = TreeClassifier(missing=missing)
         clf.fit(sample.frame, sample.y, sample_weight=sample.weight)
         assert_sound(clf.tree_)
@@ -87,7 +89,7 @@ def test_grown_trees_are_sound(missing, symbols, rng):
 
 @pytest.mark.parametrize("name", presets.names())
 def test_trees_of_presets_are_sound(name, rng):
-    sample = random_sample(rng, n=80, d=5, gaps=0.1)
+    sample = random_sample(rng, n=80, d=5, missing_share=0.1)
     clf = presets.make(name, random_state=0).fit(sample.frame, sample.y)
     assert_sound(clf.tree_)
     assert_equal_trees(Tree.from_dict(clf.tree_.to_dict()), clf.tree_)
@@ -101,7 +103,8 @@ def test_arrays_cannot_be_changed(rng):
 
 
 def test_counts_of_nodes_kinds_and_parameters():
-    # linear over 2 columns: 3; quadratic with 4 terms: 5; axis 2; multiway 2; leaves 1 each.
+    # linear over 2 columns: 3; quadratic with 4 terms: 5; axis 2; multiway 2; leaves 1
+    # each.
     quadratic = QuadraticSplit(
         (0, 1), (0.0, 0.0), ((0, -1), (1, -1), (0, 1), (1, 1)), (1.0,) * 4, 0.0
     )
@@ -440,16 +443,16 @@ DAMAGE = {
     "feature is enormous": at("nodes", 0, "test", "feature", value=2**40),
     "feature is a list": at("nodes", 0, "test", "feature", value=[0]),
     "feature is nothing": at("nodes", 0, "test", "feature", value=None),
-    "threshold on symbols": at("nodes", 0, "test", "feature", value=1),
+    "threshold on categories": at("nodes", 0, "test", "feature", value=1),
     "threshold is NaN": at("nodes", 0, "test", "threshold", value=NAN),
     "threshold is infinite": at("nodes", 0, "test", "threshold", value=INF),
     "threshold is text": at("nodes", 0, "test", "threshold", value="1.5"),
     "threshold is enormous": at("nodes", 0, "test", "threshold", value=10**400),
     "low is no branch": at("nodes", 0, "test", "low", value=2),
     "low is negative": at("nodes", 0, "test", "low", value=-1),
-    "symbols on a number": at("nodes", 1, "test", "feature", value=0),
-    "too few symbols": at("nodes", 1, "test", "branch", value=[0, 1]),
-    "no symbols": at("nodes", 1, "test", "branch", value=[]),
+    "categories on a number": at("nodes", 1, "test", "feature", value=0),
+    "too few categories": at("nodes", 1, "test", "branch", value=[0, 1]),
+    "no categories": at("nodes", 1, "test", "branch", value=[]),
     "branch out of range": at("nodes", 1, "test", "branch", value=[0, 1, 3]),
     "branch below -1": at("nodes", 1, "test", "branch", value=[-2, 1, 2]),
     "branch is half": at("nodes", 1, "test", "branch", value=[0, 1.5, 2]),

@@ -44,7 +44,7 @@ def check(tree: Tree) -> dict[str, Any]:
 
 
 def mixed(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Numbers, symbols, an order, booleans and gaps."""
+    """Numbers, categories, an order, booleans and missing values."""
     rng = np.random.default_rng(seed)
     n = 120
     frame = pd.DataFrame(

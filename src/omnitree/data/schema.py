@@ -108,14 +108,14 @@ class Feature:
         return self.name if self.part is None else self.part.column
 
     @property
-    def is_symbolic(self) -> bool:
+    def is_categorical(self) -> bool:
         """True when the feature is tested by category, not as a number."""
         return self.kind in ("categorical", "boolean")
 
     @property
     def n_categories(self) -> int:
         """Number of categories; 0 for numeric and ordered features."""
-        return len(self.categories or ()) if self.is_symbolic else 0
+        return len(self.categories or ()) if self.is_categorical else 0
 
     def to_dict(self) -> dict[str, Any]:
         """The feature in plain JSON types."""
@@ -265,7 +265,7 @@ class Schema:
     @cached_property
     def is_categorical(self) -> NDArray[np.bool_]:
         """True where codes are tested by category: categorical and boolean features."""
-        return _fixed(np.array([f.is_symbolic for f in self.features], dtype=bool))
+        return _fixed(np.array([f.is_categorical for f in self.features], dtype=bool))
 
     @cached_property
     def n_categories(self) -> NDArray[np.int32]:
@@ -315,7 +315,7 @@ class Schema:
         pairs: list[tuple[int, int]] = []
         for j, feature in enumerate(self.features):
             m = feature.n_categories
-            if not feature.is_symbolic:
+            if not feature.is_categorical:
                 pairs.append((j, -1))
             elif m == 2:
                 pairs.append((j, 1))

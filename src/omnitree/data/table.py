@@ -57,7 +57,7 @@ class Table:
     >>> table.values
     array([[1.5, 1. ],
            [nan, 0. ]])
-    >>> table.has_gaps, table.gaps_by_feature
+    >>> table.has_missing, table.missing_by_feature
     (True, array([1, 0]))
     """
 
@@ -76,7 +76,7 @@ class Table:
         return self.values.shape[1]
 
     @cached_property
-    def has_gaps(self) -> bool:
+    def has_missing(self) -> bool:
         """True when any cell is missing."""
         # NaN survives a sum; the values are finite otherwise, though a sum of them
         # may overflow, so only then every cell is looked at.
@@ -90,7 +90,7 @@ class Table:
     @property
     def sorted_as(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]] | None:
         """The order of the larger table, and which row here each of its rows is, or -1."""
-        if self.part_of is None or self.part_of[0].has_gaps:
+        if self.part_of is None or self.part_of[0].has_missing:
             return None
         whole, rows = self.part_of
         place = np.full(whole.n_rows, -1, dtype=np.int32)
@@ -98,9 +98,9 @@ class Table:
         return whole.order, place
 
     @cached_property
-    def gaps_by_feature(self) -> NDArray[np.intp]:
+    def missing_by_feature(self) -> NDArray[np.intp]:
         """How many cells of each feature are missing."""
-        if not self.has_gaps:
+        if not self.has_missing:
             return np.zeros(self.n_features, dtype=np.intp)
         return np.count_nonzero(np.isnan(self.values), axis=0)
 
@@ -170,7 +170,7 @@ def learn_table(
         features, cells, report = learn_columns(columns, informs)
         values, inputs = _stack(cells), tuple(c.name for c in columns)
     table = _checked(values, Schema(features, source.names is not None, inputs))
-    if table.has_gaps and np.isnan(values).all():
+    if table.has_missing and np.isnan(values).all():
         raise ValueError("All cells of the table are missing (NaN, None or empty).")
     report.warn(stacklevel=3)  # of who called fit
     return table
@@ -250,7 +250,7 @@ def _checked(values: NDArray[np.float64], schema: Schema) -> Table:
     """The table, once it is known to hold no infinity."""
     table = Table(values, schema)
     if _sum_is_finite(values):
-        table.__dict__["has_gaps"] = False  # known already: saves a second pass
+        table.__dict__["has_missing"] = False  # known already: saves a second pass
         return table
     infinite = np.isinf(values)
     if infinite.any():

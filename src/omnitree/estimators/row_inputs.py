@@ -86,7 +86,7 @@ def warn_of_copies(table: Table, y: NDArray) -> None:
         return
     least = max(DISTINCT, DISTINCT_SHARE * len(first))
     for j, feature in enumerate(table.schema.features):
-        if feature.is_symbolic or len(np.unique(table.values[first, j])) < least:
+        if feature.is_categorical or len(np.unique(table.values[first, j])) < least:
             continue
         warnings.warn(
             f"{copies} of {n} rows are exact copies of others ({copies / n:.0%}), though "

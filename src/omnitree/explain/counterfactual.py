@@ -176,7 +176,7 @@ def _same(a: float, b: float) -> bool:
 
 
 def _cost(model: Model, j: int, before: float, after: float, scale: float) -> float:
-    if model.is_symbolic(j) or math.isnan(before) or math.isnan(after):
+    if model.is_categorical(j) or math.isnan(before) or math.isnan(after):
         return 1.0
     return abs(after - before) / scale
 

@@ -448,7 +448,7 @@ def _by_feature(
     for feature, amount in amounts.items():
         value = cell(model, feature, row[feature])
         filled = value is None
-        if filled and not model.is_symbolic(feature):
+        if filled and not model.is_categorical(feature):
             value = test.fill[_places(model, test, feature)[0]]
         name = model.features[feature]["name"]
         parts.append(Contribution(name, value, amount, filled))

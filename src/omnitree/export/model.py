@@ -336,7 +336,7 @@ class Model:
         """Encoded columns, in order."""
         return encoded_columns(self.features)
 
-    def is_symbolic(self, feature: int) -> bool:
+    def is_categorical(self, feature: int) -> bool:
         """Whether a feature is tested as categories, without an order."""
         return self.features[feature]["kind"] in ("categorical", "boolean")
 

@@ -135,7 +135,7 @@ def grow_general(search: AxisSearch, node: Node, tick: Tick | None) -> Tree:
             "min_rows": rules.limits.min_rows,
             "min_branch": search.min_branch,
             "max_depth": search.max_depth(node),
-            "max_surrogates": rules.missing.max_surrogates if table.has_gaps else 0,
+            "max_surrogates": rules.missing.max_surrogates if table.has_missing else 0,
             "seed": rules.seed,
         },
         merit,
@@ -179,7 +179,8 @@ def _axis_tree(node: Node, grown: dict, factor: float) -> Tree:
     if isinstance(policy, Fractional) or not n:
         return tree
     branch = np.zeros(tree.n_nodes, dtype=np.int32)
-    if isinstance(policy, Surrogate):  # no gaps, no surrogates: the larger branch
+    # Without missing values there are no surrogates: the larger branch.
+    if isinstance(policy, Surrogate):
         weight = tree.value.sum(axis=1)
         left = tree.first_child[inner]
         branch[inner] = weight[left + 1] > weight[left]

@@ -75,7 +75,7 @@ def _directions(monotone: Any, schema: Schema) -> NDArray[np.int8]:
             raise ValueError(f"monotone must hold +1, -1 or 0, not {d!r}")
         if d and any(schema.n_categories[j] for j in found):
             raise ValueError(
-                f"monotone names {schema.names[found[0]]!r}, whose symbols have no order"
+                f"monotone names {schema.names[found[0]]!r}, whose categories have no order"
             )
         if d and len(found) > 1:
             listed = ", ".join(repr(schema.names[j]) for j in found)

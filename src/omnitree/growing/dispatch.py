@@ -4,8 +4,8 @@ A learner says by `SplitLearner.search` what it looks for at every node, in term
 compiled code knows. The growers that can stand in for `fit` are the rows of `GROWERS`,
 fastest first: each names the search it does and what that search and the data must fulfil.
 Where no row serves, the tree grows node by node. Rows that can serve the same task grow the
-same tree (tests/growing/test_dispatch.py). Used by `grower.py` and, for the test of a single
-node, by the univariate learner.
+same tree (tests/growing/test_dispatch.py). Used by `grower.py` and, for the test of a
+single node, by the univariate learner.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def squared_error(search: Search, root: Node) -> bool:
 def complete_numbers(search: Search, root: Node) -> bool:
     """All features are numeric, and no value is missing."""
     table = root.sample.table
-    return not table.has_gaps and not table.schema.n_categories.any()
+    return not table.has_missing and not table.schema.n_categories.any()
 
 
 def complete_columns(search: Search, root: Node) -> bool:

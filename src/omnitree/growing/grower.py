@@ -59,7 +59,7 @@ def grow_whole(
 
 
 def _grow_filled(root: Node, learner: SplitLearner, verbose: int) -> Tree:
-    """Grow on rows whose gaps are filled; gaps then go where what fills them goes."""
+    """Grow on filled rows; missing values then take the branch of what fills them."""
     sample = root.sample
     fill = fill_values(sample.table, sample.weight)
     values, schema = sample.table.values, sample.table.schema

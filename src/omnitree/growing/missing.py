@@ -1,11 +1,12 @@
-"""What a univariate test does with a gap: the policies, by name.
+"""What a univariate test does with a missing value: the policies, by name.
 
 A test answers -1 for a row it cannot place. What happens then is decided here, in one
 place, for growing and for prediction alike: the policy makes the learner store in every
 node either a branch for such rows or -1, "divide". The rows of a node are (row, weight)
 entries, so a divided row is simply an entry in several children; fractional instances
 live in the grower and in the router, and no learner has to know of them beyond the
-weights it is given. Linear tests fill gaps with the node's means and never come here.
+weights it is given. Linear tests fill missing values with the node's means and never come
+here.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from omnitree.growing.part import Part, Registry
 
 
 class MissingPolicy(Part):
-    """How rows with a gap in the tested feature go on."""
+    """Where rows go whose tested value is missing."""
 
     code: int
     max_surrogates = 0
-    fills = False  # whether gaps are filled before the tree grows
+    fills = False  # whether missing values are filled before the tree grows
 
 
 class Mean(MissingPolicy):
@@ -34,9 +35,9 @@ class Mean(MissingPolicy):
 class Filled(MissingPolicy):
     """Fill in the training set's mean or most frequent category before growing.
 
-    Tests are then chosen among rows without gaps (Weka's LMT and FT), and a gap met later
-    takes the branch of what fills it. Tests on several features fill with means of their
-    node, which are those of the filled rows.
+    Tests are then chosen among rows without missing values (Weka's LMT and FT), and a
+    missing value met later takes the branch of what fills it. Tests on several features
+    fill with means of their node, which are those of the filled rows.
     """
 
     code = 0
@@ -52,8 +53,8 @@ class Fractional(MissingPolicy):
 class Surrogate(MissingPolicy):
     """Use the tests that agree best with the main one, then the larger branch (CART).
 
-    Surrogates are looked for where the training table has gaps. A table without any is
-    grown without them, and gaps met later follow the larger branch.
+    Surrogates are looked for where the training table has missing values. A table without
+    any is grown without them, and missing values met later follow the larger branch.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ MISSING = Registry(
 
 
 def fill_values(table: Table, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What fills the gaps of each feature: its mean, or the code of its usual symbol.
+    """The mean of each feature, or the code of its most frequent category.
 
     NaN where a feature has no value at all.
 

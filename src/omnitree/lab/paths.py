@@ -120,7 +120,7 @@ def is_plain(table: Table, limits: Limits, learner: SplitLearner) -> bool:
         and limits.max_depth < 0
         and limits.max_leaves is None
         and limits.deadline is None
-        and not table.has_gaps
+        and not table.has_missing
         and not table.schema.n_categories.any()
     )
 

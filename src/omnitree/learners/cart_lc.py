@@ -4,9 +4,9 @@
 Numeric features only, centred at the median and divided by the interquartile range of the
 node's complete rows. From the best single cut, each coefficient in turn goes to its best
 value along x_j + gamma for three gammas, then the threshold, cycle after cycle until the
-merit gains less than epsilon. Then features are given up one by one while the loss is small,
-the coefficients left are searched once more, and the test competes with the best univariate
-one. Used by the preset cart-lc.
+merit gains less than epsilon. Then features are given up one by one while the loss is
+small, the coefficients left are searched once more, and the test competes with the best
+univariate one. Used by the preset cart-lc.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CartLC(SplitLearner):
     ----------
     merit : str or Merit, default="gini"
     categories : str, default="subset"
-        Univariate tests on symbolic features, as in `Univariate`.
+        Univariate tests on categorical features, as in `Univariate`.
     beta : float, default=0.1
         The discard parameter: a feature is given up if that costs less than this share of
         what giving up the most important one would cost.
@@ -82,7 +82,7 @@ class CartLC(SplitLearner):
 
 @dataclass(frozen=True, eq=False)
 class Complete:
-    """The rows of a node without gaps in the numeric features, and these features.
+    """The rows of a node without missing values in the numeric features, and these features.
 
     Attributes
     ----------

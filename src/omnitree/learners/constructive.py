@@ -1,10 +1,11 @@
 """The constructive learner: discriminants become features, and the best feature is cut.
 
-At a node the classes with more rows than columns give discriminant functions; each becomes a
-feature, beside the original ones and those that the nodes above constructed. C4.5's search
-finds the best test on one of them all. A test on a constructed feature is a linear or
-quadratic split with the weights, and the filling of gaps, of the node that made it. Used by
-the presets ltree, qtree and lgtree; `best_cut` also by the functional learner.
+At a node the classes with more rows than columns give discriminant functions; each becomes
+a feature, beside the original ones and those that the nodes above constructed. C4.5's
+search finds the best test on one of them all. A test on a constructed feature is a linear
+or quadratic split with the weights, and the filling of missing values, of the node that
+made it. Used by the presets ltree, qtree and lgtree; `best_cut` also by the functional
+learner.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """OC1's learner (Murthy, Kasif & Salzberg 1994): hill climbing with random jumps and
 restarts over the coefficients of a linear test.
 
-From the best axis-parallel test, then from random ones, each coefficient in turn goes to its
-best value; steps that gain nothing are allowed for a while, and where no coefficient helps,
-random directions are tried. The best plane of all restarts is taken if it beats the best
-axis-parallel test. Numbers are standardised at the node; a symbol's column is 0 where the
-symbol is absent, so that its coefficient moves only the rows that have it. Used by the
-preset oc1.
+From the best axis-parallel test, then from random ones, each coefficient in turn goes to
+its best value; steps that gain nothing are allowed for a while, and where no coefficient
+helps, random directions are tried. The best plane of all restarts is taken if it beats the
+best axis-parallel test. Numbers are standardised at the node; a category's column is 0
+where the category is absent, so that its coefficient moves only the rows that have it. Used
+by the preset oc1.
 """
 
 from __future__ import annotations
@@ -132,9 +132,9 @@ TOLERANCE = 1e-4
 
 def _origin(cases: Cases, node: Node) -> Floats:
     """Where the climb's columns are 0, in standardised units."""
-    symbol = node.sample.table.schema.linear_columns()[1][cases.columns]
+    category = node.sample.table.schema.linear_columns()[1][cases.columns]
     absent = cases.z.min(axis=0, initial=0.0)
-    return np.where(symbol >= 0, absent, 0.0)
+    return np.where(category >= 0, absent, 0.0)
 
 
 def _score(slope: Slope, j: int) -> float:

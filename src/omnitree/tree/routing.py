@@ -122,7 +122,7 @@ class Routing:
         """Leaf of each row; -1 for rows that a missing value divides."""
         n = table.n_rows
         leaf = np.empty(n, dtype=np.int32)
-        axis = None if table.has_gaps else self._axis_nodes
+        axis = None if table.has_missing else self._axis_nodes
         run = kernel.apply_tree if axis is None else kernel.apply_axis
         what = self.routing_arrays if axis is None else axis
         n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)

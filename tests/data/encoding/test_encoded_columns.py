@@ -67,7 +67,7 @@ def test_standardise_like_the_definition(seed):
     n, p = rng.integers(1, 12), rng.integers(1, 5)
     X = rng.integers(-3, 4, size=(n, p)) * rng.choice([0.0, 1e-3, 1.0, 1e5], size=p)
     X[rng.random((n, p)) < rng.choice([0.0, 0.3])] = np.nan
-    X[0, 0] = 1.0  # learn_table refuses a table of gaps alone
+    X[0, 0] = 1.0  # learn_table refuses a table of missing values alone
     encoded = learn_table(X).encoded
     rows = rng.permutation(n)[: rng.integers(1, n + 1)]
     weights = rng.choice([0.0, 1.0, 2.5], size=len(rows))

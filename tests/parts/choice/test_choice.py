@@ -41,7 +41,7 @@ def test_criteria(name, logarithm, rng):
     """Scores are those of the branches, counted row by row."""
     choice = CHOICES[name](logarithm)
     for _ in range(100):
-        found = random_sample(rng, n=30, d=3, gaps=0.1, k=3)
+        found = random_sample(rng, n=30, d=3, missing_share=0.1, k=3)
         node = node_of(found)
         proposals = proposals_of(node, rng)
         if not proposals:
@@ -119,7 +119,7 @@ class Scripted(SplitLearner):
 
 
 def judged(choice, errors, rng, n=60):
-    found = random_sample(rng, n=n, d=2, k=2, gaps=0.0, weight="one")
+    found = random_sample(rng, n=n, d=2, k=2, missing_share=0.0, weight="one")
     node = node_of(found)
     proposals = [
         Proposal(str(i), Scripted(e), node, AxisSplit(0, 0.5))
@@ -187,7 +187,7 @@ def test_large_nodes_are_sampled(rng):
             return np.zeros(10)
 
     seen: list[float] = []
-    found = random_sample(rng, n=700, d=2, k=2, gaps=0.0, weight="one")
+    found = random_sample(rng, n=700, d=2, k=2, missing_share=0.0, weight="one")
     node = node_of(found)
     proposals = [Proposal(c, Counting(seen), node, AxisSplit(0, 0.5)) for c in "ab"]
     CombinedF(max_rows=300).choose(proposals, rng)
@@ -208,8 +208,8 @@ def test_large_nodes_are_sampled(rng):
     ],
 )
 def test_bad_options(choice, word, rng):
-    node = node_of(random_sample(rng, n=60, d=3, k=2, gaps=0.0))
+    node = node_of(random_sample(rng, n=60, d=3, k=2, missing_share=0.0))
     with pytest.raises(ValueError, match=word):
         for _ in range(20):  # some samples have no test
             choice.choose(proposals_of(node, rng), rng)
-            node = node_of(random_sample(rng, n=60, d=3, k=2, gaps=0.0))
+            node = node_of(random_sample(rng, n=60, d=3, k=2, missing_share=0.0))

@@ -131,7 +131,7 @@ def test_clashing_rows_end(rng, learner):
 def test_the_way_rows_are_given_does_not_matter(seed, learner):
     rng = np.random.default_rng(seed)
     for _ in range(20):
-        cases = random_cases(rng, weight="whole", gaps=0.1)
+        cases = random_cases(rng, weight="whole", missing_share=0.1)
         order = rng.permutation(
             np.repeat(np.arange(len(cases.y)), cases.weight.astype(int))
         )

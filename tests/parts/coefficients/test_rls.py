@@ -16,9 +16,9 @@ def weights(machine):
 
 def test_the_recursion_ends_at_the_closed_form(rng):
     for _ in range(200):
-        cases = random_cases(rng, k=2, gaps=0.1)
-        # Columns of symbols can depend on each other, and so far as the ridge alone decides
-        # the weights the recursion keeps few digits; what the test sees is the sum.
+        cases = random_cases(rng, k=2, missing_share=0.1)
+        # Columns of categories can depend on each other, and so far as the ridge alone
+        # decides the weights the recursion keeps few digits; what the test sees is the sum.
         closed, recursion = (RLS(sequential=s).train(cases, rng) for s in (False, True))
         sums = [cases.z @ m.weights[0] + m.bias for m in (closed, recursion)]
         np.testing.assert_allclose(*sums, atol=1e-4)
@@ -34,7 +34,7 @@ def test_weights_agree_where_columns_are_independent(rng):
 
 @pytest.mark.parametrize("passes", [1, 3])
 def test_it_is_ridge_regression(rng, passes):
-    cases = random_cases(rng, k=2, n=30, d=4, symbols=0)
+    cases = random_cases(rng, k=2, n=30, d=4, categorical=0)
     x = np.column_stack([np.ones(30), cases.z])
     ridge = Ridge(alpha=1e-3 / passes, fit_intercept=False, tol=1e-12)
     ridge.fit(x, 2.0 * cases.y - 1, sample_weight=cases.weight)
@@ -46,7 +46,7 @@ def test_it_is_ridge_regression(rng, passes):
 
 @pytest.mark.parametrize("sequential", [False, True])
 def test_a_weight_is_a_number_of_rows(rng, sequential):
-    cases = random_cases(rng, k=2, n=20, d=3, weight="whole", symbols=0)
+    cases = random_cases(rng, k=2, n=20, d=3, weight="whole", categorical=0)
     repeats = cases.weight.astype(int)
     again = cases_from(np.repeat(cases.z, repeats, axis=0), np.repeat(cases.y, repeats))
     rls = RLS(sequential=sequential)

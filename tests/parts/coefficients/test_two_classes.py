@@ -53,9 +53,9 @@ def test_what_cannot_be_learned_is_survived(rng, learner):
 
 @pytest.mark.parametrize("learner", EVERY, ids=repr)
 def test_a_split_routes_as_its_machine(rng, learner):
-    """In the table's own units, gaps and symbols included."""
+    """In the table's own units, missing values and categories included."""
     for _ in range(20):
-        sample = random_sample(rng, k=2, gaps=0.1)
+        sample = random_sample(rng, k=2, missing_share=0.1)
         cases = Cases.of(node_of(sample))
         if not len(cases.columns):
             continue
@@ -69,7 +69,7 @@ def test_a_split_routes_as_its_machine(rng, learner):
 @pytest.mark.parametrize("learner", DETERMINISTIC, ids=repr)
 def test_a_weight_is_a_number_of_rows(rng, learner):
     for _ in range(20):
-        cases = random_cases(rng, k=2, weight="whole", symbols=0)
+        cases = random_cases(rng, k=2, weight="whole", categorical=0)
         rows = rng.permutation(
             np.repeat(np.arange(len(cases.y)), cases.weight.astype(int))
         )
@@ -134,7 +134,7 @@ def average_miss(machine, cases):
 
 def test_the_dual_finds_what_the_primal_finds(rng):
     for _ in range(60):
-        cases = random_cases(rng, k=2, n=20, gaps=0.1)
+        cases = random_cases(rng, k=2, n=20, missing_share=0.1)
         n, m = cases.z.shape
         sign = (2.0 * cases.y - 1)[:, None]
         size = np.bincount(cases.y, weights=cases.weight)

@@ -139,7 +139,7 @@ def test_features_route_as_they_are_valued(rng, name):
     """A cut of the values and the split it becomes put every row on the same side."""
     tests = 0
     for _ in range(40):
-        sample = random_sample(rng, n=60, gaps=rng.choice([0.0, 0.2]), k=3)
+        sample = random_sample(rng, n=60, missing_share=rng.choice([0.0, 0.2]), k=3)
         standard = StandardColumns.of(sample.table, sample.weight)
         everything = np.arange(60)
         rows = NodeColumns.of(standard, everything, sample.y, sample.weight, 3)

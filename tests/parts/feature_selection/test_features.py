@@ -64,16 +64,18 @@ def test_every_selection_has_an_oracle():
     assert set(SEARCH) == set(SELECTIONS) - {"lmdt"}
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
 @pytest.mark.parametrize(
     "learner", [RLS(), RLS(sequential=True), FisherUnit(), Centres()], ids=repr
 )
 @pytest.mark.parametrize("name", list(SEARCH))
-def test_against_naive(name, learner, gaps, rng):
+def test_against_naive(name, learner, missing_share, rng):
     many = 6 if getattr(learner, "sequential", False) else 25
     compared = kept = 0
     while compared < many:
-        cases = random_cases(rng, gaps=gaps, n=int(rng.integers(8, 40)), d=3)
+        cases = random_cases(
+            rng, missing_share=missing_share, n=int(rng.integers(8, 40)), d=3
+        )
         if learner.n_classes == 2 and cases.n_classes != 2:
             continue
         compared += 1
@@ -165,12 +167,12 @@ def test_gram_elimination_keeps_the_order_of_refits(seed, learner):
 
 def test_collinear_columns(rng):
     """One-of-L columns add up to a constant; down-dates must survive that."""
-    symbols = rng.integers(0, 6, size=(400, 3))
+    codes = rng.integers(0, 6, size=(400, 3))
     z = np.hstack(
-        [np.where(symbols[:, [j]] == np.arange(6), 1.0, -1.0) for j in range(3)]
+        [np.where(codes[:, [j]] == np.arange(6), 1.0, -1.0) for j in range(3)]
     )
     z = (z - z.mean(axis=0)) / z.std(axis=0)
-    y = (symbols[:, 0] < 3) ^ (rng.random(400) < 0.1)
+    y = (codes[:, 0] < 3) ^ (rng.random(400) < 0.1)
     cases = cases_from(z, y, 1 + rng.random(400))
     steps = []
     for trials in (

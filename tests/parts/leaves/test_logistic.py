@@ -133,19 +133,19 @@ def test_folds_count_errors_as_plain_python_does(seed):
     assert got == errors.argmin()
 
 
-def test_gaps_take_the_mean_or_the_most_frequent_symbol():
+def test_missing_take_the_mean_or_the_most_frequent_category():
     frame = pd.DataFrame(
         {"a": [1.0, 2.0, 6.0, None], "b": ["x", "y", "y", None], "c": list("uvwu")}
     )
     columns = Columns.of(learn_table(frame), np.ones(4))
-    # c has no gap here: what fills one later stands for a new symbol.
+    # c has no missing value here: what fills one later stands for a new category.
     np.testing.assert_allclose(columns.fill, [3.0, 1.0, 0.0, -0.5, -0.5])
     np.testing.assert_allclose(columns.x[3, :2], [0, columns.x[1, 1]], atol=1e-12)
 
 
 def test_filled_before_growing(rng):
-    """The policy "filled" grows what filling the gaps beforehand grows."""
-    sample = random_sample(rng, n=120, d=5, k=3, gaps=0.2)
+    """The policy "filled" grows what filling the missing values beforehand grows."""
+    sample = random_sample(rng, n=120, d=5, k=3, missing_share=0.2)
     table = learn_table(sample.frame)
     fill = fill_values(table, sample.weight)
     values = np.where(np.isnan(table.values), fill, table.values)
@@ -156,9 +156,9 @@ def test_filled_before_growing(rng):
         cells = values[:, j]
         if feature.categories:
             cells = [feature.categories[int(v)] for v in cells]
-        gaps = np.isnan(table.values[:, j])
+        is_missing = np.isnan(table.values[:, j])
         column = whole.iloc[:, j].astype(object)
-        column[gaps] = np.array(cells, dtype=object)[gaps]
+        column[is_missing] = np.array(cells, dtype=object)[is_missing]
         whole[whole.columns[j]] = column.astype(whole.dtypes.iloc[j])
     other = TreeClassifier().fit(whole, **problem)
     tests = [
@@ -198,7 +198,7 @@ def test_every_pruning_takes_models(pruning, rng, tmp_path):
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
 def test_every_learner_can_have_models(learner, rng):
-    sample = random_sample(rng, n=80, d=4, k=3, gaps=0.05)
+    sample = random_sample(rng, n=80, d=4, k=3, missing_share=0.05)
     clf = TreeClassifier(learner, leaves="logistic", max_depth=2, random_state=0)
     clf.fit(sample.frame, sample.y)
     proba = clf.predict_proba(sample.frame)

@@ -92,7 +92,7 @@ def test_model_answers_in_own_units(rng):
     assert reg.tree_.loss[0] == pytest.approx(loss, rel=1e-6, abs=1e-9)
 
 
-def test_gaps_are_filled_with_means(rng):
+def test_missing_are_filled_with_means(rng):
     X = rng.normal(size=(80, 2))
     y = 3 * X[:, 0]
     X[:10, 1] = np.nan

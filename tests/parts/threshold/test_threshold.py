@@ -38,11 +38,11 @@ def project(x, y, weight=None):
 def crossing(model, low, high):
     """Where a model of scikit-learn changes its mind between two points."""
 
-    def gap(x):
+    def missing(x):
         log = model.predict_log_proba([[x]])[0]
         return log[0] - log[1]
 
-    return optimize.brentq(gap, low, high)
+    return optimize.brentq(missing, low, high)
 
 
 def sample(rng, sd=1.0, n=(300, 200)):
@@ -54,14 +54,14 @@ def bayes(x, y, sd):
     """Where two normal densities, weighted by their shares, cross between the means."""
     mean = [x[y == k].mean() for k in (0, 1)]
 
-    def gap(t):
+    def missing(t):
         return sum(
             (1 - 2 * k)
             * (np.log((y == k).mean()) + stats.norm.logpdf(t, mean[k], sd[k]))
             for k in (0, 1)
         )
 
-    return optimize.brentq(gap, *mean)
+    return optimize.brentq(missing, *mean)
 
 
 def test_equal_variance_is_bayes_rule(rng):

@@ -59,7 +59,7 @@ class EncodedColumns:
         if len(feature) == table.n_features and np.all(category < 0):
             whole = cls(table.values, feature, category)
             whole.__dict__["has_missing"] = (
-                table.has_gaps
+                table.has_missing
             )  # known already: saves a pass
             return whole
         encoded = np.empty((table.n_rows, len(feature)), order="F")

@@ -1,7 +1,7 @@
 // The tree as a picture: from left to right, a card a node, a band an edge as thick as the
 // rows it carries. Cards are kept between drawings, so that focus stays where it is.
 
-const CARD = { width: 200, height: 62, tall: 76, gapX: 112, gapY: 22 };
+const CARD = { width: 200, height: 62, tall: 76, spaceX: 112, spaceY: 22 };
 const FONT = "ui-sans-serif, system-ui, sans-serif";
 
 const cards = new Map(); // node id -> <g>
@@ -25,8 +25,8 @@ function placeNodes(shown) {
   let line = 0;
   for (const id of shown) {
     const open = !isLeaf(nodes[id]) && !state.folded.has(id);
-    const y = open ? null : line++ * (CARD.height + CARD.gapY);
-    places.set(id, { x: depths[id] * (CARD.width + CARD.gapX), y });
+    const y = open ? null : line++ * (CARD.height + CARD.spaceY);
+    places.set(id, { x: depths[id] * (CARD.width + CARD.spaceX), y });
   }
   for (const id of [...shown].reverse()) {
     const place = places.get(id);
@@ -140,7 +140,7 @@ const edgeText = (node) => {
 function edgeBand(id) {
   const node = nodes[id];
   const from = places.get(node.parent), to = places.get(id);
-  const x1 = from.x + CARD.width, x2 = to.x, bend = CARD.gapX * 0.5;
+  const x1 = from.x + CARD.width, x2 = to.x, bend = CARD.spaceX * 0.5;
   const share = rowsAt(node) / (rowsAt(nodes[0]) || 1);
   return svg("path", {
     class: "edge" + (state.way?.part.has(id) ? " lit" : ""), "data-edge": id,
@@ -157,7 +157,7 @@ function edgeLabel(id) {
   const part = lit && lit < 1 ? `${percent(lit)} ` : "";
   const side = edgeText(node);
   const falls = y > places.get(node.parent).y;
-  const text = fitText(part + side, CARD.gapX - 22, `${lit ? "600 " : ""}12px ${FONT}`);
+  const text = fitText(part + side, CARD.spaceX - 22, `${lit ? "600 " : ""}12px ${FONT}`);
   return svg("text", {
     class: "edge-label" + (lit ? " lit" : ""), x: x - 8, y: falls ? y + 19 : y - 10,
     "text-anchor": "end",

@@ -24,7 +24,7 @@ from omnitree.export.words import (
 )
 
 # In inches: a box and the room around it.
-WIDTH, HEIGHT, GAP_X, GAP_Y = 1.9, 0.62, 0.25, 0.7
+WIDTH, HEIGHT, SPACE_X, SPACE_Y = 1.9, 0.62, 0.25, 0.7
 LETTERS = 26
 # Terms of a sum that a box has room for.
 BOX_TERMS = 3
@@ -44,7 +44,7 @@ def plot_tree(
     places = _places(tree["nodes"], max_depth)
     wide = 1 + max(x for x, _ in places.values())
     deep = 1 + max(y for _, y in places.values())
-    size = (wide * (WIDTH + GAP_X), deep * (HEIGHT + GAP_Y) + 0.4)
+    size = (wide * (WIDTH + SPACE_X), deep * (HEIGHT + SPACE_Y) + 0.4)
     ax = axes(ax, size)
     numeric = tree["task"] == "regression"
     shades = colours(1 if numeric else len(tree["classes"]))
@@ -143,7 +143,7 @@ def _draw_box(
 
     tree = model.tree
     x, y = places[node["id"]]
-    w, h = WIDTH / (WIDTH + GAP_X), HEIGHT / (HEIGHT + GAP_Y)
+    w, h = WIDTH / (WIDTH + SPACE_X), HEIGHT / (HEIGHT + SPACE_Y)
     box = FancyBboxPatch(
         (x - w / 2, y - h / 2),
         w,

@@ -1,11 +1,12 @@
 """Discriminants of Gaussian classes: LDA with a common covariance, QDA with one each.
 
 Both work on the principal components of the node's columns, scaled to variance 1: all of
-them where the scatter is regular, else those that explain `epsilon` of the variance. (Linear
-discriminant trees keep 0.99 of it; but symbols as columns always make a singular scatter,
-and what separates the classes may lie in the last hundredth.) A direction without scatter
-inside the classes has the variance 0, which would make densities infinite; variances are
-kept above 1e-8 of the total, so such a direction decides, but in finite numbers.
+them where the scatter is regular, else those that explain `epsilon` of the variance.
+(Linear discriminant trees keep 0.99 of it; but categories as columns always make a singular
+scatter, and what separates the classes may lie in the last hundredth.) A direction without
+scatter inside the classes has the variance 0, which would make densities infinite;
+variances are kept above 1e-8 of the total, so such a direction decides, but in finite
+numbers.
 """
 
 from __future__ import annotations

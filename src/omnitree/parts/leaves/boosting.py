@@ -1,11 +1,11 @@
 """Logistic models by LogitBoost with regressions on single columns (SimpleLogistic).
 
-A model is K sums over the encoded columns, grown step by step: in each step every class gets
-the one regression, on the one column, that explains its working responses best (Landwehr,
-Hall & Frank 2005). Columns that never help stay out, so a model with few steps is sparse.
-Steps can go on from a model that other rows gave, which is how a node refines that of its
-parent. The number of steps is chosen by cross-validation. Used by logistic leaves and by
-functional trees.
+A model is K sums over the encoded columns, grown step by step: in each step every class
+gets the one regression, on the one column, that explains its working responses best
+(Landwehr, Hall & Frank 2005). Columns that never help stay out, so a model with few steps
+is sparse. Steps can go on from a model that other rows gave, which is how a node refines
+that of its parent. The number of steps is chosen by cross-validation. Used by logistic
+leaves and by functional trees.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Columns:
         feature, category = table.schema.linear_columns()
         usual = fill_values(table, weight)[feature]
         signs = np.where(category == usual, 1.0, -1.0)
-        incomplete = table.gaps_by_feature[feature] > 0
+        incomplete = table.missing_by_feature[feature] > 0
         scaling, some = standard.scaling, standard.with_missing
         fill = np.where((category >= 0) & incomplete, signs, scaling.mean)
         z = scaling.take(some).standardised(fill[some])

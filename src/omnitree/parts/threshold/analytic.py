@@ -23,7 +23,7 @@ class EqualVariance(Threshold):
     ----------
     between : bool, default=False
         Cut at the midpoint of the means where Bayes' cut does not lie between them. The
-        prior can push it beyond all rows, of a symbol's column nearly always.
+        prior can push it beyond all rows, of a category's column nearly always.
     """
 
     def __init__(self, between=False):
