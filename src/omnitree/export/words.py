@@ -231,7 +231,7 @@ def _of_one_column(
     (weight, (at, _)), found = used[0], encoded_columns(features)
     column = found[plain["columns"][at]]
     feature = features[column.feature]
-    if column.symbol < 0:
+    if column.category < 0:
         own = cut / abs(weight)
         if not math.isfinite(own):
             return None
@@ -242,7 +242,7 @@ def _of_one_column(
     inside, outside = compare(weight, cut), compare(0.0, cut)
     if inside == outside:  # one branch for all
         return None
-    category = feature["categories"][column.symbol]
+    category = feature["categories"][column.category]
     others = [c for c in feature["categories"] if c != category]
     low, high = set_text(feature["name"], [category]), set_text(feature["name"], others)
     return (low, high) if inside else (high, low)
