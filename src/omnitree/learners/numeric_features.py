@@ -173,7 +173,7 @@ class FeatureCut:
 def _with_surrogates(node: Node, split: Split) -> Split:
     """The test with those that stand in for it, where the policy has any."""
     table, policy = node.sample.table, node.rules.missing
-    if not isinstance(policy, Surrogate) or not table.has_gaps:
+    if not isinstance(policy, Surrogate) or not table.has_missing:
         return split
     found = general.surrogates(
         table.values[node.rows],

@@ -2,7 +2,7 @@
 
 A learner proposes the best test on each allowed feature that keeps the rules as far as it
 can see; the one most worth its price is taken, if it keeps them with the rows that have a
-gap, too. Used by the univariate learner.
+missing value, too. Used by the univariate learner.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ All cuts between adjacent distinct values of every numeric feature are tried und
 merit; categorical features become a branch per category, two sets of categories, or one
 category against the rest. Where a number is predicted, its loss takes the place of the
 merit (`numeric_features.py`). Whole trees are grown in compiled code where that can be
-(`growing/dispatch.py`). Ties go to the lowest feature index, then to the lowest cut. Used by
-the presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute, and by
-the default regressor.
+(`growing/dispatch.py`). Ties go to the lowest feature index, then to the lowest cut. Used
+by the presets id3, c4.5, rp-c4.5, cart, uni-gini, uni-gain-ratio and random-attribute, and
+by the default regressor.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Univariate(SplitLearner):
     merit : str or Merit, default="gini"
         How partitions are compared; see `omnitree.parts.merit.MERITS`.
     categories : {"subset", "multiway", "one_rest", "groups"}, default="subset"
-        Tests on symbolic features. "subset" (CART): two sets of symbols; exact for two
-        classes (under convex merits as Gini and gain, where `min_branch` does not bind)
-        and for up to ten symbols at the node, else the best cut of the symbols ordered
-        along the first principal component of their class shares. "multiway" (C4.5,
-        ID3): a branch for each symbol of the training table. "one_rest": one symbol
-        against the others. "groups": C4.5's option -s, symbols merged pairwise as long
+        Tests on categorical features. "subset" (CART): two sets of categories; exact for
+        two classes (under convex merits as Gini and gain, where `min_branch` does not bind)
+        and for up to ten categories at the node, else the best cut of the categories
+        ordered along the first principal component of their class shares. "multiway" (C4.5,
+        ID3): a branch for each category of the training table. "one_rest": one category
+        against the others. "groups": C4.5's option -s, categories merged pairwise as long
         as the gain ratio rises.
     choice : {"best", "random"}, default="best"
         "random" (Liu & White 1994) draws the feature and cuts it at its best.
@@ -81,7 +81,7 @@ class Univariate(SplitLearner):
     Costs, `monotone` and `interactions` make it grow node by node, each feature judged by
     itself: C4.5's rule of mean gain does not hold then, ``choice="random"``, ``release8``
     and ``collapse`` are refused, and a test gets no surrogates, which would look at
-    features unpaid, or break the rules (rows with a gap take the larger branch).
+    features unpaid, or break the rules (rows with a missing value take the larger branch).
 
     Examples
     --------
