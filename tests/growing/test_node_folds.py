@@ -32,12 +32,14 @@ LEARNERS = [
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda p: repr(p)[:40])
-@pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_trials_are_those_of_each_part(learner, gaps, rng):
+@pytest.mark.parametrize("missing_share", [0.0, 0.1])
+def test_trials_are_those_of_each_part(learner, missing_share, rng):
     """Whether moments come from cells or each part is fitted by itself."""
     for _ in range(12):
         n = int(rng.integers(40, 260))
-        found = random_sample(rng, n=n, d=4, gaps=gaps, k=int(rng.integers(2, 5)))
+        found = random_sample(
+            rng, n=n, d=4, missing_share=missing_share, k=int(rng.integers(2, 5))
+        )
         node = node_of(found)
         for folds in (
             NodeFolds.five_by_two(node, rng),
@@ -52,7 +54,7 @@ def test_trials_are_those_of_each_part(learner, gaps, rng):
 def test_errors_of_all_parts(weight, rng):
     """Also where a side has no training rows: it has the class of all of them."""
     for _ in range(60):
-        found = random_sample(rng, n=40, d=2, gaps=0.0, k=3, weight=weight)
+        found = random_sample(rng, n=40, d=2, missing_share=0.0, k=3, weight=weight)
         folds = NodeFolds.five_by_two(node_of(found), rng)
         above = rng.random((10, 40)) < rng.choice([0.02, 0.5, 0.98])
         counted = folds.errors(above)
@@ -67,7 +69,7 @@ def test_errors_of_all_parts(weight, rng):
 def test_moments_of_cells(expansion, rng):
     met = 0
     for _ in range(30):
-        found = random_sample(rng, n=200, d=3, gaps=0.0, k=3)
+        found = random_sample(rng, n=200, d=3, missing_share=0.0, k=3)
         node = node_of(found)
         folds = NodeFolds.five_by_two(node, rng)
         parts = folds.moments(expansion)
@@ -86,16 +88,16 @@ def test_moments_of_cells(expansion, rng):
     assert met > 10
 
 
-def test_gaps_and_few_rows_have_no_cells(rng):
-    found = random_sample(rng, n=200, d=3, symbols=0.0, gaps=0.2)
+def test_missing_and_few_rows_have_no_cells(rng):
+    found = random_sample(rng, n=200, d=3, categorical=0.0, missing_share=0.2)
     node = node_of(found)
     assert NodeFolds.five_by_two(node, rng).moments("linear") is None
-    few = node_of(random_sample(rng, n=12, d=3, gaps=0.0))
+    few = node_of(random_sample(rng, n=12, d=3, missing_share=0.0))
     assert NodeFolds.five_by_two(few, rng).moments("linear") is None
 
 
 def test_halves(rng):
-    found = random_sample(rng, n=301, d=4, gaps=0.1, k=3, weight="one")
+    found = random_sample(rng, n=301, d=4, missing_share=0.1, k=3, weight="one")
     node = node_of(found)
     folds = NodeFolds.five_by_two(node, rng)
     assert len(folds) == 10
@@ -110,7 +112,7 @@ def test_halves(rng):
 @pytest.mark.parametrize("grouped", [False, True])
 def test_order_of_rows_and_weights(grouped, rng):
     """A row is in the half it is in, wherever it stands and whatever it weighs."""
-    found = random_sample(rng, n=120, d=4, fine=1.0, symbols=0.0, k=3)
+    found = random_sample(rng, n=120, d=4, fine=1.0, categorical=0.0, k=3)
     groups = np.arange(120) // 4 if grouped else None
 
     def of(rows, weight):
@@ -129,7 +131,7 @@ def test_order_of_rows_and_weights(grouped, rng):
 
 
 def test_sample(rng):
-    found = random_sample(rng, n=900, d=4, gaps=0.1, k=3, weight="one")
+    found = random_sample(rng, n=900, d=4, missing_share=0.1, k=3, weight="one")
     node = node_of(found)
     assert sample(node, 900, rng) is node
     part = sample(node, 200, rng)

@@ -115,11 +115,11 @@ def test_products_of_columns():
         assert_like_fits(node, folds, learner, "quadratic")
 
 
-def test_ties_and_symbols(rng):
+def test_ties_and_categories(rng):
     """Many rows lie on cuts: the errors that are counted differ seldom, and little."""
     apart = []
     for _ in range(40):
-        found = random_sample(rng, n=120, d=4, gaps=0.0, k=3)
+        found = random_sample(rng, n=120, d=4, missing_share=0.0, k=3)
         folds = NodeFolds.five_by_two(node_of(found), rng)
         ours = Linear().trial_losses(folds, np.random.default_rng(1))
         each = super(Linear, Linear()).trial_losses(folds, np.random.default_rng(1))
