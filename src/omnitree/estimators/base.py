@@ -1,8 +1,8 @@
 """What the classifiers and the regressors share: checks, growing, routing, showing.
 
-`BaseTree.fit` is the way of every fit: check, encode, grow, prune, refine. An estimator names its
-parts (`_parts`), turns its `y` into a target (`_target`), and says what a node answers
-(`_node_outputs`).
+`BaseTree.fit` is the way of every fit: check, encode, grow, prune, refine. An estimator
+names its parts (`_parts`), turns its `y` into a target (`_target`), and says what a node
+answers (`_node_outputs`).
 """
 
 from __future__ import annotations
