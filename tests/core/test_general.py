@@ -171,8 +171,13 @@ def test_custom_merit_gives_the_tree_of_the_builtin_one(missing, rng):
             categorical=rng.choice([0.0, 0.5]),
             weight=rng.choice(["one", "whole"]),
         )
-        built_in = nodes_of(fit(sample, Univariate("gini"), missing))
-        custom = nodes_of(fit(sample, Univariate(MyGini()), missing))
+        rules = {
+            "categories": str(rng.choice(CATEGORIES)),
+            "min_branch": float(rng.choice([1, 1, 3.5])),
+            "threshold": str(rng.choice(["midpoint", "value"])),
+        }
+        built_in = nodes_of(fit(sample, Univariate("gini", **rules), missing))
+        custom = nodes_of(fit(sample, Univariate(MyGini(), **rules), missing))
         naive.assert_same_nodes(custom, built_in)
 
 

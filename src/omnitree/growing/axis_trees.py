@@ -138,7 +138,7 @@ def grow_general(search: AxisSearch, node: Node, tick: Tick | None) -> Tree:
             "max_surrogates": rules.missing.max_surrogates if table.has_missing else 0,
             "seed": rules.seed,
         },
-        merit,
+        merit.score,
         tick,
     )
     return search.finished(

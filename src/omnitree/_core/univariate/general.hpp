@@ -14,6 +14,7 @@
 #include "common/mix.hpp"
 #include "common/sort_keys.hpp"
 #include "common/tick.hpp"
+#include "univariate/asked_cuts.hpp"
 #include "univariate/general_category.hpp"
 #include "univariate/general_surrogate.hpp"
 #include "univariate/general_types.hpp"
@@ -122,11 +123,27 @@ class GeneralGrower {
     for (Sorted& s : sorted_) s.known = false;
     if (o_.random_attribute) return random_test(work);
     if (o_.merit == GAIN_RATIO) return best_ratio(work);
+    if (inner_ == CUSTOM) return best_asked(work);
     Test best;
+    for (int f = 0; f < t_.d && go_on(); ++f) best.improve(evaluate(work, f));
+    return best;
+  }
+
+  // The same for a merit in Python: the cuts of many features are scored together.
+  Test best_asked(const Work& work) {
+    std::vector<Test> tests(t_.d);
+    const auto keep = [&](Test&& test) { tests[test.feature] = std::move(test); };
+    NumericFeature about;
     for (int f = 0; f < t_.d && go_on(); ++f) {
-      Test test = evaluate(work, f);
-      if (test.found && (!best.found || better(test.merit, best.merit))) best = std::move(test);
+      if (t_.n_cat[f])
+        tests[f] = categorical(work, f);
+      else
+        scan(work, f, about = {});
+      if (asked_.size() >= AskedCuts::A_CALL && !ask(keep)) return {};
     }
+    if (!ask(keep)) return {};
+    Test best;
+    for (Test& test : tests) best.improve(std::move(test));
     return best;
   }
 
@@ -285,15 +302,29 @@ class GeneralGrower {
   }
 
   Test numeric(const Work& work, int f) {
-    double mean;
-    const double unknown = sorted_items(work, f, mean);
-    if (items_.size() < 2 || items_.front().v == items_.back().v) return {};
+    NumericFeature about;
+    const BestCut best = scan(work, f, about);
+    Test test;
+    if (inner_ == CUSTOM)
+      ask([&](Test&& found) { test = std::move(found); });
+    else if (best.found)
+      test = cut_test(about, best);
+    return test;
+  }
+
+  // The best cut of a feature; one whose merit Python knows is left to `asked_`.
+  BestCut scan(const Work& work, int f, NumericFeature& about) {
+    about.feature = f;
+    about.unknown = sorted_items(work, f, about.mean);
+    BestCut best;
+    if (items_.size() < 2 || items_.front().v == items_.back().v) return best;
     const int K = t_.K;
     table_.assign(2 * static_cast<size_t>(K), 0);
     double* left = table_.data();
     double* right = left + K;
     for (const Item& it : items_) right[it.cls] += it.w;
     const double known = std::accumulate(right, right + K, 0.0);
+    about.known = known;
     double at_least = o_.min_branch;
     if (o_.release8) at_least = std::max(at_least, std::min(0.1 * known / K, 25.0));
     // Sums kept along the scan: squares for Gini, n log n for the entropy family.
@@ -304,10 +335,7 @@ class GeneralGrower {
     for (int k = 0; k < K; ++k)
       right_sum += gini ? right[k] * right[k] : entropy ? xl_(right[k]) : 0;
     const double base = gini ? right_sum / known : right_sum - xl_(known);
-    double low = 0, best = 0, best_low = 0;
-    int64_t best_at = -1, tries = 0;
-    tables_.clear();
-    cuts_.clear();
+    double low = 0;
     for (size_t i = 0; i + 1 < items_.size(); ++i) {
       const Item& it = items_[i];
       double& l = left[it.cls];
@@ -322,53 +350,48 @@ class GeneralGrower {
       l += it.w;
       r -= it.w;
       low += it.w;
-      if (!(it.v < items_[i + 1].v)) continue;
+      const double next = items_[i + 1].v;
+      if (!(it.v < next)) continue;
       const double high = known - low;
       if (low < at_least - 1e-9 || high < at_least - 1e-9) continue;
-      ++tries;
-      double merit;
-      if (inner_ == CUSTOM) {  // scored below, all cuts in one call
-        tables_.insert(tables_.end(), table_.begin(), table_.end());
-        cuts_.push_back(static_cast<int64_t>(i));
-        continue;
-      }
-      if (gini)
-        merit = (left_sum / low + right_sum / high - base) / known;
+      ++about.tries;
+      if (inner_ == CUSTOM)
+        asked_.add(table_, low, it.v, next);
+      else if (gini)
+        best.offer((left_sum / low + right_sum / high - base) / known, low, it.v, next);
       else if (entropy)
-        merit = (left_sum - xl_(low) + right_sum - xl_(high) - base) * scale;
+        best.offer((left_sum - xl_(low) + right_sum - xl_(high) - base) * scale, low, it.v, next);
       else
-        merit = merits_.of(inner_, table_.data(), 2, K);
-      if (best_at < 0 || better(merit, best))
-        best = merit, best_at = static_cast<int64_t>(i), best_low = low;
+        best.offer(merits_.of(inner_, table_.data(), 2, K), low, it.v, next);
     }
-    if (tries && inner_ == CUSTOM) {
-      scores_.resize(tries);
-      if (!merits_.custom.call(merits_.custom.state, tables_.data(), tries, 2, K, scores_.data())) {
-        merits_.failed = true;
-        return {};
-      }
-      for (int64_t c = 0; c < tries; ++c)
-        if (best_at < 0 || better(scores_[c], best)) {
-          const double* l = tables_.data() + c * 2 * K;
-          best = scores_[c], best_at = cuts_[c], best_low = std::accumulate(l, l + K, 0.0);
-        }
-    }
-    if (best_at < 0) return {};
+    if (inner_ == CUSTOM) asked_.finish(about);
+    return best;
+  }
+
+  // Has the collected cuts scored; `take` gets the best test on each feature that has one.
+  template <class Take>
+  bool ask(Take take) {
+    return asked_.score(merits_, t_.K, [&](const NumericFeature& about, const BestCut& best) {
+      Test test = cut_test(about, best);
+      if (test.found) take(std::move(test));
+    });
+  }
+
+  Test cut_test(const NumericFeature& about, const BestCut& best) const {
     Test test;
-    test.feature = f;
-    const double size[2] = {best_low, known - best_low};
-    const double penalty = o_.release8 ? std::log2(static_cast<double>(tries)) / total_ : 0;
-    rate(test, best, unknown, size, 2, penalty);
+    test.feature = about.feature;
+    const double size[2] = {best.low, about.known - best.low};
+    const double penalty = o_.release8 ? std::log2(static_cast<double>(about.tries)) / total_ : 0;
+    rate(test, best.merit, about.unknown, size, 2, penalty);
     if (o_.release8 && !better(test.gain, 0)) return {};
-    const double a = items_[best_at].v, b = items_[best_at + 1].v;
-    double mid = a + (b - a) / 2;
-    if (!(mid < b)) mid = a;
+    double mid = best.below + (best.above - best.below) / 2;
+    if (!(mid < best.above)) mid = best.below;
     if (o_.threshold_is_value) {
-      const auto& values = distinct_[f];
+      const auto& values = distinct_[about.feature];
       mid = *(std::upper_bound(values.begin(), values.end(), mid) - 1);
     }
     test.threshold = mid;
-    set_missing(test, axis_branch(mean, mid), size);
+    set_missing(test, axis_branch(about.mean, mid), size);
     return test;
   }
 
@@ -446,8 +469,8 @@ class GeneralGrower {
   std::vector<uint64_t> spare_;
   std::vector<int32_t> missing_;
   std::vector<Item> items_;
-  std::vector<double> counts_, missing_counts_, table_, tables_, scores_;
-  std::vector<int64_t> cuts_;
+  std::vector<double> counts_, missing_counts_, table_;
+  AskedCuts asked_;
 };
 
 }  // namespace omnitree

@@ -84,7 +84,8 @@ cdef cbool score(void* state, const double* tables, int64_t count, int B, int K,
     cdef double[::1] result
     cdef int64_t i
     try:
-        counts = np.asarray(<const double[:count, :B, :K]> tables)
+        # The tables lie side by side, so that NumPy's loops run along them.
+        counts = np.array(<const double[:count, :B, :K]> tables, order="F")
         result = np.ascontiguousarray(box[0](counts), dtype=np.float64)
         if result.shape[0] != count:
             raise ValueError("a merit must return one number per table of counts")
@@ -136,8 +137,9 @@ def grow_general(const double[:, :] x, const int32_t[::1] y, const double[::1] w
     custom.call = score
     custom.state = <void*> merit_box
     cdef Grown out
-    with nogil:
-        GeneralGrower.grow(t, o, custom, clock, out)
+    with np.errstate(divide="ignore", invalid="ignore"):  # once, for all calls of the merit
+        with nogil:
+            GeneralGrower.grow(t, o, custom, clock, out)
     for errors in (box, merit_box):
         if len(errors) > 1:
             raise errors[1]

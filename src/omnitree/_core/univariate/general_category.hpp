@@ -78,13 +78,32 @@ class CategorySearch {
     const double l = std::accumulate(table_.begin(), table_.begin() + K_, 0.0);
     const double r = std::accumulate(table_.begin() + K_, table_.end(), 0.0);
     if (std::min(l, r) < o_.min_branch - 1e-9) return;
-    const double merit = merits_.of(inner_, table_.data(), 2, K_);
+    if (inner_ == CUSTOM) {  // Python is asked for all of them in one call
+      asked_.push_back(left);
+      tables_.insert(tables_.end(), table_.begin(), table_.end());
+    } else {
+      keep_better(left, merits_.of(inner_, table_.data(), 2, K_));
+    }
+  }
+
+  void keep_better(const std::vector<char>& left, double merit) {
     if (!best_.empty() && !better(merit, best_merit_)) return;
     best_merit_ = merit;
     best_ = left;
   }
 
+  void ask() {
+    std::vector<double> scores(asked_.size());
+    merits_.failed |= !merits_.custom.call(merits_.custom.state, tables_.data(),
+                                           static_cast<int64_t>(scores.size()), 2, K_,
+                                           scores.data());
+    for (size_t c = 0; c < scores.size(); ++c) keep_better(asked_[c], scores[c]);
+    asked_.clear();
+    tables_.clear();
+  }
+
   std::vector<int32_t> result() {
+    if (!asked_.empty()) ask();
     if (best_.empty()) return {};
     // The side of the lowest code is branch 0, whichever way it was found.
     std::vector<int32_t> branch(m_, -1);
@@ -235,8 +254,9 @@ class CategorySearch {
   int m_ = 0, inner_ = GINI;
   double unknown_ = 0;
   std::vector<int> present_;
-  std::vector<double> size_, table_;
+  std::vector<double> size_, table_, tables_;
   std::vector<char> best_;
+  std::vector<std::vector<char>> asked_;
   double best_merit_ = 0;
 };
 

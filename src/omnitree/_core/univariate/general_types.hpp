@@ -1,8 +1,10 @@
 // What the general grower reads, and what it returns (general.hpp has the search).
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "common/merit.hpp"
 #include "predict/route.hpp"
 
 namespace omnitree {
@@ -64,6 +66,11 @@ struct Test {  // a univariate test with what it is worth
   int32_t feature = -1, missing = 0, n_children = 2, low = 0;
   double threshold = 0;
   std::vector<int32_t> branch;  // of each code, for categorical features
+
+  // Becomes another test if that is better.
+  void improve(Test&& other) {
+    if (other.found && (!found || better(other.merit, merit))) *this = std::move(other);
+  }
 
   int branch_of_row(const Values& x, int64_t row) const {
     static const Columns none{nullptr, nullptr, 0};

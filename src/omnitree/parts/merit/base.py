@@ -10,6 +10,7 @@ in `code` (`_core/merit.hpp`).
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,17 @@ class Merit(Part):
 
 def ratio(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 where b is 0."""
-    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b > 0)
+    shape = np.broadcast(a, b).shape
+    # The layout of the first: compiled searches hand tables over in columns.
+    out = np.zeros_like(a) if np.shape(a) == shape else np.zeros(shape)
+    return np.divide(a, b, out=out, where=b > 0)
+
+
+@cache
+def _all_pairs(n: int) -> tuple[NDArray, NDArray]:
+    """The lower and the upper of each pair of n branches."""
+    lower, upper = np.triu_indices(n, k=1)
+    return lower, upper
 
 
 def pairs(counts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -59,5 +70,5 @@ def pairs(counts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     size = counts.sum(axis=-1)
     p = size / size.sum(axis=-1, keepdims=True)
     q = ratio(counts, size[..., None])
-    a, b = np.triu_indices(counts.shape[-2], k=1)
+    a, b = _all_pairs(counts.shape[-2])
     return p[..., a], p[..., b], q[..., a, :], q[..., b, :]
