@@ -9,9 +9,9 @@ directions and keeps the best.
 
 # %%
 # A learner gets a node and gives back a fitted test, or ``None`` to leave the node a
-# leaf. ``node.view("linear")`` holds the node's rows as a matrix: categories as columns
-# of +1 and -1, missing values filled in. A merit scores tables of counts, branches times
-# classes, many at once. Constructor arguments are the whole state of a part, so that
+# leaf. ``node.columns`` holds the node's rows as a matrix: categories as columns of +1 and
+# -1, missing values filled in. ``node.project`` weights these columns, ``best_cut`` finds
+# the best place to cut the sums, and ``node.split_at`` makes a test of it. Constructor arguments are the whole state of a part, so that
 # ``clone`` and ``GridSearchCV`` know it; what is random comes from ``rng``.
 
 import numpy as np
@@ -20,10 +20,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from omnitree import TreeClassifier
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.part import number
 from omnitree.parts.merit import MERITS
-from omnitree.parts.threshold import Exhaustive
-from omnitree.parts.threshold.base import Projected
+from omnitree.parts.threshold import best_cut
 
 
 class RandomDirections(SplitLearner):
@@ -42,21 +40,12 @@ class RandomDirections(SplitLearner):
 
     def fit(self, node, rng):
         """Best of the random tests for one node."""
-        rows, merit = node.view("linear"), MERITS.resolve(self.merit)
-        n = int(number("n", self.n, 1))
-        directions = rng.normal(size=(rows.n_columns, n))
-        # The learner puts no classes into groups: all are on one side.
-        everything = np.ones((n, rows.n_classes), dtype=bool)
-        projected = Projected(rows, rows.project(directions), everything)
-        cuts = Exhaustive().find(projected, merit)
-        if np.isnan(cuts).all():
-            return None
-        scores = np.where(np.isnan(cuts), -np.inf, merit(projected.counts(cuts)))
-        best = int(scores.argmax())
-        weights = directions[:, best]
-        # The projection is that of the rows around their mean.
-        threshold = float(cuts[best] + rows.mean @ weights)
-        return rows.split(weights, threshold, float(scores[best]))
+        merit, best = MERITS.resolve(self.merit), None
+        for w in rng.normal(size=(self.n, node.columns.shape[1])):
+            cut = best_cut(node, node.project(w), merit)
+            if cut is not None and (best is None or cut[1] > best.merit):
+                best = node.split_at(w, *cut)
+        return best
 
 
 # %%
@@ -79,7 +68,7 @@ for learner in ("univariate", RandomDirections(), "linear"):
     print(f"{getattr(learner, 'label', learner)}: {error:.1%} wrong")
 
 # %%
-# A line in the registry of its folder (``learners/__init__.py``) would give it a name,
-# for ``learner="random_directions"``, for ``omnitree parts`` and for saved models, and
-# would put it through the tests that all learners pass. :doc:`../contributing` shows
-# the same for a merit, a pruning and a preset.
+# ``omnitree.register("learner", "random_directions", RandomDirections)`` gives it a name,
+# for ``learner="random_directions"`` and for ``omnitree parts``; a package can do this by an
+# entry point. Models with it save and load. :doc:`../contributing` shows a merit, a pruning,
+# a new kind of test and a preset.

@@ -54,6 +54,12 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         names.update(test.globs)
 
 
+def test_contributing_shows_a_learner_in_25_lines():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = (b for b in BLOCK.findall(text) if "(SplitLearner)" in b)
+    assert sum(line.strip() != "" for line in block.splitlines()) <= 25
+
+
 def test_extra_all_has_every_extra_for_users():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     text = text.split("[project.optional-dependencies]")[1].split("\n[")[0]

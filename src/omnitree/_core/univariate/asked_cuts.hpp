@@ -23,7 +23,7 @@ struct NumericFeature {
 struct BestCut {
   bool found = false;
   double merit = 0;
-  double low = 0;             // weight below the cut
+  double low = 0;               // weight below the cut
   double below = 0, above = 0;  // values next to it
   void offer(double score, double weight, double a, double b) {
     if (found && !better(score, merit)) return;

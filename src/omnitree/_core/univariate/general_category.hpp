@@ -94,9 +94,9 @@ class CategorySearch {
 
   void ask() {
     std::vector<double> scores(asked_.size());
-    merits_.failed |= !merits_.custom.call(merits_.custom.state, tables_.data(),
-                                           static_cast<int64_t>(scores.size()), 2, K_,
-                                           scores.data());
+    merits_.failed |=
+        !merits_.custom.call(merits_.custom.state, tables_.data(),
+                             static_cast<int64_t>(scores.size()), 2, K_, scores.data());
     for (size_t c = 0; c < scores.size(); ++c) keep_better(asked_[c], scores[c]);
     asked_.clear();
     tables_.clear();
