@@ -11,8 +11,9 @@ directions and keeps the best.
 # A learner gets a node and gives back a fitted test, or ``None`` to leave the node a
 # leaf. ``node.columns`` holds the node's rows as a matrix: categories as columns of +1 and
 # -1, missing values filled in. ``node.project`` weights these columns, ``best_cut`` finds
-# the best place to cut the sums, and ``node.split_at`` makes a test of it. Constructor arguments are the whole state of a part, so that
-# ``clone`` and ``GridSearchCV`` know it; what is random comes from ``rng``.
+# the best place to cut the sums, and ``node.split_at`` makes a test of it. Constructor
+# arguments are the whole state of a part, so that ``clone`` and ``GridSearchCV`` know it;
+# what is random comes from ``rng``.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
