@@ -359,19 +359,32 @@ def subsample(X, y, n=250):
     return X.iloc[keep], y.iloc[keep]
 
 
-def assert_fits(clf, X, y):
+# Sets on which every preset, pruned or not, does far better than one answer for all rows,
+# and the share of the training rows that it must get right.
+LEARNABLE = {
+    "glass": 0.6,
+    "ionosphere": 0.85,
+    "iris": 0.93,
+    "mushroom": 0.93,
+    "vote": 0.93,
+    "zoo": 0.85,
+}
+
+
+def assert_fits(clf, X, y, dataset):
     clf.fit(X, y)
     proba = clf.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert clf.predict(X).tolist() == clf.classes_[proba.argmax(axis=1)].tolist()
-    is_cut = clf.pruning is not None or clf.refinement is not None
-    assert clf.score(X, y) >= y.value_counts(normalize=True).max() - 1e-9 or (
-        is_cut and clf.score(X, y) > 0
-    )
-    if is_random(clf) or is_cut:
-        return
-    # An unpruned tree errs only where rows with other labels look the same.
-    assert clf.score(X, y) > 0.9
+    score = clf.score(X, y)
+    # Pruned trees, too, are no worse than one answer for all rows.
+    assert score >= y.value_counts(normalize=True).max() - 1e-9
+    assert score >= LEARNABLE.get(dataset, 0.0)
+    if dataset in LEARNABLE:
+        assert clf.get_n_leaves() > 1 or clf.tree_.models is not None
+    if clf.pruning is None and clf.refinement is None and not is_random(clf):
+        # An unpruned tree errs only where rows with other labels look the same.
+        assert score > 0.9
 
 
 # Missing values, categories, many classes, many columns; OMNITREE_ALL_SETS=1 runs all of
@@ -395,10 +408,10 @@ def test_data_sets(name, dataset):
     if dataset not in TELLING and not os.environ.get("OMNITREE_ALL_SETS"):
         pytest.skip("set OMNITREE_ALL_SETS=1 to fit every preset to every data set")
     X, y = subsample(*read(dataset))
-    assert_fits(presets.make(name, random_state=0), X, y)
+    assert_fits(presets.make(name, random_state=0), X, y, dataset)
 
 
 @pytest.mark.parametrize("dataset", SETS)
 def test_all_rows_by_c45(dataset):
     X, y = read(dataset)
-    assert_fits(presets.make("c4.5"), X, y)
+    assert_fits(presets.make("c4.5"), X, y, dataset)
