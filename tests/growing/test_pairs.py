@@ -28,7 +28,7 @@ from omnitree.learners import (
     Softmax,
 )
 from omnitree.pruning import PRUNINGS, CostComplexity
-from omnitree.refinement import REFINEMENTS, Contest
+from omnitree.refinement import REFINEMENTS, Contest, FeatureElimination
 from omnitree.tree.tree import LEAF
 
 N_ROWS = 120
@@ -46,6 +46,7 @@ QUICK_CHANGES = {
     "contest": Contest(
         (Boosted(folds=2, max_steps=2),), folds=2, doubt=50.0, step=0.0, min_rows=20
     ),
+    "feature_elimination": FeatureElimination(ties=True),
 }
 # What cannot keep models in leaves, and what the error says.
 REFUSED = {
