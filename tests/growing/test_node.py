@@ -10,11 +10,11 @@ from tests.cases import node_of
 from tests.samples import root_of
 from tests.tables import random_sample
 
-from omnitree import TreeClassifier
+from omnitree import TreeClassifier, TreeRegressor
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import make_children
 from omnitree.growing.stopping import Limits
-from omnitree.parts.merit import MERITS
+from omnitree.parts.merit import MERITS, VarianceReduction
 from omnitree.parts.threshold import best_cut
 from omnitree.tree.splits import AxisSplit
 
@@ -23,6 +23,7 @@ class RandomOblique(SplitLearner):
     """The best of some random directions over few columns."""
 
     random = True
+    tasks = ("classification", "regression")
 
     def __init__(self, n_directions=20, n_columns=2, merit="gain"):
         self.n_directions = n_directions
@@ -84,6 +85,16 @@ def test_the_best_cut_is_the_best_of_all(rng):
 def test_columns_without_weight_make_no_test(rng):
     node = node_of(random_sample(rng))
     assert node.split_at(np.zeros(node.columns.shape[1]), 0.0, 1.0) is None
+
+
+def test_the_same_learner_serves_a_numeric_target():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 5.0, -5.0)
+    learner = RandomOblique(merit=VarianceReduction())
+    reg = TreeRegressor(learner, random_state=0, max_depth=6).fit(X, y)
+    assert reg.score(X, y) > 0.97
+    assert reg.tree_.node_kinds()["linear"] > 0
 
 
 def test_a_learner_of_random_directions_grows_a_tree():

@@ -93,6 +93,12 @@ class Node:
         """Of the target: class counts, or weight, sum and sum of squares."""
         return self.target.statistics(self.weight)
 
+    @cached_property
+    def row_statistics(self) -> NDArray[np.float64]:
+        """Of each row, (n, s); those of the node are their sum."""
+        n = len(self.rows)
+        return self.target.statistics_by(np.arange(n), n, self.weight)
+
     @property
     def total(self) -> float:
         """Weight of the node."""
@@ -206,6 +212,7 @@ class Node:
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
         self.searches.clear()
+        self.__dict__.pop("row_statistics", None)
         for view in self.views.values():
             view.forget()
 

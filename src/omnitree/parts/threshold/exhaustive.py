@@ -26,18 +26,26 @@ class Exhaustive(Threshold):
     def find(self, projected: Projected, merit: Merit) -> Floats:
         # As in a univariate search, a ratio is not fit to place a cut; the gain does it.
         merit = Gain() if isinstance(merit, GainRatio) else merit
-        found = [_best(z, projected.rows, merit) for z in projected.scores.T]
+        rows = projected.rows
+        found = [
+            _best(z, rows.one_hot, rows.class_weight, merit) for z in projected.scores.T
+        ]
         return np.array([np.nan if cut is None else cut[0] for cut in found])
 
 
-def _best(z: Floats, rows: NodeColumns, merit: Merit) -> tuple[float, Floats] | None:
-    """The best cut of a projection and the class counts (2, K) beside it."""
+def _best(
+    z: Floats, statistics: Floats, total: Floats, merit: Merit
+) -> tuple[float, Floats] | None:
+    """The best cut of a projection and the statistics (2, s) of both sides.
+
+    `statistics` are those of each row, (n, s), and `total` their sum.
+    """
     order = np.argsort(z, kind="stable")
     middle, after = _midpoints(z, order)
     if not len(after):
         return None
-    below = np.cumsum(rows.one_hot[order], axis=0)[after]
-    tables = np.stack([below, rows.class_weight - below], axis=1)
+    below = np.cumsum(statistics[order], axis=0)[after]
+    tables = np.stack([below, total - below], axis=1)
     best = merit(tables).argmax()
     return float(middle[best]), tables[best]
 
@@ -45,9 +53,10 @@ def _best(z: Floats, rows: NodeColumns, merit: Merit) -> tuple[float, Floats] | 
 def best_cut(node: Node, z: Floats, merit: Merit) -> tuple[float, float] | None:
     """The best threshold for a projection `z` of a node's rows, and its merit.
 
-    None where all rows have the same value. For learners that search directions.
+    None where all rows have the same value. For learners that search directions; `merit`
+    must be one for the statistics of the node's target.
     """
-    found = _best(z, node.linear, merit)
+    found = _best(z, node.row_statistics, node.statistics, merit)
     return None if found is None else (found[0], float(merit(found[1])))
 
 
