@@ -24,7 +24,7 @@ def ring(n=400, p=12):
 def test_few_of_many_terms():
     X, y = ring()
     trial = Boosted("quadratic").trial(root(X, y))
-    split = trial.replacement().split
+    split = trial.replacement.split
     assert split.kind == trial.kind == "quadratic"
     assert trial.n_parameters < 30 < 12 * 13 / 2
     assert trial.held_out.complete and trial.held_out.mean("errors") < 0.1
@@ -47,7 +47,7 @@ def test_held_out_errors_are_not_those_of_training():
 def test_three_classes(expansion, kind):
     X, y = load_iris(return_X_y=True)
     trial = Boosted(expansion).trial(root(X, y))
-    assert trial.replacement().split.kind == trial.kind == (kind or "quadratic_machine")
+    assert trial.replacement.split.kind == trial.kind == (kind or "quadratic_machine")
     assert trial.held_out.mean("errors") <= 0.08
 
 

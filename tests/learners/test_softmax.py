@@ -35,7 +35,7 @@ def test_kind_and_held_out_error(expansion, two, kind):
     if two:
         X, y = X[y > 0], y[y > 0] - 1
     trial = Softmax(expansion).trial(root(X, y))
-    found = trial.replacement()
+    found = trial.replacement
     split, error = found.split, trial.held_out.mean("errors")
     assert split.kind == trial.kind == kind and found.n_leaves == len(np.unique(y))
     assert split.n_params == trial.n_parameters
@@ -56,7 +56,7 @@ def test_the_model_answers_as_the_test_and_is_calibrated(expansion, k):
 
     X, y = draw(500)
     trial = Softmax(expansion).trial(root(X, y))
-    found = trial.replacement()
+    found = trial.replacement
     models = LeafModels.of([found.model])
     X, y = draw(20000)
     table, rows = learn_table(X), np.arange(len(y))
@@ -83,7 +83,7 @@ def test_a_class_that_is_absent_here_keeps_a_small_probability():
     table, here = learn_table(X), np.flatnonzero(y != 1)
     node = root_of(table, y)
     trial = Softmax().trial(replace(node, rows=here, weight=np.ones(len(here))))
-    models = LeafModels.of([trial.replacement().model])
+    models = LeafModels.of([trial.replacement.model])
     proba = np.empty((len(y), 3))
     models.answer(table, np.arange(len(y)), np.zeros(len(y)), proba)
     assert ((proba[:, 1] > 0) & (proba[:, 1] < 0.5 / len(here))).all()
@@ -116,7 +116,7 @@ def test_branches_without_rows_are_dropped():
     X = rng.normal(size=(200, 1))
     y = (X[:, 0] > 0).astype(int)
     y[:3] = 2  # a class that no row is likely to have
-    found = Softmax().trial(root(X, y)).replacement()
+    found = Softmax().trial(root(X, y)).replacement
     assert found.split.n_children == 2 and len(found.model.bias) == 3
 
 
@@ -124,7 +124,7 @@ def test_where_all_rows_take_one_branch_there_is_only_a_model():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 2))
     y = rng.random(2000) < 0.02 * np.exp(0.5 * X[:, 0])
-    found = Softmax().trial(root(X, y)).replacement()
+    found = Softmax().trial(root(X, y)).replacement
     assert found.split is None and found.n_leaves == 1
     assert found.model.weights[1][0] > 0
 

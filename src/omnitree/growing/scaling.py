@@ -48,9 +48,9 @@ class Scaling:
     Examples
     --------
     >>> scaling = Scaling(np.arange(2), np.array([10.0, 7.0]), np.array([4.0, 2.0]))
-    >>> scaling.test(np.array([2.0, 5.0]), 1.0, fill=np.zeros(2))
-    LinearSplit(missing=0, surrogates=(), columns=(0, 1), weights=(0.5, 2.5), \
-fill=(10.0, 7.0), threshold=23.5)
+    >>> test = scaling.test(np.array([2.0, 5.0]), 1.0, fill=np.zeros(2))
+    >>> test.weights, test.threshold, test.fill
+    ((0.5, 2.5), 23.5, (10.0, 7.0))
     """
 
     which: NDArray[np.intp]
