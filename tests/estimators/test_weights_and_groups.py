@@ -419,6 +419,6 @@ def test_a_class_that_is_rarer_than_the_folds(name, rows, rng):
 def test_losses_of_rows_that_were_not_held_out_stay():
     old = HeldOut(np.ones(4), np.zeros(4), np.full(4, 0.1))
     part = HeldOut(np.array([1.0, 0.0]), np.ones(2), np.full(2, 9.0))
-    new = old.put(np.array([1, 3]), part)
+    new = old.put(np.array([1, 3]), part, np.ones(2))
     assert new.errors.tolist() == [0, 1, 0, 0]
     assert new.log_loss.tolist() == [0.1, 9.0, 0.1, 0.1]

@@ -97,7 +97,7 @@ def test_bad_directions(monotone, message):
         (3, "interactions must be a list of groups of features, not 3"),
         (["age", "size"], "interactions must hold groups of features, not 'age' alone"),
         ([0, 1], "interactions must hold groups of features, not 0 alone"),
-        ([["age", "sise"]], "unknown feature in interactions 'sise', did you mean"),
+        ([["age", "sizes"]], "unknown feature in interactions 'sizes', did you mean"),
         ([[0, 9]], "interactions names feature 9, but there are 4"),
     ],
 )
