@@ -252,7 +252,7 @@ def _shares(n: int) -> np.ndarray:
     return shares / shares.sum()
 
 
-# ---- categories that tell nothing of the target
+# ---- categories that tell nothing about the target
 
 
 def learners() -> dict[str, object]:

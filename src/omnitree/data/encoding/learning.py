@@ -13,7 +13,7 @@ categorical type of pandas or polars.
 - Of more than `MANY_CATEGORIES` values, those in fewer than `ENOUGH_ROWS` rows, and all but
   the `MOST_CATEGORIES` most frequent, count as missing, like those that come up later. If
   they are more than half of all cells, the column is left out.
-- Text with more than `TRIAL_CATEGORIES` values that tells nothing of the target beyond
+- Text with more than `TRIAL_CATEGORIES` values that tells nothing about the target beyond
   chance (`omnitree.data.encoding.informative`) is left out, unless no other column is left:
   tests with so many ways to divide the rows would be chosen for their luck.
 - Whole numbers that count the rows, in any order, are kept, but reported.
