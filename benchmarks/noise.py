@@ -34,9 +34,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from omnitree.lab.estimate import choose_folds, hold_out
-from omnitree.lab.intervals import Interval, Sample, wilson
+from omnitree.lab.intervals import Interval, ScoredRows, wilson
 from omnitree.lab.measures import measures_of
-from omnitree.lab.procedure import Procedure, Rows
+from omnitree.lab.procedure import LearningRows, Procedure
 
 SITUATIONS = (
     "plain",
@@ -93,7 +93,7 @@ class Noise:
             rng.choice(classes, n, p=shares)
         ]
 
-    def training(self) -> Rows:
+    def training(self) -> LearningRows:
         """Rows to fit on, with what is known of them; two of each class at least."""
         rng = np.random.default_rng((self.seed, 2))
         n = int(rng.choice(SIZES))
@@ -108,7 +108,7 @@ class Noise:
         if "copies" in self.situation:
             groups = np.repeat(np.arange(n // COPIES), COPIES)
             frame, labels = frame.iloc[groups].reset_index(drop=True), labels[groups]
-        return Rows(frame, labels, weight, groups)
+        return LearningRows(frame, labels, weight, groups)
 
 
 def measure(seed: int, preset: str) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def measure(seed: int, preset: str) -> dict[str, Any]:
     if chosen and chosen[0].criterion == "error":
         by_class = dict(zip(rows.y, procedure.class_weights(rows.y), strict=True))
         weight = np.array([by_class[label] for label in truth])
-        units = Sample(shown.weighted.weight, rows.groups).n_units
+        units = ScoredRows(shown.weighted.weight, rows.groups).n_units
         interval = wilson(chosen[0].score, units)
         found["tree"] = _inside(interval, float(np.average(wrong, weights=weight)))
     return found

@@ -2,9 +2,12 @@
 
 Each compiled merit is compared with a copy of its NumPy form that has no twin, so that the
 search hands tables of counts to Python, those of all cuts of a node in one call. Both grow
-the same tree. CPU time, one thread, best of several. Goal: at most 3 times as slow. Gini and
-entropy are shown without a goal: complete numbers have a search of their own for them, which
-no table of counts leaves. The script exits with 1 if the goal is missed.
+the same tree. CPU time, one thread, best of several. Goal: at most 3 times as slow. Gini
+and entropy are shown without a goal: complete numbers have a search of their own for them,
+which no table of counts leaves. Collecting the counts in another way would not help: NumPy
+takes 53 ms just to score 480,000 cuts by Gini, about as many as a tree on 2,000 rows and 20
+columns looks at, and the compiled search finds the whole tree in 3 ms. The script exits
+with 1 if the goal is missed.
 
     python benchmarks/own_merit.py -o benchmarks/results/own_merit.md
 """

@@ -14,7 +14,7 @@ mean ranks are compared.
 import numpy as np
 
 from omnitree.lab import data, methods, protocols
-from omnitree.lab.comparison import Comparison
+from omnitree.lab.comparison import MethodComparison
 from omnitree.lab.plots import critical_difference_diagram
 from omnitree.lab.runner import Task, run
 from omnitree.lab.store import Store
@@ -23,7 +23,7 @@ tables = [data.load(name) for name in ("iris", "wine", "breast_cancer", "led:row
 systems = [methods.parse(name) for name in ("c4.5", "cart", "ldt")]
 protocol = protocols.parse("5x2cv")
 tasks = [Task(table, system, protocol) for table in tables for system in systems]
-found = Comparison(run(tasks, Store()))
+found = MethodComparison(run(tasks, Store()))
 
 # %%
 # Errors, sizes and times, and the result of the 5x2cv test of each system against the

@@ -97,6 +97,28 @@ def dot(a: Sequence[float], b: Sequence[float]) -> float:
     return sum(u * v for u, v in zip(a, b, strict=True))
 
 
+def curve_value(knots: Sequence[float], line: Sequence[float], x: float) -> float:
+    """A curve at a number: straight between knots, constant beyond them."""
+    if math.isnan(x):
+        return line[-1]
+    if x <= knots[0]:
+        return line[0]
+    if x >= knots[-1]:
+        return line[len(knots) - 1]
+    i = max(i for i, knot in enumerate(knots) if knot < x)
+    slope = (line[i + 1] - line[i]) / (knots[i + 1] - knots[i])
+    return line[i] + (x - knots[i]) * slope
+
+
+def curve_sum(
+    schema: dict[str, Any], test: dict[str, Any], lines: Any, row: Any
+) -> float:
+    """What the curves of a test or a model add up to."""
+    columns = encoded_columns(schema)
+    parts = zip(test["curve_columns"], test["knots"], lines, strict=True)
+    return sum(curve_value(t, v, row[columns[c][0]]) for c, t, v in parts)
+
+
 def branch_of(kind: str, test: dict[str, Any], row: Any, schema: dict[str, Any]) -> int:
     """Branch of one encoded row under one test; -1: cannot tell."""
     if kind == "axis":
@@ -115,6 +137,14 @@ def branch_of(kind: str, test: dict[str, Any], row: Any, schema: dict[str, Any])
     if kind == "quadratic":
         terms = [z[a] * (z[b] if b >= 0 else 1.0) for a, b in test["terms"]]
         return int(dot(test["weights"], terms) > test["threshold"])
+    if kind in ("additive", "additive_machine"):
+        terms = [z[a] * (z[b] if b >= 0 else 1.0) for a, b in test["terms"]]
+        if kind == "additive":
+            bends = curve_sum(schema, test, test["curve_values"], row)
+            return int(dot(test["weights"], terms) + bends > test["threshold"])
+        rows = zip(test["bias"], test["weights"], test["curve_values"], strict=True)
+        g = [b + dot(w, terms) + curve_sum(schema, test, v, row) for b, w, v in rows]
+        return g.index(max(g))
     if kind in ("machine", "quadratic_machine"):
         if kind == "quadratic_machine":
             z = [z[a] * (z[b] if b >= 0 else 1.0) for a, b in test["terms"]]

@@ -32,6 +32,7 @@ def _kinds():
         "docs/choosing.md",
         "docs/exporting.md",
         "docs/getting_started.md",
+        "docs/large_data.md",
         "docs/reading.md",
     ],
 )

@@ -11,9 +11,12 @@ import numpy as np
 
 from omnitree.data.schema import Feature, Schema
 from omnitree.tree.leaf_models import LeafModel, LeafModels
+from omnitree.tree.shared_models import flat_weights, with_sums
 from omnitree.tree.splits import (
     KINDS,
     SPLITS,
+    AdditiveMachineSplit,
+    AdditiveSplit,
     AxisSplit,
     LinearSplit,
     MachineSplit,
@@ -23,6 +26,7 @@ from omnitree.tree.splits import (
     QuadraticSplit,
     Split,
     SubsetSplit,
+    fields_from_dict,
 )
 from omnitree.tree.tree import NodeRecord, Tree, tree_from_nodes
 
@@ -99,6 +103,12 @@ def random_test(
         return QuadraticMachineSplit(
             columns, fill, terms, tuple(some(k).tolist()), rows, **rest
         )
+    if kind in ("additive", "additive_machine"):
+        model = random_model(rng, int(rng.integers(2, 5)), schema)
+        model = with_curves(rng, model, schema)
+        if kind == "additive_machine":
+            return AdditiveMachineSplit.of(model, **rest)
+        return AdditiveSplit.of(one_sum(model), **rest)
     assert kind == "network"
     h = int(rng.integers(1, 4))
     return NetworkSplit(
@@ -115,18 +125,63 @@ def random_test(
 def random_model(
     rng: np.random.Generator, n_classes: int = 3, schema: Schema = SCHEMA
 ) -> LeafModel:
-    """A random model on dyadic numbers; sometimes without any column, or with products."""
+    """A random model on dyadic numbers, sometimes without columns, with products, curves."""
     p = schema.n_columns
     weights = rng.integers(-8, 9, size=(n_classes, p)) / 8
     weights[:, rng.random(p) < rng.random()] = 0.0
     some = rng.integers(-8, 9, size=n_classes + p) / 4
-    model = LeafModel.of(some[:n_classes], weights, some[n_classes:])
-    if not model.columns or rng.random() < 0.5:
-        return model
-    m, t = len(model.columns), int(rng.integers(1, 7))
-    terms = tuple((int(rng.integers(m)), int(rng.integers(-1, m))) for _ in range(t))
-    rows = rng.integers(-8, 9, size=(n_classes, t)) / 16
-    return replace(model, weights=tuple(map(tuple, rows.tolist())), terms=terms)
+    used = np.flatnonzero(weights.any(axis=0))
+    model = LeafModel(
+        tuple(used.tolist()),
+        tuple(some[n_classes:][used].tolist()),
+        tuple(some[:n_classes].tolist()),
+        tuple(map(tuple, weights[:, used].tolist())),
+    )
+    if model.columns and rng.random() < 0.5:
+        m, t = len(model.columns), int(rng.integers(1, 7))
+        at = rng.integers(m, size=t), rng.integers(-1, m, size=t)
+        terms = tuple(zip(*(a.tolist() for a in at), strict=True))
+        rows = rng.integers(-8, 9, size=(n_classes, t)) / 16
+        weights = tuple(map(tuple, rows.tolist()))
+        model = replace(model, weights=weights, terms=terms)
+    return with_curves(rng, model, schema) if rng.random() < 0.3 else model
+
+
+def with_curves(
+    rng: np.random.Generator, model: LeafModel, schema: Schema = SCHEMA
+) -> LeafModel:
+    """The model and a few curves, whose slopes are exact; some curves of a sum are 0."""
+    category = schema.linear_columns()[1]
+    numbers = np.flatnonzero(category < 0)
+    n = int(rng.integers(1, len(numbers) + 1))
+    columns = tuple(rng.choice(numbers, n, replace=False).tolist())
+    gaps = [2.0 ** rng.integers(-2, 1, size=rng.integers(1, 5)) for _ in columns]
+    start = rng.integers(-8, 5, size=n) / 4
+    knots = [
+        (s + np.cumsum([0.0, *gap])).tolist()
+        for s, gap in zip(start, gaps, strict=True)
+    ]
+    lines = tuple(
+        tuple(
+            tuple((rng.integers(-8, 9, size=len(own) + 1) / 4 * on).tolist())
+            for own, on in zip(knots, rng.random(n) < 0.8, strict=True)
+        )
+        for _ in model.bias
+    )
+    return replace(
+        model,
+        curve_columns=columns,
+        knots=tuple(map(tuple, knots)),
+        curve_values=lines,
+    )
+
+
+def one_sum(model: LeafModel) -> LeafModel:
+    """The first sum of a model alone."""
+    sums = {
+        name: getattr(model, name)[:1] for name in ("bias", "weights", "curve_values")
+    }
+    return replace(model, **sums)
 
 
 def random_tree(
@@ -179,18 +234,20 @@ def functions_of(
 
     The functions are centred, as softmax allows; other classes have the constant -3.
     """
-    terms = getattr(test, "terms", ())
-    width = len(terms or test.columns)
-    if hasattr(test, "bias"):
-        own, start = np.array(test.weights), np.array(test.bias)
-    else:
-        own = np.array([np.zeros(width), test.weights])
-        start = np.array([0.0, -test.threshold])
-    weights, bias = np.zeros((n, width)), np.full(n, -3.0)
+    own = np.array(flat_weights(test.to_dict()))
+    start = np.array(getattr(test, "bias", (-getattr(test, "threshold", 0.0),)))
+    if not hasattr(test, "bias"):
+        own, start = np.vstack([0 * own, own]), np.array([0.0, *start])
+    weights, bias = np.zeros((n, own.shape[1])), np.full(n, -3.0)
     weights[list(classes)] = scale * (own - own.mean(axis=0))
     bias[list(classes)] = scale * (start - start.mean())
-    rows = tuple(map(tuple, weights.tolist()))
-    return LeafModel(test.columns, test.fill, tuple(bias.tolist()), rows, terms=terms)
+    plain = test.to_dict()
+    model = {"link": "softmax"} | {name: plain[name] for name in ("columns", "fill")}
+    for name in ("terms", "curve_columns", "knots"):
+        if plain.get(name):
+            model[name] = plain[name]
+    model = with_sums(model, bias.tolist(), weights.tolist())
+    return fields_from_dict(LeafModel, "a model", model)
 
 
 def calibrated_tree(

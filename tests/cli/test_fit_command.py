@@ -317,8 +317,8 @@ def test_class_weights_and_costs(data: Path, loans: pd.DataFrame, tmp_path: Path
         clf = presets.make("cart", random_state=0).set_params(**expected).fit(X, y)
         assert load(model).describe() == clf.describe()
         assert numbers(result.stdout, "sensitivity")[0] > plain
-    assert "cost a row" in result.stdout
-    cost = numbers(result.stdout, "cost a row")
+    assert "cost per row" in result.stdout
+    cost = numbers(result.stdout, "cost per row")
     assert cost[1] < cost[0] < cost[2] and cost[3] > 0
 
 

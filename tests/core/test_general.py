@@ -71,7 +71,7 @@ def assert_grown_right(sample, clf):
 
 @pytest.mark.parametrize("missing", POLICIES)
 @pytest.mark.parametrize("categories", CATEGORIES)
-@pytest.mark.parametrize("merit", list(MERITS))
+@pytest.mark.parametrize("merit", [n for n in MERITS if n != "variance"])
 def test_equals_naive(merit, categories, missing, rng):
     for _ in range(4):
         missing_share = rng.choice([0.0, 0.15, 0.4])
@@ -112,7 +112,7 @@ def test_one_category_column_with_many_values(missing, rng):
         )
 
 
-@pytest.mark.parametrize("merit", list(MERITS))
+@pytest.mark.parametrize("merit", [n for n in MERITS if n != "variance"])
 @pytest.mark.parametrize("missing", list(MISSING))
 def test_integer_weights_are_repeated_rows(merit, missing, rng):
     for categories in CATEGORIES:

@@ -7,6 +7,7 @@ import pytest
 from tests import naive_logitboost as naive
 
 from omnitree._core.linear import logitboost as kernel
+from omnitree.parts.leaves.boosting import BoostedModel
 
 
 def sample(seed: int):
@@ -72,13 +73,10 @@ def test_errors_are_those_of_the_rows_watched(seed):
     if not len(y[b]):
         pytest.skip("one row is too few to watch another")
     errors = np.zeros(7)
-    zeros = np.zeros((len(y), k))
-    made = kernel.boost_watched(
-        x[a], y[a], weight[a], zeros[a].copy(), x[b], y[b], weight[b],
-        zeros[b].copy(), 6, 50, errors,
-    )  # fmt: skip
+    start = BoostedModel.start(k, x.shape[1])
+    made = start.watched(x, y, weight, (a, b), 6, 50, errors)
     for s in range(made + 1):
-        _, bias, weights, _ = run(x[a], y[a], weight[a], zeros[a], s)
+        _, bias, weights, _ = run(x[a], y[a], weight[a], np.zeros((half, k)), s)
         wrong = (x[b] @ weights.T + bias).argmax(axis=1) != y[b]
         if (
             np.ptp(np.sort(x[b] @ weights.T + bias, axis=1)[:, -2:], axis=1).min()
@@ -91,10 +89,7 @@ def test_errors_are_those_of_the_rows_watched(seed):
 def test_watching_stops_after_its_patience():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60).astype(np.int32)
-    one, zeros, errors = np.ones(30), np.zeros((30, 2)), np.zeros(201)
-    made = kernel.boost_watched(
-        x[:30], y[:30], one, zeros.copy(), x[30:], y[30:], one, zeros.copy(), 200, 5,
-        errors,
-    )  # fmt: skip
+    errors, parts = np.zeros(201), (np.arange(30), np.arange(30, 60))
+    made = BoostedModel.start(2, 3).watched(x, y, np.ones(60), parts, 200, 5, errors)
     best = 1 + int(errors[1 : made + 1].argmin())
     assert made == best + 7

@@ -47,7 +47,7 @@ def rows(rng, n=None, k=None, p=2):
 # -- one step ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", MERITS)
+@pytest.mark.parametrize("name", [n for n in MERITS if n != "variance"])
 def test_step_equals_naive(name, rng):
     merit = MERITS[name]()
     none = 0

@@ -69,7 +69,10 @@ def test_numpy_categories_become_python_ones():
 
 
 category = (
-    st.text() | st.booleans() | st.integers() | st.floats(allow_nan=False, width=64)
+    st.text()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, width=64)
 ).filter(lambda c: not isinstance(c, float) or abs(c) < float("inf"))
 
 
@@ -79,8 +82,10 @@ def schemas(draw):
     features = []
     for name in names:
         kind = draw(st.sampled_from(["numeric", "boolean", "categorical", "ordered"]))
+        least = int(kind == "ordered")
+        drawn = st.lists(category, min_size=least, max_size=5, unique=True)
         categories = {"numeric": None, "boolean": (False, True)}.get(
-            kind, tuple(draw(st.lists(category, max_size=5, unique=True)))
+            kind, tuple(draw(drawn))
         )
         features.append(Feature(name, kind, categories))
     return Schema(tuple(features), named=draw(st.booleans()))
@@ -122,6 +127,8 @@ def one(name="f", kind="numeric", categories=None, **more):
         (one(kind=["numeric"]), "unknown kind"),
         (one(categories=["a"]), "Numeric feature 'f' has categories"),
         (one(kind="ordered"), "no categories"),
+        (one(kind="ordered", categories=[]), "no categories"),
+        (one(kind="categorical", categories=[2**63]), "whole number of 64 bits"),
         (one(kind="categorical", categories="ab"), "must be a tuple or None"),
         (one(kind="categorical", categories=["a", "a"]), "not all different"),
         (one(kind="categorical", categories=[1, 1.0]), "not all different"),

@@ -557,7 +557,6 @@ DAY = datetime.date(2020, 1, 1)
             ValueError,
             "'t' holds durations",
         ),
-        ([[DAY], [1.0]], TypeError, "'x0' holds cells of type date"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "more than once: 'a'"),
         (pd.DataFrame([[1, 2]], columns=["a", 1]), TypeError, "all .* string names"),
         ([[{"foo": "bar"}, 1.0]], TypeError, "argument must be .* string.* number"),
@@ -572,6 +571,14 @@ def test_refusals(X, error, message):
     if "All cells" not in message:  # rows of missing values alone are fine to predict
         with pytest.raises(error, match=message):
             encode(X, SCHEMAS[_width(X)])
+
+
+def test_dates_among_numbers():
+    X = [[DAY], [1.0]]
+    with pytest.raises(TypeError, match="'x0' holds cells of type date"):
+        learn_table(X)
+    with pytest.raises(ValueError, match="'x0' holds dates, but was numeric"):
+        encode(X, SCHEMAS[1])
 
 
 SCHEMAS = {
@@ -595,3 +602,11 @@ def test_narwhals_is_not_imported_for_arrays():
         "assert before or 'narwhals' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_lone_surrogates_are_words_like_others():
+    """Arrow's strings cannot hold them, which is how pandas keeps words."""
+    frame = pd.DataFrame({"c": ["\ud800", "a", None, "\udfff", "a"]}, dtype=object)
+    table = learn_table(frame)
+    assert table.schema.features[0].categories == ("a", "\ud800", "\udfff")
+    np.testing.assert_array_equal(table.values[:, 0], [1, 0, np.nan, 2, 0])

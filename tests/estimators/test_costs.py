@@ -59,6 +59,7 @@ def test_equal_costs_change_nothing():
             same["nodes"], plain.tree_.to_dict()["nodes"], strict=True
         ):
             for record in (node, other):
+                record.pop("held_out", None)  # not told where errors cost
                 for candidate in record.get("candidates", ()):
                     candidate.pop("criterion")
             assert node == other

@@ -178,6 +178,17 @@ def test_numbers_without_json_cannot_be_saved(wrong, path):
     assert not path.exists()
 
 
+def test_a_model_that_could_not_be_loaded_is_not_saved(path, rng):
+    """Weights on columns of tiny numbers are larger than what `load` lets in."""
+    sample = rng.normal(size=(60, 3)) * np.array([1e-250, 1.0, 1e-250])
+    y = (sample[:, 0] * 1e250 + sample[:, 1] > 0).astype(int)
+    clf = presets.make("ldt", random_state=0).fit(sample, y)
+    assert clf.score(sample, y) > 0.8
+    with pytest.raises(ValueError, match="cannot save this model"):
+        save(clf, path)
+    assert not path.exists()
+
+
 # -- written whole or not at all -----------------------------------------------------
 
 

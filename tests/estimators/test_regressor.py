@@ -268,6 +268,13 @@ def test_subsets_of_categories_are_the_best(rng):
         assert reg.tree_.loss[1:].sum() == pytest.approx(best)
 
 
+def test_no_loss_without_time_for_folds(rng):
+    X = rng.normal(size=(300, 3))
+    reg = OmniTreeRegressor(max_seconds=1e-9, random_state=0).fit(X, X[:, 0])
+    assert np.isnan(list(reg.losses_.values())).all()
+    assert np.isfinite(reg.predict(X)).all()
+
+
 def test_a_sample_of_many_rows(rng):
     X = rng.normal(size=(3000, 3))
     y = np.where(X[:, 0] > 0, 3 * X[:, 1], -X[:, 2]) + 0.1 * rng.normal(size=3000)
@@ -278,14 +285,15 @@ def test_a_sample_of_many_rows(rng):
     assert few.tree_.value[0, 0] == 500
 
 
-def test_front_door_chooses(rng):
+def test_the_default_chooses(rng):
     X = rng.uniform(-1, 1, size=(200, 2))
     steps = OmniTreeRegressor(random_state=0).fit(X, (X[:, 0] > 0.1) * 5.0)
-    assert steps.kind_ == "constant, univariate"
     assert steps.tree_.n_leaves == 2
+    assert steps.tree_.n_parameters == 4  # one test, two constants
     line = OmniTreeRegressor(random_state=0).fit(X, X @ [2.0, -1.0])
-    assert line.kind_ == "linear, omnivariate"
-    assert set(line.losses_) == {"constant, univariate", "linear, omnivariate"}
+    assert line.kind_ == "additive, omnivariate"
+    assert set(line.losses_) == {"additive, omnivariate"}  # the other was given up
+    assert set(steps.losses_) == {"constant, univariate", "additive, omnivariate"}
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10, 50])
@@ -301,7 +309,7 @@ def test_bad_options():
         with pytest.raises(error, match=word):
             TreeRegressor(**options).fit(X, y)
 
-    able = "OC1 is not for regression; these learners are: univariate, linear, omni"
+    able = "OC1 is not for regression; choose another learner: univariate, linear, omni"
     refused(ValueError, able, learner="oc1")
     refused(ValueError, "squared_error", criterion="huber")
     refused(ValueError, "constant, ridge", leaves="logistic")
@@ -428,3 +436,17 @@ def test_pictures(mixed, tmp_path):
         assert reg.to_html(tmp_path / "tree.html", frame, y).exists()
         assert "a number" in reg._repr_html_inner()
         matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    "estimator", [TreeRegressor(pruning="cost_complexity"), OmniTreeRegressor()]
+)
+def test_targets_whose_squares_overflow(estimator):
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] < 20, 1.0, -1.0) + X[:, 0] / 100
+    assert estimator.fit(X, y * 1e59).score(X, y * 1e59) > 0.9
+    for scale in (1e155, 1e300):
+        with pytest.raises(ValueError, match="divide y so that it stays below 1e"):
+            estimator.fit(X, y * scale)
+    with pytest.raises(ValueError, match="divide them so"):
+        estimator.fit(X, y, sample_weight=np.full(40, 1e300))

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests import curved
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
@@ -17,8 +18,9 @@ from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
 from omnitree.explain.counterfactual import Change, Counterfactual, scales
 from omnitree.export.model import Model
+from omnitree.tree.curves import curve_at
 from omnitree.tree.shared_models import terms_of
-from omnitree.tree.splits import SPLITS, LinearSplit
+from omnitree.tree.splits import SPLITS, AdditiveSplit, LinearSplit
 from omnitree.tree.tree import NodeRecord, Tree, tree_from_nodes
 
 
@@ -61,7 +63,7 @@ def test_path_of_random_trees(rng):
 def at_means(test: dict) -> np.ndarray:
     """The functions of a machine, or of a model, where all columns have their means."""
     fill = [*test["fill"], 1.0]  # position -1 leaves a factor out
-    values = [fill[a] * fill[b] for a, b in terms_of(test)]
+    values = [fill[a] * fill[b] for a, b in terms_of(test)]  # curves are 0 there
     return np.array(test["weights"]) @ values + test["bias"]
 
 
@@ -70,11 +72,10 @@ def check_steps(found, tree: Tree):
         if step.branch is None:
             assert "every branch" in step.note
             continue
-        if step.kind in ("linear", "quadratic"):
+        if step.kind in ("linear", "quadratic", "additive"):
             # From an average row on, unless there is but one part.
             split = tree.split(step.node)
-            terms = getattr(split, "terms", None)
-            terms = terms or [(at, -1) for at in range(len(split.columns))]
+            terms = terms_of(split.to_dict())
             fill = np.append(split.fill, 1.0)
             average = sum(
                 w * fill[a] * fill[b]
@@ -230,3 +231,46 @@ def test_tree_without_a_test():
 def test_values_of_now_are_short(before, after, shown):
     found = Counterfactual("yes", [Change("x", before, after)], 1.0, [])
     assert str(found).endswith(f"(now {shown})")
+
+
+# -- curves ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [curved.iris, curved.pima])
+def test_curves_in_explanations(table):
+    """Each feature adds its curve's value; a missing cell is a value, not filled in."""
+    X, y = table()
+    clf = curved.curved_tree(X, y, one_sum=len(set(y)) == 2)
+    test = clf.tree_.split(0)
+    for i in range(0, len(X), len(X) // 12):
+        found = clf.explain(X.iloc[i])
+        step = found.steps[0]
+        own = {c.name: c for c in step.contributions}
+        for j, name in enumerate(X.columns[list(test.curve_columns)]):
+            cell = X[name].iloc[i]
+            values = (
+                [test.curve_values] if test.kind == "additive" else test.curve_values
+            )
+            at = [float(curve_at(test.knots[j], v[j], cell)) for v in values]
+            wanted = at if len(at) == 1 else [a - b for a in at for b in at]
+            assert any(own[name].amount == pytest.approx(w) for w in wanted)
+            assert not own[name].filled
+            assert (own[name].value is None) == bool(np.isnan(cell))
+        assert found.counterfactual is not None
+        check_counterfactual(clf, dict(X.iloc[i]), found)
+
+
+def test_several_changes_where_one_is_not_enough():
+    """Each of three curves can move the sum by 1, and it has to move by 2.5."""
+    schema = Schema(tuple(Feature(name, "numeric") for name in "xyz"), named=True)
+    line = (0.0, 1.0, 0.0)
+    test = AdditiveSplit((), (), (), (), (0, 1, 2), ((0.0, 1.0),) * 3, (line,) * 3, 2.5)
+    records = [NodeRecord(-1, [1.0, 1.0], test, [1, 2])]
+    records += [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
+    clf = fitted(tree_from_nodes(schema, ("low", "high"), records))
+    found = clf.explain({"x": -1.0, "y": 0.5, "z": 0.25})
+    assert found.label == "low" and found.counterfactual.label == "high"
+    assert len(found.counterfactual.changes) == 3
+    check_counterfactual(clf, {"x": -1.0, "y": 0.5, "z": 0.25}, found)
+    few = clf.explain({"x": -1.0, "y": 0.5, "z": 0.25}, max_changes=2)
+    assert few.counterfactual is None

@@ -10,6 +10,7 @@ from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.table import Table
+from omnitree.export.words import model_kind
 from omnitree.parts.leaves import LogisticLeaves
 
 
@@ -88,10 +89,10 @@ def test_random_trees_in_words(seed):
     clf = TreeClassifier()
     clf._set_fitted(tree, np.array(tree.classes))
     leaves = [n for n in tree.to_dict()["nodes"] if n["kind"] == "leaf"]
-    for kind, has_terms in (("linear", False), ("quadratic", True)):
-        assert clf.describe().count(f": by its {kind} model") == sum(
-            "model" in n and ("terms" in n["model"]) == has_terms for n in leaves
-        )
+    kinds = [model_kind(n["model"]) for n in leaves if "model" in n]
+    for kind in ("linear", "quadratic", "additive"):
+        said = clf.describe().count(f": by its {kind} model")
+        assert said == kinds.count(kind)
     values = random_rows(rng, 5)
     proba = tree.predict_value(Table(values, SCHEMA), tree.class_shares)
     for row, want in zip(values, proba, strict=True):

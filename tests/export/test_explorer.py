@@ -19,7 +19,7 @@ from omnitree.data.table import Table
 from omnitree.export.explorer import SCRIPTS, embedded_json
 from omnitree.export.explorer.payload import payload
 from omnitree.export.model import NodeTest
-from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
+from omnitree.export.sample import ShownRows, bins_at_cut, cut_of, in_bins, project
 from omnitree.tree.expression import plain_rule
 from omnitree.tree.splits import SPLITS
 
@@ -41,7 +41,7 @@ def page_data(page):
 
 
 def sample_of(tree, values, labels=None):
-    return Sample(values, labels, tree.decision_path(Table(values, tree.schema)))
+    return ShownRows(values, labels, tree.decision_path(Table(values, tree.schema)))
 
 
 # -- the file ------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests import curved
 from tests.export.browser import Watched, chromium
 from tests.tables import random_sample
 from tests.trees import (
@@ -43,7 +44,14 @@ SET_ROWS = """rows => rows.map(row => {
 })"""
 
 
-MANY = ("linear", "quadratic", "machine", "quadratic_machine")
+MANY = (
+    "linear",
+    "quadratic",
+    "machine",
+    "quadratic_machine",
+    "additive",
+    "additive_machine",
+)
 
 
 @pytest.fixture(scope="module")
@@ -472,7 +480,7 @@ def test_a_shared_model_is_told_once(open_page):
     own, other = (functions_of(linear, scale, (0, 1), 2) for scale in (0.5, -0.5))
     for model, words in (
         (own, "yes: logistic(0.5 (sum − 1.5)) = 1 / (1 + exp(−0.5 (sum − 1.5)))"),
-        (other, "A sum a class of weight times value"),
+        (other, "A sum per class of weight times value"),
     ):
         records = [NodeRecord(-1, np.full(2, 5.0), linear, range(1, 3))]
         records += [NodeRecord(0, line, model=model) for line in ([2, 3], [3, 2])]
@@ -598,3 +606,67 @@ def test_notebook_view(browser, tmp_path, iris):
         u for u in watched.requests if not u.startswith(("file:", "data:", "about:"))
     ]
     assert outside == []
+
+
+# -- curves ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("scheme", "one_sum"), [("light", False), ("dark", True)])
+def test_curves_are_drawn_over_the_rows(scheme, one_sum, open_page):
+    X, y = curved.iris()
+    if one_sum:
+        X, y = X[y != "setosa"], y[y != "setosa"]
+    clf = curved.curved_tree(X, y, one_sum)
+    page = open_page(clf, X, y, color_scheme=scheme)
+    lines = 1 if one_sum else 3
+    card = page.locator(".card[data-node='0']")
+    assert card.locator(".small-curve").count() == 3
+    assert card.locator(".small-curve polyline").count() == 3 * lines
+    assert card.locator(".small-curve rect").count() > 3 + 10
+    charts = page.locator("#node svg.curves")
+    assert charts.count() == 4
+    assert charts.locator("polyline").count() == 4 * lines
+    assert charts.locator("path.missing").count() == 4 * lines
+    assert charts.locator("rect").count() > 40  # the rows
+    assert sorted(page.locator("#node .curve-box h4").all_inner_texts()) == sorted(
+        X.columns[:4]
+    )
+    ink = charts.first.locator("polyline").first.evaluate(
+        "line => getComputedStyle(line).stroke"
+    )
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ink != back
+    if one_sum:
+        assert card.locator(".title").text_content() == "sum of 4 curves and 3 terms"
+        words = page.locator("#node .curve-box .note").all_inner_texts()
+        assert len(words) == 4 and all(" at ≤ " in text for text in words)
+    page.click("#tab-whatif")
+    page.click("#tab-node")
+    assert charts.locator("circle.here").count() == 4 * lines
+
+
+def test_curves_without_rows(open_page):
+    clf = curved.curved_tree(*curved.iris())
+    page = open_page(clf)
+    assert page.locator("#node svg.curves polyline").count() == 12
+    assert page.locator("#node svg.curves rect").count() == 0
+    assert page.locator(".card .small-curve").count() == 3
+    page.click("#tab-whatif")
+    assert "curve(petal width (cm))" in page.inner_text("#whatif-steps")
+
+
+def test_cards_with_curves_do_not_overlap(open_page, rng):
+    clf = TreeClassifier()
+    tree = random_tree(rng, ("additive", "additive_machine"), 7)
+    clf._set_fitted(tree, np.array(tree.classes))
+    page = open_page(clf)
+    fold = page.locator(".card[data-node='1'] .knob")
+    for _ in range(2):  # a folded node is as tall as an open one
+        spots = page.locator(".card .paper").evaluate_all(
+            "all => all.map(c => c.getBoundingClientRect().toJSON())"
+        )
+        for i, a in enumerate(spots):
+            for b in spots[:i]:
+                apart = a["right"] <= b["x"] or b["right"] <= a["x"]
+                assert apart or a["bottom"] <= b["y"] or b["bottom"] <= a["y"]
+        fold.dispatch_event("click")

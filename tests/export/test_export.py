@@ -15,11 +15,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests import curved
 from tests.export.runs import cells, run
 from tests.trees import (
     SCHEMA,
     calibrated_tree,
     functions_of,
+    one_sum,
     random_model,
     random_rows,
     random_tree,
@@ -33,9 +35,11 @@ from omnitree.export.merging import merged
 from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
 from omnitree.tree.expression import Constant, Product, walk
-from omnitree.tree.leaf_models import LeafModels
+from omnitree.tree.leaf_models import LeafModel, LeafModels
 from omnitree.tree.splits import (
     SPLITS,
+    AdditiveMachineSplit,
+    AdditiveSplit,
     AxisSplit,
     MachineSplit,
     MultiwaySplit,
@@ -103,7 +107,14 @@ def test_models_in_leaves(format: str, divide: bool, seed: int, tmp_path: Path):
         check(clf, rows, Table(values, SCHEMA), format, tmp_path, exact)
 
 
-MANY = ("linear", "quadratic", "machine", "quadratic_machine")
+MANY = (
+    "linear",
+    "quadratic",
+    "machine",
+    "quadratic_machine",
+    "additive",
+    "additive_machine",
+)
 
 
 @pytest.mark.parametrize("format", RUN)
@@ -213,6 +224,70 @@ def test_weights_of_zero_are_left_out(format: str, kind: str, rng, tmp_path: Pat
         if isinstance(value, Product)
     ]
     assert weights and Constant(0.0) not in weights
+
+
+def awkward_curves(rng: np.random.Generator) -> tuple[Tree, np.ndarray]:
+    """Slopes that are no binary fractions; rows at, beside and far beyond the knots.
+
+    Some weights and some curves are 0.
+    """
+    columns, knots = (0, 5, 6), [np.cumsum(rng.random(n)) - 1 for n in (2, 3, 9)]
+    lines = rng.normal(size=(3, 3, 10)) / 3
+    lines[0, 1] = 0.0
+    model = LeafModel(
+        (0, 4),
+        (0.1, -0.3),
+        tuple(rng.normal(size=3).tolist()),
+        ((0.7, 0.0), (0.0, 0.0), (1 / 3, -0.1)),
+        curve_columns=columns,
+        knots=tuple(tuple(own.tolist()) for own in knots),
+        curve_values=tuple(
+            tuple(
+                tuple(v[: len(own) + 1].tolist())
+                for v, own in zip(line, knots, strict=True)
+            )
+            for line in lines
+        ),
+    )
+    test = AdditiveMachineSplit.of(model)
+    records = [NodeRecord(-1, np.ones(3), test, range(1, 4))]
+    records += [NodeRecord(0, line) for line in np.eye(3)]
+    one = AdditiveSplit.of(one_sum(model))
+    records[1].split, records[1].children = one, range(4, 6)
+    half = functions_of(test, 1 / 3, (0, 1, 2), 3)
+    records += [NodeRecord(1, [0.5, 0.0, 0.0], model=half) for _ in range(2)]
+    places = [-1e300, -1e9, *np.concatenate(knots), 1e9, 1e300, np.nan]
+    beside = [np.nextafter(v, to) for v in places[2:-3] for to in (-9, 9)]
+    places = np.array([*places, *beside, *rng.normal(size=9)])
+    values = random_rows(rng, 3 * len(places), missing_share=0.1)
+    values[:, 0] = np.tile(places, 3)
+    values[:, 4] = rng.permutation(np.tile(places, 3))
+    return tree_from_nodes(SCHEMA, ("a", "b", "c"), records), values
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_curves_at_and_beyond_their_knots(format: str, rng, tmp_path: Path):
+    tree, values = awkward_curves(rng)
+    assert len(np.unique(tree.apply(Table(values, SCHEMA)))) > 2
+    rows = decoded(values, SCHEMA)
+    exact = format in EXACT
+    check(fitted(tree), rows, Table(values, SCHEMA), format, tmp_path, exact)
+    if format == "python":
+        assert "+= 0.0 *" not in fitted(tree).export("python")
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("table", [curved.iris, curved.pima])
+def test_curves_on_real_tables(format: str, table, tmp_path: Path):
+    X, y = table()
+    for one in (True, False):
+        if one and len(set(y)) > 2:
+            X, y = X[y != "setosa"], y[y != "setosa"]
+        clf = curved.curved_tree(X, y, one)
+        some = X.iloc[::3]
+        folder = tmp_path / str(one)
+        folder.mkdir()
+        check(clf, cells(some), clf._encode(some), format, folder, format in EXACT)
 
 
 @pytest.mark.parametrize("format", RUN)
@@ -325,9 +400,9 @@ def test_deep_trees(format: str, depth: int, missing: int, tmp_path: Path):
     check(fitted(tree), rows, Table(values, tree.schema), format, tmp_path)
 
 
-def test_pmml_of_a_tree_too_deep():
-    with pytest.raises(ValueError, match="too deep"):
-        fitted(chain(2000, 0)).export("pmml")
+def test_pmml_of_a_deep_tree():
+    text = fitted(chain(2000, 0)).export("pmml")
+    assert text.count("<Node ") == text.count("</Node>") == 4001
 
 
 @pytest.mark.parametrize("format", RUN)

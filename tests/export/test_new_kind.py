@@ -25,7 +25,9 @@ from omnitree.tree.expression import (
     AtMost,
     Call,
     Cell,
+    Column,
     Constant,
+    Curve,
     Cut,
     Largest,
     Lookup,
@@ -104,6 +106,28 @@ class Bells(Split):
 
 
 @dataclass(frozen=True)
+class Valleys(Split):
+    """Curves inside products, functions and comparisons, where no sum of terms is."""
+
+    columns: tuple[int, ...]
+    knots: tuple[float, ...]
+    lines: tuple[tuple[float, ...], ...]
+    kind = "valleys"
+
+    @property
+    def rule(self) -> Rule:
+        pairs = zip(self.columns, self.lines, strict=True)
+        a, b = (Curve(c, self.knots, line[:-1], line[-1]) for c, line in pairs)
+        column = Column(self.columns[0], 0.5)
+        product = Product((Constant(-0.5), a, Sum((column, b))))
+        return Largest((product, Sum((a, Constant(0.25))), AtMost(b, a)))
+
+    @property
+    def n_children(self) -> int:
+        return 3
+
+
+@dataclass(frozen=True)
 class Parity(Split):
     """Whether the code of a category is odd."""
 
@@ -129,7 +153,7 @@ class AtLeast(Split):
         return Cut(Cell(self.feature), self.threshold, low=1)
 
 
-NEW = (Ellipsoid, TwoCuts, Bells, Parity, AtLeast)
+NEW = (Ellipsoid, TwoCuts, Bells, Valleys, Parity, AtLeast)
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +175,10 @@ def random_new(rng: np.random.Generator, kind: str, **rest) -> Split:
         return Parity(1, 3, **rest)
     if kind == "at_least":
         return AtLeast(int(rng.choice([0, 3, 4])), float(some()), **rest)
+    if kind == "valleys":
+        columns = tuple(rng.choice([0, 5, 6], 2, replace=False).tolist())
+        knots = tuple((some() + np.array([0.0, 0.25, 1.25, 1.75])).tolist())
+        return Valleys(columns, knots, tuple(map(tuple, some(2, 5).tolist())), **rest)
     m = 2 if kind == "two_cuts" else int(rng.integers(1, 4))
     columns = tuple(rng.choice(SCHEMA.n_columns, m, replace=False).tolist())
     fill = tuple(some(m).tolist())
@@ -239,15 +267,19 @@ def test_pickles_know_kinds_by_name(seed: int):
 
 def test_damaged_tests_are_refused():
     schema = Schema(SCHEMA.features, named=True)
-    leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
     for test, message in (
         (TwoCuts((0, 99), (0.0, 0.0), (1.0, 1.0)), "column out of range"),
         (TwoCuts((0,), (0.0, 0.0), (1.0, 1.0)), "longer than argument"),
         (AtLeast(77, 1.0), "feature 77 is not in the schema"),
         (AtLeast(1, 1.0), "a threshold on a categorical feature"),
         (Parity(1, 5), "5 categories where the schema has 3"),
+        (Valleys((0, 99), (0.0, 1.0), ((0.0,) * 3,) * 2), "column out of range"),
+        (Valleys((0, 6), (1.0, 1.0), ((0.0,) * 3,) * 2), "strictly increasing"),
+        (Valleys((0, 1), (0.0, 1.0), ((0.0,) * 3,) * 2), "a curve of a category"),
     ):
-        root = NodeRecord(-1, [1.0, 1.0], test, [1, 2])
+        n = test.n_children
+        root = NodeRecord(-1, [float(n)] * 2, test, range(1, n + 1))
+        leaves = [NodeRecord(0, [1.0, 1.0]) for _ in range(n)]
         with pytest.raises(ValueError, match=message):
             tree_from_nodes(schema, ("a", "b"), [root, *leaves])
     with pytest.raises(ValueError, match="called 'bells' already"):

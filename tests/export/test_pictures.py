@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests import curved
 from tests.tables import random_sample
 from tests.trees import random_rows, random_tree
 
@@ -22,7 +23,7 @@ from matplotlib.patches import FancyBboxPatch  # noqa: E402
 
 from omnitree.data.table import Table  # noqa: E402
 from omnitree.export.pictures import importance_by_level, plot_node  # noqa: E402
-from omnitree.export.sample import Sample  # noqa: E402
+from omnitree.export.sample import ShownRows  # noqa: E402
 from omnitree.tree.splits import SPLITS  # noqa: E402
 
 KINDS = tuple(SPLITS)
@@ -94,9 +95,44 @@ def test_plot_node_of_every_kind(rng):
         tree = random_tree(rng, (kind,), n_inner=1)
         values = random_rows(rng, 100)
         path = tree.decision_path(Table(values, tree.schema))
-        sample = Sample(values, rng.integers(0, 3, 100), path)
+        sample = ShownRows(values, rng.integers(0, 3, 100), path)
         ax = plot_node(tree.to_dict(), 0, sample)
-        assert ax.patches and ax.get_xlabel()
+        sees = ax.child_axes[0] if ax.child_axes else ax
+        assert sees.patches and sees.get_xlabel()
+        assert bool(ax.child_axes) == kind.startswith("additive")
+
+
+@pytest.mark.parametrize("one_sum", [True, False])
+def test_plot_node_draws_the_curves_over_the_rows(one_sum: bool):
+    X, y = curved.iris()
+    if one_sum:
+        X, y = X[y != "setosa"], y[y != "setosa"]
+    clf = curved.curved_tree(X, y, one_sum)
+    split = clf.tree_.split(0)
+    _, given = plt.subplots()
+    assert clf.plot_node(0, X, y, ax=given) is given
+    sees, *panels = given.child_axes
+    assert sum(p.get_height() for p in sees.patches) == len(X)
+    curves, below = panels[::2], panels[1::2]
+    names = [panel.get_xlabel() for panel in below]
+    assert sorted(names) == sorted(X.columns[:4])
+    for name, panel, rows in zip(names, curves, below, strict=True):
+        j = list(X.columns).index(name)
+        drawn = [line for line in panel.lines if line.get_marker() == "."]
+        lines = [split.curve_values] if one_sum else split.curve_values
+        for line, own in zip(drawn, lines, strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), split.knots[j])
+            np.testing.assert_array_equal(line.get_ydata(), own[j][:-1])
+        known = X[name].notna().sum()
+        assert sum(p.get_height() for p in rows.patches) == pytest.approx(known)
+        missing = [
+            line.get_ydata()[0] for line in panel.lines if line.get_marker() == "D"
+        ]
+        assert missing == [own[j][-1] for own in lines]
+    # The leaves answer by curves, too: of two classes one line, the difference.
+    leaf = clf.plot_node(1, X, y)
+    assert len(leaf.child_axes) == 8
+    leaf.figure.savefig(io.BytesIO(), format="png")
 
 
 def test_plot_node_refuses(iris):

@@ -7,15 +7,18 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from tests import curved
 
 from omnitree import TreeClassifier, presets
 from omnitree.data.schema import Feature, Schema
+from omnitree.export.curve_words import turns
 from omnitree.export.lines import WIDTH
 from omnitree.export.model import NodeTest
 from omnitree.export.text import describe
 from omnitree.export.words import MOST_TERMS, branch_text, term_names
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import (
+    AdditiveSplit,
     LinearSplit,
     MachineSplit,
     NetworkSplit,
@@ -255,3 +258,56 @@ def test_machines_are_named_by_their_classes():
         else:
             assert "  branch 1 = 0 + 1 x0\n" in text
             assert text.endswith("branch 3 largest: b (1 row)")
+
+
+# -- curves ---------------------------------------------------------------------------
+
+
+def test_curves_are_told_by_range_and_effect():
+    X, y = curved.pima()
+    clf = curved.curved_tree(X, y, one_sum=True)
+    text = clf.describe()
+    (glucose,) = re.findall(r"\(plasma_glucose: (.*?)\)", text)
+    test = clf.tree_.split(0)
+    knots, line = test.knots[1], test.curve_values[1]
+    assert glucose == (
+        f"from {line[0]:+.3g} at <= {knots[0]:.4g} to {line[-2]:+.3g} at >= "
+        f"{knots[-1]:.4g}, {line[-1]:+.3g} if missing"
+    )
+    assert text.count(" at <= ") == text.count(" at >= ") == 8
+    assert "sum #0 <= " in text and "probability of well: logistic(sum #0" in text
+    rules = clf.export("rules")
+    assert glucose in rules and "IF sum #0 <= " in rules
+    assert "curve(plasma_glucose)" in clf.export("dot")
+    assert max(map(len, clf.export("dot").splitlines())) < 400
+
+
+def test_many_curves_show_the_largest():
+    n, knots = 12, (0.0, 1.0, 2.0)
+    schema = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(n)), named=True)
+    lines = tuple((-float(j), 0.0, float(j), 0.0) for j in range(n))
+    test = AdditiveSplit((), (), (), (), tuple(range(n)), (knots,) * n, lines, 0.5)
+    root = NodeRecord(-1, [2.0, 2.0], test, [1, 2])
+    leaves = [NodeRecord(0, [2.0, 0.0]), NodeRecord(0, [0.0, 2.0])]
+    tree = tree_from_nodes(schema, ("a", "b"), [root, *leaves]).to_dict()
+    text = describe(tree)
+    shown = re.findall(r"\((x\d+): from", text)
+    assert shown == [f"x{j}" for j in range(11, 11 - MOST_TERMS, -1)]
+    # x0 adds nothing and is no term.
+    assert "(3 smaller terms, 0 for an average row)" in text
+    assert len(re.findall(r"\(x\d+: from", describe(tree, full=True))) == 11
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([0.0, 1.0, 2.0], [0, 2]),
+        ([0.0, 3.0, 1.0], [0, 1, 2]),
+        ([3.0, 3.0, 3.0], [0]),
+        ([0.0, 0.05, 0.0, 4.0], [0, 3]),  # a ripple
+        ([0.0, -0.02, 1.0, 2.0, 2.9, 3.0], [0, 5]),
+        ([0.0, 5.0, 4.9, 4.95, 0.0, 3.0, 0.0], [0, 1, 4, 6]),
+    ],
+)
+def test_turns_of_curves(values, told):
+    assert turns(values) == told

@@ -172,3 +172,9 @@ def test_a_cut_beyond_all_rows_is_no_test():
     assert by_node(root, Fixed(middle)).n_nodes == 3
     assert by_node(root, Fixed(values.max() + 1)).n_nodes == 1
     assert by_node(root, Fixed(values.min() - 1)).n_nodes == 1
+
+
+def test_infinite_numbers_are_no_test():
+    root = node_of(random_sample(np.random.default_rng(0), n=30, categorical=0.0))
+    assert by_node(root, Fixed(np.inf)).n_nodes == 1
+    assert by_node(root, Fixed(np.nan)).n_nodes == 1

@@ -12,6 +12,7 @@ from omnitree import TreeClassifier
 from omnitree.data.table import learn_table
 from omnitree.growing.missing import MISSING, Filled, Surrogate, fill_values
 from omnitree.growing.node import make_children
+from omnitree.learners import Softmax
 from omnitree.tree.splits import AxisSplit
 
 SEEDS = range(15)
@@ -114,3 +115,26 @@ def test_only_filling_fills():
     assert Filled() == MISSING.resolve("filled")
     with pytest.raises(ValueError, match="did you mean 'surrogate'"):
         TreeClassifier(missing="surogate").fit([[1], [2]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    ["linear", "multivariate", "kway", "network", "softmax", "oc1", "functional"],
+)
+def test_filled_counts_are_those_of_routed_rows(learner):
+    """Tests on several features fill new rows as the training rows were filled."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 3)).round(1).astype(object)
+    X = np.column_stack(
+        [X, rng.choice(["a", "b", "c"], 150), rng.choice(["u", "v"], 150)]
+    )
+    y = (X[:, 0] + X[:, 1] + (X[:, 3] == "a") + 0.3 * rng.normal(size=150) > 0.5) * 1
+    y = y + (X[:, 2] > 1)
+    X[rng.random(X.shape) < 0.25] = None
+    options = {"softmax": Softmax("quadratic")}
+    clf = TreeClassifier(options.get(learner, learner), missing="filled", max_depth=3)
+    tree = clf.fit(X, y).tree_
+    assert sum(tree.node_kinds().values()) > tree.node_kinds()["axis"]
+    codes = np.searchsorted(clf.classes_, y)
+    counts = tree.class_counts(clf._encode(X), codes, np.ones(150))
+    np.testing.assert_allclose(tree.value, counts)

@@ -14,7 +14,7 @@ from omnitree import TreeClassifier, TreeRegressor
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import make_children
 from omnitree.growing.stopping import Limits
-from omnitree.parts.merit import MERITS, VarianceReduction
+from omnitree.parts.merit import MERITS
 from omnitree.parts.threshold import best_cut
 from omnitree.tree.splits import AxisSplit
 
@@ -31,7 +31,7 @@ class RandomOblique(SplitLearner):
         self.merit = merit
 
     def fit(self, node, rng):
-        merit, best = MERITS.resolve(self.merit), None
+        merit, best = MERITS.resolve(self.merit, node.target.task), None
         for _ in range(self.n_directions):
             w = np.zeros(node.columns.shape[1])
             some = rng.choice(len(w), min(self.n_columns, len(w)), replace=False)
@@ -91,7 +91,7 @@ def test_the_same_learner_serves_a_numeric_target():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y = np.where(X[:, 0] + X[:, 1] > 0, 5.0, -5.0)
-    learner = RandomOblique(merit=VarianceReduction())
+    learner = RandomOblique(merit="variance")
     reg = TreeRegressor(learner, random_state=0, max_depth=6).fit(X, y)
     assert reg.score(X, y) > 0.97
     assert reg.tree_.node_kinds()["linear"] > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from omnitree.growing.part import (
     require_present,
     unknown,
 )
+from omnitree.parts.merit import Gini
 
 EVERY = [
     pytest.param(cls, id=f"{kind}-{name}")
@@ -161,3 +163,28 @@ def test_unknown_names():
         "unknown merit 'ginni', did you mean 'gini'? Choose one of: gain, gini."
     )
     assert unknown("merit", 3, known) == ("unknown merit 3. Choose one of: gain, gini.")
+
+
+def test_declared_parameters():
+    class Plain(Gini):
+        level: float = 0.5
+        name: str = "a"
+        shared: ClassVar[int] = 3
+
+    class Further(Plain):
+        level: float = 0.1
+        extra: int = 1
+
+    class Written(Plain):
+        other: int  # no parameter: it has a constructor of its own
+
+        def __init__(self, level=0.2):
+            self.level = level
+
+    assert Plain().get_params() == {"level": 0.5, "name": "a"}
+    assert Further(0.3).get_params() == {"level": 0.3, "name": "a", "extra": 1}
+    assert Written().get_params() == {"level": 0.2}
+    assert clone(Plain(0.7)) == Plain(0.7) != Plain() != Further(0.5)
+    assert len({Plain(0.7), Plain(0.7), Plain()}) == 2
+    assert repr(Further(level=0.4)) == "Further(level=0.4)"
+    assert Plain.code == Gini.code == 0

@@ -128,3 +128,33 @@ def test_a_likelihood_grows_as_the_loss_falls(rng):
     for target in (class_target(rng), numeric_target(rng)):
         values = [target.log_likelihood(loss, 40.0) for loss in (9.0, 2.0, 0.5)]
         assert values == sorted(values)
+
+
+@pytest.mark.parametrize("costs", [False, True])
+def test_losses_by_counts_are_those_of_the_rows(costs, rng):
+    for _ in range(50):
+        target = class_target(rng, costs=costs)
+        weight, node = (
+            random_weight(rng, len(target)),
+            rng.integers(3, size=len(target)),
+        )
+        outputs = rng.dirichlet(np.ones(target.n_classes), 3)
+        counts = target.statistics_by(node, 3, weight)
+        each = np.bincount(node, weight * target.losses(outputs[node]), 3)
+        np.testing.assert_allclose(target.losses_by(counts, outputs), each, atol=1e-9)
+
+
+def test_only_the_classes_present(rng):
+    for _ in range(50):
+        target = class_target(rng, costs=True)
+        some = target.of_present()
+        np.testing.assert_array_equal(
+            some.classes[some.codes], target.classes[target.codes]
+        )
+        np.testing.assert_array_equal(np.unique(some.codes), np.arange(some.n_classes))
+        places = {label: k for k, label in enumerate(target.labels)}
+        for i, a in enumerate(some.labels):
+            for j, b in enumerate(some.labels):
+                assert some.costs[i, j] == target.costs[places[a], places[b]]
+    numbers = numeric_target(rng)
+    assert numbers.of_present() is numbers

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn import metrics
 
-from omnitree.lab.intervals import Sample, wilson
+from omnitree.lab.intervals import ScoredRows, wilson
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def test_measures_are_those_of_scikit_learn(rng: np.random.Generator):
     truth = rng.random(200) < 0.3
     score = np.round(rng.normal(truth, 1), 1)  # with ties
     weight = rng.integers(1, 5, 200).astype(float)
-    rows = Sample(weight)
+    rows = ScoredRows(weight)
     area = metrics.roc_auc_score(truth, score, sample_weight=weight)
     assert rows.area(score, truth).value == pytest.approx(area)
     y, answer = rng.normal(size=200), rng.normal(size=200)
@@ -34,30 +34,32 @@ def test_measures_are_those_of_scikit_learn(rng: np.random.Generator):
 def test_weights_are_shares_and_groups_are_units(rng: np.random.Generator):
     wrong = rng.random(120) < 0.2
     weight = rng.random(120) + 0.5
-    plain, scaled = Sample(weight), Sample(7 * weight)
+    plain, scaled = ScoredRows(weight), ScoredRows(7 * weight)
     assert scaled.share(wrong) == pytest.approx(plain.share(wrong))
     assert scaled.positive(wrong) == pytest.approx(plain.positive(wrong))
     # Every row four times, kept together, says no more than every row once.
     four = np.repeat(np.arange(120), 4)
-    together = Sample(weight[four], four)
+    together = ScoredRows(weight[four], four)
     assert together.share(wrong[four]) == pytest.approx(plain.share(wrong))
     assert together.difference(wrong[four]) == pytest.approx(plain.difference(wrong))
-    apart = Sample(weight[four]).share(wrong[four])
+    apart = ScoredRows(weight[four]).share(wrong[four])
     assert apart.high - apart.low < 0.6 * np.ptp(plain.share(wrong)[1:])
     # Few rows hold nearly all the weight: the interval is that of few rows.
     heavy = np.where(np.arange(120) < 4, 1e6, 1.0)
-    assert Sample(heavy).n_units == pytest.approx(4, abs=0.01)
-    assert np.ptp(Sample(heavy).share(np.zeros(120, bool))[1:]) > 0.4
+    assert ScoredRows(heavy).n_units == pytest.approx(4, abs=0.01)
+    assert np.ptp(ScoredRows(heavy).share(np.zeros(120, bool))[1:]) > 0.4
 
 
 def test_folds_share_training_rows(rng: np.random.Generator):
     values = rng.normal(size=60)
-    once, folds = (Sample(np.ones(60), folds=k).difference(values) for k in (None, 10))
+    once, folds = (
+        ScoredRows(np.ones(60), folds=k).difference(values) for k in (None, 10)
+    )
     factor = np.sqrt(1 + 10 / 9)  # Nadeau & Bengio: 1/k + 1/(k - 1) instead of 1/k
     assert folds.high - folds.value == pytest.approx(factor * (once.high - once.value))
     wrong = np.zeros(60, dtype=bool)
-    assert Sample(np.ones(60), folds=2).share(wrong) == wilson(0.0, 60 / 3)
-    some = Sample(np.ones(60), folds=2).take(np.arange(30))
+    assert ScoredRows(np.ones(60), folds=2).share(wrong) == wilson(0.0, 60 / 3)
+    some = ScoredRows(np.ones(60), folds=2).take(np.arange(30))
     assert some.share(wrong[:30]) == wilson(0.0, 30 / 3)
 
 
@@ -72,7 +74,7 @@ def test_calibration_slope(rng: np.random.Generator):
     logits = rng.normal(size=(4000, 3))
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     truth = np.array([rng.choice(3, p=p) for p in proba])
-    rows = Sample(np.ones(4000))
+    rows = ScoredRows(np.ones(4000))
     right = rows.calibration_slope(proba, truth)
     assert right.low < 1 < right.high
     extreme = proba**2 / (proba**2).sum(axis=1, keepdims=True)
@@ -89,7 +91,7 @@ def test_calibration_slope(rng: np.random.Generator):
 
 
 def test_extremes():
-    rows = Sample(np.ones(30))
+    rows = ScoredRows(np.ones(30))
     none = rows.share(np.zeros(30, dtype=bool))
     assert none.value == none.low == 0 and 0.05 < none.high < 0.2
     assert rows.positive(np.zeros(30)) == (0, 0, 0)
@@ -103,7 +105,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(rng, kind: str):
     hits = 0
     for _ in range(400):
         weight = rng.integers(1, 4, 80).astype(float)
-        rows = Sample(weight)
+        rows = ScoredRows(weight)
         if kind == "area":
             truth = np.arange(80) < 30
             found = rows.area(rng.normal(truth * 1.0), truth)

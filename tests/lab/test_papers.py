@@ -79,7 +79,7 @@ def quick() -> Reproduction:
 
 
 def test_lw94_quick(quick):
-    """Twenty data sets a condition tell the main effects beyond doubt."""
+    """Twenty data sets per condition tell the main effects beyond doubt."""
     tables = {table.number: table for table in quick.tables}
     assert list(tables) == list(lw94.TABLES)
     accuracy = {cell.labels: cell for cell in tables["1"].cells}

@@ -16,7 +16,7 @@ from omnitree.lab.ranks import (
     nemenyi,
     win_table,
 )
-from omnitree.lab.statistics import Outcome
+from omnitree.lab.statistics import HypothesisTest
 
 # Demsar (2006), table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets.
 DEMSAR = np.array(
@@ -111,8 +111,8 @@ def test_cliques():
 
 
 def test_win_table_counts_data_sets_not_pairs():
-    def test(a: np.ndarray, b: np.ndarray) -> Outcome:
-        return Outcome(0.0, 0.0 if abs(a.mean() - b.mean()) > 1 else 1.0)
+    def test(a: np.ndarray, b: np.ndarray) -> HypothesisTest:
+        return HypothesisTest(0.0, 0.0 if abs(a.mean() - b.mean()) > 1 else 1.0)
 
     scores = {
         "one": {"x": np.array([1.0]), "y": np.array([3.0]), "z": np.array([5.0])},

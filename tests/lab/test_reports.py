@@ -11,23 +11,23 @@ import pytest
 
 from omnitree.data.reading import InputError
 from omnitree.lab import data, methods, plots, protocols, report
-from omnitree.lab.comparison import Comparison
+from omnitree.lab.comparison import MethodComparison
 from omnitree.lab.runner import Task, run
 from omnitree.lab.statistics import five_by_two_f
 from omnitree.lab.store import Store
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Comparison:
+def comparison() -> MethodComparison:
     kind = protocols.parse("5x2cv")
     names = ["c4.5", "ldt", "id3"]
     sets = [data.load("iris"), data.load("wine"), data.load("led:rows=80")]
     tasks = [Task(d, methods.parse(m), kind) for d in sets for m in names]
-    return Comparison(run(tasks, Store(), n_jobs=2))
+    return MethodComparison(run(tasks, Store(), n_jobs=2))
 
 
-def test_summary_has_the_means_and_the_p_values(comparison: Comparison):
+def test_summary_has_the_means_and_the_p_values(comparison: MethodComparison):
     rows = comparison.summary().rows
     assert [row[:2] for row in rows[:3]] == [
         ("iris", "c4.5"),
@@ -63,10 +63,10 @@ class Tags(HTMLParser):
         self.text += text
 
 
-def test_html_is_escaped_and_alone(comparison: Comparison, tmp_path: Path):
+def test_html_is_escaped_and_alone(comparison: MethodComparison, tmp_path: Path):
     pytest.importorskip("jinja2", reason="jinja2 is not installed")
     evil = "<script>alert('x')</script>&"
-    table = Table(evil, (evil,), ((evil,),), evil)
+    table = TextTable(evil, (evil,), ((evil,),), evil)
     figures = report.figures_of(comparison)
     assert any("Mean ranks" in figure.title for figure in figures)
     assert any("by level" in figure.title for figure in figures)
@@ -80,8 +80,8 @@ def test_html_is_escaped_and_alone(comparison: Comparison, tmp_path: Path):
     assert text.count("<svg") == len(figures)
 
 
-def test_markdown_latex_and_csv(comparison: Comparison, tmp_path: Path):
-    table = Table("a_b", ("x|y", "%"), (("1 & 2", "3"),), "100 %")
+def test_markdown_latex_and_csv(comparison: MethodComparison, tmp_path: Path):
+    table = TextTable("a_b", ("x|y", "%"), (("1 & 2", "3"),), "100 %")
     assert r"| x\|y | % |" in table.markdown()
     assert r"1 \& 2 & 3 \\" in table.latex() and r"\caption{a\_b}" in table.latex()
     for suffix, word in (
@@ -97,7 +97,7 @@ def test_markdown_latex_and_csv(comparison: Comparison, tmp_path: Path):
 
 
 def test_notebooks_show_tables_and_figures(rng: np.random.Generator):
-    table = Table("a < b", ("<i>",), (("x & y",),), note="n > 1")
+    table = TextTable("a < b", ("<i>",), (("x & y",),), note="n > 1")
     text = table._repr_html_()
     assert "<caption>a &lt; b</caption>" in text and "<th>&lt;i&gt;</th>" in text
     assert "<td>x &amp; y</td>" in text and "<p>n &gt; 1</p>" in text
@@ -107,7 +107,7 @@ def test_notebooks_show_tables_and_figures(rng: np.random.Generator):
     assert drawing._repr_html_().startswith("<svg") and drawing == str(drawing)
 
 
-def test_level_counts(comparison: Comparison):
+def test_level_counts(comparison: MethodComparison):
     folds = comparison.by_data["iris"]["c4.5"].folds
     counts = report.level_counts(folds)
     assert counts["axis"][0] == pytest.approx(1.0)  # every tree has one root

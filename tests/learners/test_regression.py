@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
 
 from omnitree import TreeRegressor
 from omnitree.growing.stopping import Stopping
-from omnitree.learners import Linear, Omnivariate, Univariate
+from omnitree.learners import Linear, Omnivariate, Univariate, numeric_cuts
 from omnitree.learners.numeric_linear import without_rounding
 from omnitree.pruning import CostComplexity, InformationPruning
 
@@ -61,6 +62,34 @@ def test_ridge_leaves_find_a_bend(rng):
     split = root(Univariate(min_branch=10), X, y, leaves="ridge")
     assert split.feature == 0
     assert abs(split.threshold) < 0.1
+
+
+def test_few_features_are_searched_in_full(rng, monkeypatch):
+    """Those that matter are among them: a bend, an interaction, a category."""
+    X = pd.DataFrame(rng.normal(size=(600, 12)), columns=[f"x{i}" for i in range(12)])
+    X["kind"] = pd.Categorical(rng.choice(list("abc"), 600))
+    slope = rng.normal(size=12)
+    noise = 0.2 * rng.normal(size=600)
+    targets = {
+        "x3": 3 * np.abs(X["x3"] - 0.4),
+        "x5": np.where(X["x5"] > 0, 2.0, -2.0) * X["x7"],
+        "kind": np.where(X["kind"] == "b", 3.0, -1.0) * X["x1"],
+    }
+    for name, part in targets.items():
+        y = part + X.iloc[:, :12] @ slope + noise
+        reg = TreeRegressor(leaves="ridge", max_depth=1, pruning=None)
+        split = reg.fit(X, y).tree_.split(0)
+        assert X.columns[split.feature] == name
+        with monkeypatch.context() as patch:
+            patch.setattr(numeric_cuts, "MOST_FEATURES", 100)
+            assert reg.fit(X, y).tree_.split(0) == split
+
+
+def test_of_many_columns_models_have_those_with_the_largest_weights(rng):
+    X = rng.normal(size=(300, 60))
+    y = np.where(X[:, 4] > 0, 3 * X[:, 9], -2 * X[:, 11]) + 0.1 * rng.normal(size=300)
+    reg = TreeRegressor(leaves="ridge", max_depth=1, pruning=None).fit(X, y)
+    assert reg.tree_.split(0).feature == 4
 
 
 def test_quadratic_finds_a_ball(rng):

@@ -235,7 +235,7 @@ def test_worth_is_merit_by_price():
         assert root.merit == pytest.approx(max(worth))
 
 
-def test_front_door():
+def test_the_default_classifier():
     X, y, _ = random_rows(3)
     direction = {"x0": 1, "x1": -1}
     clf = OmniTreeClassifier(monotone=direction, random_state=0).fit(X, y)
@@ -245,7 +245,7 @@ def test_front_door():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 3))
     y = (X @ [1, 1, 0] > 0).astype(int)
-    assert OmniTreeClassifier(random_state=0).fit(X, y).tree_.node_kinds()["linear"]
+    assert not OmniTreeClassifier(random_state=0).fit(X, y).tree_.node_kinds()["axis"]
     for rule in (
         {"interactions": [[0], [1], [2]]},
         {"feature_costs": [1, 0, 0]},

@@ -11,7 +11,7 @@ from tests.samples import root_of
 
 from omnitree import TreeClassifier
 from omnitree.data.table import learn_table
-from omnitree.learners import Softmax
+from omnitree.learners import Boosted, Softmax
 from omnitree.learners.trial import calibrated
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
@@ -28,6 +28,10 @@ def root(X, y, seed=0):
         ("linear", False, "machine"),
         ("quadratic", True, "quadratic"),
         ("quadratic", False, "quadratic_machine"),
+        ("curves", True, "additive"),
+        ("curves", False, "additive_machine"),
+        ("blocks", True, "additive"),
+        ("blocks", False, "additive_machine"),
     ],
 )
 def test_kind_and_held_out_error(expansion, two, kind):
@@ -39,12 +43,12 @@ def test_kind_and_held_out_error(expansion, two, kind):
     split, error = found.split, trial.held_out.mean("errors")
     assert split.kind == trial.kind == kind and found.n_leaves == len(np.unique(y))
     assert split.n_params == trial.n_parameters
-    assert error <= 0.06
+    assert error <= 0.07
     branch = split.route(learn_table(X), np.arange(len(y)))
     assert (branch == y).mean() >= 1 - error - 0.02
 
 
-@pytest.mark.parametrize("expansion", ["linear", "quadratic"])
+@pytest.mark.parametrize("expansion", ["linear", "quadratic", "curves", "blocks"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_model_answers_as_the_test_and_is_calibrated(expansion, k):
     rng = np.random.default_rng(k)
@@ -101,6 +105,55 @@ def test_quadratic_separates_what_no_line_does():
     assert bent > 0.97 > 0.7 > straight
 
 
+def test_curves_find_what_is_neither_straight_nor_square():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, size=(600, 3))
+    y = (np.sin(9 * X[:, 0]) + X[:, 1] > 0.5).astype(int)
+    scores = {
+        e: TreeClassifier(learner=Softmax(e), max_depth=1).fit(X, y).score(X, y)
+        for e in ("linear", "quadratic", "curves", "blocks")
+    }
+    assert min(scores["curves"], scores["blocks"]) > 0.96
+    assert max(scores["linear"], scores["quadratic"]) < 0.94
+
+
+@pytest.mark.parametrize("expansion", ["curves", "blocks"])
+def test_a_missing_value_is_a_value_of_its_own(expansion):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    missing = rng.random(400) < 0.3
+    X[missing, 0] = np.nan
+    y = np.where(missing, 1, np.abs(X[:, 0]) > 1.5).astype(int)
+    clf = TreeClassifier(learner=Softmax(expansion), max_depth=1).fit(X, y)
+    assert clf.score(X[missing], y[missing]) > 0.95
+    assert clf.score(X, y) > 0.93
+
+
+def test_curves_and_products_without_information_leave():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 9))
+    truth = 3 * np.sin(2 * X[:, 0]) + 2 * X[:, 1]
+    y = (truth + rng.logistic(size=800) > 0).astype(int)
+    trial = Softmax("blocks").trial(root(X, y))
+    sparse = trial.sparser(0.5)
+    assert sparse.kind == "additive" and sparse.n_parameters < trial.n_parameters / 2
+    found = sparse.replacement
+    assert found.split.n_params == sparse.n_parameters
+    assert 0 in found.split.curve_columns and len(found.split.curve_columns) < 7
+    assert sparse.held_out.mean("errors") < trial.held_out.mean("errors") + 0.02
+    assert found.model.curve_columns == found.split.curve_columns
+
+
+def test_products_begin_with_the_penalties_of_curves():
+    X, y = load_wine(return_X_y=True)
+    before = root(X, y)
+    Softmax("curves").trial(before)
+    (key,) = before.penalties
+    alone, after = (Softmax("blocks").trial(node) for node in (root(X, y), before))
+    np.testing.assert_array_equal(alone.scores, after.scores)
+    assert key in before.penalties and len(before.penalties) == 2
+
+
 def test_units_and_offsets_do_not_matter():
     X, y = load_wine(return_X_y=True)
     scale = 10.0 ** np.arange(-6, 7)
@@ -150,5 +203,21 @@ def test_limits_of_columns_and_bad_values():
     X, y = load_iris(return_X_y=True)
     assert Softmax("quadratic", max_columns=5).trial(root(X, y)) is None
     assert Softmax().trial(root(np.ones((10, 2)), np.arange(10) % 2)) is None
-    with pytest.raises(ValueError, match="linear, quadratic"):
+    with pytest.raises(ValueError, match="linear, quadratic, curves, blocks"):
         Softmax("cubic").trial(root(X, y))
+
+
+@pytest.mark.parametrize("learner", [Softmax(), Boosted()])
+def test_costs_where_a_class_is_absent(learner):
+    """The costs of a node are those of its own classes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 25))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 2, 0)
+    costs = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    trial = learner.trial(root_of(X, y, n_classes=3, costs=costs))
+    dear = trial.held_out.errors
+    assert set(dear) <= {0.0, 1.0, 2.0, 5.0}
+    thin = trial.sparser(100.0)
+    if thin is not None:
+        two = learner.trial(root_of(X, y // 2, costs=costs[::2, ::2])).sparser(100.0)
+        np.testing.assert_array_equal(thin.scores, two.scores)

@@ -231,6 +231,10 @@ def test_order_of_columns(name, rng):
 # -- what users see ------------------------------------------------------------------
 
 
+# How many rows a leaf has and, where it is known, how often held-out ones are right.
+LEAF_LINE = r"\d rows?(, \S+ wrong)?\)(; held out: \d+ % right \(\d+ to \d+\))?$"
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_describe(name):
     data = load_iris(as_frame=True)
@@ -246,7 +250,7 @@ def test_describe(name):
     lines = text.splitlines()
     assert max(map(len, lines)) <= 88
     # Every leaf, and no other line, ends with its rows; sums are counted by their names.
-    ends = [line for line in lines if re.search(r"\d rows?(, \S+ wrong)?\)$", line)]
+    ends = [line for line in lines if re.search(LEAF_LINE, line)]
     assert len(ends) == clf.tree_.n_leaves
     # A model that the leaves below a test share is told once, or as the test's own scores.
     shared = shared_models(clf.tree_.to_dict()["nodes"])

@@ -222,3 +222,13 @@ def test_bad_repeats():
     X, y = flat(40)
     with pytest.raises(ValueError, match="repeats"):
         TreeClassifier(pruning=CostComplexity(repeats=0)).fit(X, y)
+
+
+def test_repeats_with_different_numbers_of_folds():
+    """Of nine rows in ten folds, chance leaves some folds empty."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9, 2)), np.arange(9) % 3
+    for seed in range(5):
+        pruning = CostComplexity(folds=10, repeats=5)
+        clf = TreeClassifier(pruning=pruning, random_state=seed).fit(X, y)
+        assert clf.tree_.value[0].sum() == 9

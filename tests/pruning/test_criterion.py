@@ -11,7 +11,7 @@ from tests.naive_choice import criterion, prune
 from tests.trees import random_tree
 
 from omnitree.parts.choice import AIC, BIC
-from omnitree.pruning import Criterion
+from omnitree.pruning import CriterionPruning
 from omnitree.tree.splits import Considered
 
 
@@ -76,7 +76,7 @@ def test_against_naive(name, log, order, rows, leaf, rng):
             if node:
                 value[tree.parent[node]] += value[node]
         tree = tree.replace(value=value)
-        cut = Criterion(choice, order, rows, leaf).cut(tree, None)
+        cut = CriterionPruning(choice, order, rows, leaf).cut(tree, None)
         expected = prune(tree, cost_of(name, log, rows, leaf), order)
         # What lies below a cut does not matter.
         want = np.isin(np.arange(tree.n_nodes), list(expected))
@@ -102,12 +102,12 @@ def test_parameters_are_those_of_the_choice(rng):
 def test_bad_options(rng):
     tree = random_tree(rng, KINDS)
     with pytest.raises(ValueError, match="needs AIC or BIC"):
-        Criterion("one_se").cut(tree, None)
+        CriterionPruning("one_se").cut(tree, None)
     with pytest.raises(ValueError, match="top_down"):
-        Criterion(order="down").cut(tree, None)
+        CriterionPruning(order="down").cut(tree, None)
     with pytest.raises(ValueError, match="subtree"):
-        Criterion(rows="tree").cut(tree, None)
+        CriterionPruning(rows="tree").cut(tree, None)
     with pytest.raises(ValueError, match="leaf"):
-        Criterion(leaf=-1).cut(tree, None)
+        CriterionPruning(leaf=-1).cut(tree, None)
     with pytest.raises(ValueError, match="natural"):
-        Criterion(AIC("nat")).cut(tree, None)
+        CriterionPruning(AIC("nat")).cut(tree, None)

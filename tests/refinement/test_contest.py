@@ -29,7 +29,7 @@ def test_a_line_takes_the_place_of_a_staircase():
     assert clf.tree_.n_leaves == 2 and clf.tree_.node_kinds()["linear"] == 1
     assert clf.score(X, y) > 0.97
     candidates = clf.tree_.split(0).candidates
-    assert [c.chosen for c in candidates] == [False, True, False]
+    assert [c.chosen for c in candidates][:3] == [False, True, False]
     assert candidates[0].score > candidates[1].score
     assert "linear softmax" in clf.describe()
 
@@ -314,7 +314,7 @@ class TestPruneSet:
         flipped = np.random.default_rng(0).random(800) < 0.1
         line = np.where(flipped, 1 - line, line)
         clf = TreeClassifier(
-            refinement=Contest((Softmax(),), sparse=None), random_state=0
+            refinement=Contest((Softmax(),), sparse=None, grows=False), random_state=0
         )
         clf.fit(X[::2], line[::2], prune_set=(X[1::2], line[1::2]))
         (chosen,) = (c for c in clf.tree_.split(0).candidates if c.chosen)

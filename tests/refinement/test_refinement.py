@@ -58,7 +58,7 @@ def test_counts_add_up_in_every_node(name, missing, learner, tmp_path):
 @pytest.mark.parametrize("name", list(REFINEMENTS))
 def test_classes_only(name):
     reg = TreeRegressor(refinement=name)
-    with pytest.raises(ValueError, match=r"trees of classes.* refinements: none"):
+    with pytest.raises(ValueError, match=r"not for regression.* there is none"):
         reg.fit([[0.0], [1.0]] * 6, [0.0, 1.0] * 6)
 
 

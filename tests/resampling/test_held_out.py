@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from omnitree.growing.target import ClassTarget
 from omnitree.resampling.held_out import LEAST, HeldOut, by_group, effective_rows
 
 SEEDS = range(20)
@@ -41,7 +42,7 @@ def test_of_probabilities(seed, with_costs):
     proba /= proba.sum(axis=1, keepdims=True)
     y = rng.integers(0, k, size=n).astype(np.int32)
     costs = rng.integers(1, 5, size=(k, k)) * (1.0 - np.eye(k)) if with_costs else None
-    found = HeldOut.of(np.ones(n), proba, y, costs)
+    found = HeldOut.of(np.ones(n), proba, ClassTarget(y, np.arange(k), costs))
     for i in range(n):
         if costs is None:
             answer = max(range(k), key=lambda c: proba[i, c])  # the first of equals

@@ -7,15 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.naive import curve_value
 from tests.trees import SCHEMA, random_model, random_rows, random_test, random_tree
 
 from omnitree.data.table import Table
+from omnitree.tree.curves import curve_at
 from omnitree.tree.expression import (
     AtMost,
     Call,
     Cell,
     Column,
     Constant,
+    Curve,
     Cut,
     Largest,
     Lookup,
@@ -24,12 +27,11 @@ from omnitree.tree.expression import (
     evaluate,
     parts,
     plain_rule,
-    program,
-    route,
     simplified,
 )
-from omnitree.tree.leaf_models import LeafModels
-from omnitree.tree.splits import SPLITS
+from omnitree.tree.leaf_models import LeafModel, LeafModels
+from omnitree.tree.programs import program, route
+from omnitree.tree.splits import SPLITS, AdditiveMachineSplit
 from omnitree.tree.tree import Tree
 
 
@@ -47,6 +49,9 @@ def naive_value(value, row) -> float:
             if math.isnan(cell):
                 return value.fill
             return cell if own < 0 else 1.0 if cell == own else -1.0
+        case Curve():
+            cell = row[SCHEMA.linear_columns()[0][value.column]]
+            return curve_value(value.knots, value.line, cell)
         case Sum():
             total = naive_value(value.terms[0], row)
             for term in value.terms[1:]:
@@ -147,6 +152,39 @@ def test_operators_without_a_kind(seed: int):
     assert taken == {0, 1, 2}
 
 
+@pytest.mark.parametrize("n", [2, 3, 24, 25, 60])
+def test_curves_of_few_and_many_knots(n: int, seed: int):
+    """In the interpreter, in machines, in models and in NumPy; at, beside, beyond knots."""
+    rng = np.random.default_rng(seed)
+    knots = np.cumsum(rng.random(n)) - n / 4
+    lines = rng.normal(size=(2, n + 1))
+    beside = [np.nextafter(knots, to) for to in (-np.inf, np.inf)]
+    far = [-np.inf, -1e300, 1e300, np.inf, np.nan]
+    x = np.concatenate([knots, *beside, far, rng.uniform(-n / 3, n / 3, size=50)])
+    values = random_rows(rng, len(x))
+    values[:, 0] = x
+    table = Table(values, SCHEMA)
+    wanted = np.array([[curve_value(knots, line, v) for line in lines] for v in x])
+    for line, own in zip(lines, wanted.T, strict=True):
+        assert curve_at(knots, line, x).tolist() == own.tolist()
+        curve = Curve(0, tuple(knots), tuple(line[:-1]), line[-1])
+        cut = Cut(curve, float(np.median(own)))
+        assert route(cut, values, SCHEMA).tolist() == (own > cut.threshold).tolist()
+    model = LeafModel((), (), (0.0, 0.1), ((), ()), "identity", (), (0,))
+    model = replace(
+        model, knots=(tuple(knots),), curve_values=tuple((tuple(v),) for v in lines)
+    )
+    out, zeros = np.empty((len(x), 2)), np.zeros(len(x), dtype=np.int64)
+    packed = LeafModels.of([model])
+    assert packed is not None and packed[0] == model
+    packed.answer(table, np.arange(len(x)), zeros, out)
+    sums = wanted + np.array(model.bias)
+    assert out.tolist() == sums.tolist()
+    machine = AdditiveMachineSplit.of(model)
+    routed = machine.route(table, np.arange(len(x)))
+    assert routed.tolist() == sums.argmax(axis=1).tolist()
+
+
 def test_too_deep_a_rule_is_refused():
     value = Column(0, 0.0)
     for _ in range(70):
@@ -210,6 +248,8 @@ def test_plain_rules_are_the_tests_of_the_format(kind: str, seed: int):
             assert plain == written
             continue
         assert plain["weights"] == written["weights"]
+        for name in ("curve_columns", "knots", "curve_values", "threshold", "bias"):
+            assert plain.get(name) == written.get(name)
         own = plain.get("terms", [[at, -1] for at in range(len(terms))])
         for (a, b), (c, d) in zip(own, terms, strict=True):
             assert plain["columns"][a] == written["columns"][c]

@@ -16,7 +16,7 @@ from tests.tables import random_sample
 from omnitree import OmniTreeRegressor, TreeClassifier, TreeRegressor, presets
 from omnitree.estimators.gains import with_importance
 from omnitree.export.pictures import importance_by_level
-from omnitree.tree.importance import Moments, shares
+from omnitree.tree.importance import ColumnSpreads, shares
 from omnitree.tree.tree import Tree
 
 CLASSIFIERS = ("omni", "ldt", "bu95", "lmdt", "cart", "lmt", "ft", "oc1", "c4.5")
@@ -111,7 +111,7 @@ def test_products_are_shared_by_both_features(rng):
         "weights": [1.0, 2.0, 0.5],
     }
     ones, feature = np.ones(500), np.arange(3)
-    found = dict(shares(test, feature, Moments.of(X, ones, True)))
+    found = dict(shares(test, feature, ColumnSpreads.of(X, ones, True)))
     centred = X - X.mean(axis=0)
     slope = np.array([1 + 2 * X[:, 1].mean(), 2 * X[:, 0].mean(), X[:, 2].mean()])
     size = np.abs(slope) * X.std(axis=0)
@@ -124,7 +124,7 @@ def test_products_are_shared_by_both_features(rng):
         "terms": [*test["terms"], [1, -1]],
     }
     X[:, 0] += 5.0
-    shifted = Moments.of(X, ones, True)
+    shifted = ColumnSpreads.of(X, ones, True)
     again = dict(shares(moved, feature, shifted))
     np.testing.assert_allclose([again[j] for j in range(3)], size / size.sum())
 

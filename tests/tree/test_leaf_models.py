@@ -12,15 +12,17 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from tests.naive import curve_sum
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree.data.table import Table
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.tree.leaf_models import LeafModel, LeafModels
+from omnitree.tree.splits import SPLITS
 from omnitree.tree.tree import LEAF, Tree
 
 FORMAT = json.loads(files("omnitree.tree").joinpath("tree.schema.json").read_text())
-KINDS = ("axis", "multiway", "subset", "linear", "quadratic", "machine", "network")
+KINDS = tuple(SPLITS)
 
 
 def naive_answer(tree: Tree, node: int, row: list[float]) -> list[float]:
@@ -45,6 +47,10 @@ def naive_answer(tree: Tree, node: int, row: list[float]) -> list[float]:
     for j, value in enumerate(values):
         for k in range(len(sums)):
             sums[k] += model["weights"][k][j] * value
+    if "knots" in model:
+        public = SCHEMA.to_dict()
+        for k, lines in enumerate(model["curve_values"]):
+            sums[k] += curve_sum(public, model, lines, row)
     powers = [math.exp(s - max(sums)) for s in sums]
     return [p / sum(powers) for p in powers]
 
@@ -126,6 +132,16 @@ def test_parameters_of_models_count():
     sparse = ((0.0, 0.0, 1.5), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0))
     quadratic = replace(three, weights=sparse, terms=((0, -1), (1, 1), (0, 1)))
     assert quadratic.n_params == 2 + 1 + 0 + 1
+
+
+def test_parameters_of_curves_count():
+    """One less than the values, but for a missing cell of 0; of all sums but one."""
+    line = (1.0, -1.0, 2.0, 0.0)
+    bent = LeafModel((), (), (0.0,) * 3, ((),) * 3, curve_columns=(0,))
+    bent = replace(bent, knots=((0.0, 1.0, 2.0),), curve_values=((line,),) * 3)
+    assert bent.n_params == 2 + 2 * 2
+    told = replace(bent, curve_values=(((*line[:3], 0.5),), (line,), ((0.0,) * 4,)))
+    assert told.n_params == 2 + 3 + 2
 
 
 def test_softmax_of_far_apart_sums():

@@ -19,7 +19,7 @@ from omnitree.growing.standard_columns import StandardColumns
 from omnitree.tree.expression import plain_rule
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.records import NodeRecord
-from omnitree.tree.shared_models import own_functions
+from omnitree.tree.shared_models import own_functions, with_sums
 from omnitree.tree.tree import tree_from_nodes
 
 KINDS = ("linear", "quadratic", "machine", "quadratic_machine")
@@ -156,7 +156,7 @@ def test_shared_models_count_once(kind):
     assert shared.n_parameters == test.n_params + model.n_params
     last = replace(model, bias=(0.0,) * n)
     apart = tree.replace(models=LeafModels.of([None, *[model] * (n - 1), last]))
-    many = model.n_params * (n - 1) + last.n_params
+    many = model.n_params + (n - 1) * (n - 1)  # weights count once
     assert apart.sharing == [] and apart.n_parameters == test.n_params + many
     some = tree.replace(models=LeafModels.of([None, *[model] * (n - 1), None]))
     assert some.sharing == []
@@ -170,3 +170,47 @@ def test_sharing_nodes_of_deep_trees():
             models = {tree.model(int(leaf)) for leaf in below}
             shared = len(below) > 0 and len(models) == 1 and None not in models
             assert (node in tree.sharing) == shared
+
+
+@pytest.mark.parametrize("kind", ["additive", "additive_machine"])
+@pytest.mark.parametrize("seed", range(5))
+def test_curves_are_part_of_a_tests_functions(kind, seed):
+    rng = np.random.default_rng(seed)
+    while True:
+        test = random_test(rng, kind)
+        n = test.n_children
+        model = functions_of(test, 0.375, tuple(range(n)), n)
+        if any(any(lines[0]) for lines in model.curve_values):
+            break
+    own = found(test, model)
+    assert own is not None and own.scale == pytest.approx(0.375)
+
+    def changed(change):
+        lines = [[list(line) for line in lines] for lines in model.curve_values]
+        change(lines)
+        rows = tuple(tuple(map(tuple, own)) for own in lines)
+        return found(test, replace(model, curve_values=rows))
+
+    def at(position, factor):
+        def change(lines):
+            size = max(abs(v) for own in lines for v in own[0])
+            lines[0][0][position] += factor * size
+
+        return change
+
+    for position in (0, -1):  # at a knot, and of a missing cell
+        assert changed(at(position, 1e-12)) is not None
+        assert changed(at(position, 0.1)) is None
+    moved = (tuple(t + 0.125 for t in model.knots[0]), *model.knots[1:])
+    assert found(test, replace(model, knots=moved)) is None
+    if kind == "additive_machine":
+        return
+    # A class without a branch may have curves of its own, beside half the sum.
+    wide = functions_of(test, 0.375, tuple(range(n)), n + 1)
+    extra = tuple(tuple(2.0 * v for v in line) for line in wide.curve_values[0])
+    wide = replace(wide, curve_values=(*wide.curve_values[:-1], extra))
+    more = found(test, wide)
+    assert more is not None and list(more.others) == [n]
+    told = with_sums(wide.to_dict(), [more.others[n][0]], [more.others[n][1]])
+    for line, own in zip(told["curve_values"][0], extra, strict=True):
+        assert line == pytest.approx(own)

@@ -137,6 +137,8 @@ def test_counts_of_nodes_kinds_and_parameters():
         "machine": 1,
         "network": 1,
         "quadratic_machine": 0,
+        "additive": 0,
+        "additive_machine": 0,
     }
     # machine: 3 (2 + 1); network: 2 (1 + 2) + 1
     assert tree.n_parameters == 9 + 3 + 5 + 9 + 7 + 2 + 2
@@ -348,12 +350,33 @@ QUADRATIC_MACHINE = {
     "bias": [0.0, 1.0],
     "weights": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
 }
+CURVES = {"curve_columns": [0], "knots": [[0.0, 1.0, 3.0]]}
+ADDITIVE = {
+    "columns": [1],
+    "fill": [0.0],
+    "terms": [[0, -1]],
+    "weights": [2.0],
+    **CURVES,
+    "curve_values": [[0.5, 2.0, -1.0, 0.25]],
+    "threshold": 1.0,
+}
+ADDITIVE_MACHINE = {
+    "columns": [],
+    "fill": [],
+    "terms": [],
+    "bias": [0.0, 1.0],
+    "weights": [[], []],
+    **CURVES,
+    "curve_values": [[[0.5, 2.0, -1.0, 0.25]], [[0.0, 0.0, 0.0, 0.0]]],
+}
 SOUND = {
     "linear": LINEAR,
     "quadratic": QUADRATIC,
     "machine": MACHINE,
     "network": NETWORK,
     "quadratic_machine": QUADRATIC_MACHINE,
+    "additive": ADDITIVE,
+    "additive_machine": ADDITIVE_MACHINE,
 }
 NAN, INF = float("nan"), float("inf")
 
@@ -563,6 +586,60 @@ def test_damaged_tree_is_refused(name):
     with pytest.raises(ValueError) as caught:
         Tree.from_dict(tree)
     assert len(str(caught.value)) > 10
+
+
+CURVE_DAMAGE = {
+    "at least 2 knots": {"knots": [[0.0]], "curve_values": [[1.0, 2.0]]},
+    "strictly increasing": {"knots": [[0.0, 1.0, 1.0]]},
+    "strictly increasing.*": {"knots": [[0.0, 3.0, 1.0]]},
+    "knots of a curve must be finite": {"knots": [[0.0, 1.0, INF]]},
+    "knots of a curve must be finite.*": {"knots": [[NAN, 1.0, 2.0]]},
+    "3 knots needs 4 values": {"curve_values": [[1.0, 2.0, 3.0]]},
+    "slopes of a curve must be finite": {"knots": [[0.0, 5e-324, 1.0]]},
+    "slopes of a curve must be finite.*": {"knots": [[-1e308, 0.0, 1e308]]},
+    "values and slopes of a curve": {"curve_values": [[1.0, 2.0, 3.0, NAN]]},
+    "column, knots, and values": {"knots": []},
+    "column, knots, and values in": {"curve_values": []},
+    "column out of range": {"curve_columns": [9]},
+    "a curve of a category": {"curve_columns": [1]},
+    "is no list": {"knots": [1.0]},
+    "is no number": {"knots": [["a", 1.0, 2.0]]},
+}
+
+
+@pytest.mark.parametrize("message", CURVE_DAMAGE)
+def test_damaged_curves_are_refused_in_words(message):
+    change = CURVE_DAMAGE[message]
+    tree = sound_dict()
+    swap_test(2, "additive", ADDITIVE | change)(tree)
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(tree)
+    if "curve_values" in change:
+        change = change | {"curve_values": [change["curve_values"]] * 2}
+    swap_test(2, "additive_machine", ADDITIVE_MACHINE | change)(tree)
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(tree)
+    model = {name: ADDITIVE_MACHINE[name] for name in (*CURVES, "curve_values")}
+    model |= {"link": "softmax", "columns": [], "fill": [], "bias": [0.0, 1.0]}
+    model["weights"] = [[], []]
+    tree = sound_dict()
+    tree["nodes"][6]["model"] = model
+    assert Tree.from_dict(tree).to_dict() == tree
+    tree["nodes"][6]["model"] = model | change
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(tree)
+
+
+def test_parameters_of_additive_tests():
+    """A threshold, the weights, and of a curve one less than its values."""
+    tree = sound_dict()
+    before = Tree.from_dict(tree).n_parameters - 3
+    for kind, test, own in (
+        ("additive", ADDITIVE, 1 + 1 + 3),
+        ("additive_machine", ADDITIVE_MACHINE, 2 + 3),
+    ):
+        swap_test(2, kind, test)(tree)
+        assert Tree.from_dict(tree).n_parameters == before + own
 
 
 @pytest.mark.parametrize("thing", [None, 3, "tree", [], {}, [{}]])

@@ -18,6 +18,8 @@ from omnitree import OmniTreeClassifier, presets
 from omnitree.data.schema import Feature, Schema
 from omnitree.tree.splits import (
     SPLITS,
+    AdditiveMachineSplit,
+    AdditiveSplit,
     AxisSplit,
     LinearSplit,
     MachineSplit,
@@ -99,6 +101,7 @@ def test_divided_rows_occur():
     assert any(node.get("missing") == "divide" for node in data["nodes"])
 
 
+LINE = (-1.0, 1.0, 0.25)  # a curve at two knots, and where the cell is missing
 TESTS = [
     AxisSplit(0, 1.5),
     MultiwaySplit(1, (0, 1, 2)),
@@ -109,6 +112,10 @@ TESTS = [
     NetworkSplit((0, 1), (0.0, 0.0), (0.1,), ((1.0, 2.0),), 0.2, (3.0,)),
     QuadraticMachineSplit(
         (0, 3), (0.0, 0.0), ((0, -1), (0, 1)), (1.0, 0.0), ((1.0, 2.0), (3.0, 4.0))
+    ),
+    AdditiveSplit((1,), (0.0,), ((0, -1),), (1.0,), (0,), ((0.0, 2.0),), (LINE,), 0.5),
+    AdditiveMachineSplit(
+        (), (), (), (1.0, 0.0), ((), ()), (0,), ((0.0, 2.0),), ((LINE,), ((0.0,) * 3,))
     ),
 ]
 

@@ -21,19 +21,18 @@ import typer
 from typer.core import TyperGroup
 
 from omnitree.cli import commands
-from omnitree.cli.commands import check_output
+from omnitree.cli.commands import check_output, print_pairs
 from omnitree.cli.demo import demo
-from omnitree.cli.file_options import (
-    Comment,
-    Decimal,
-    Encoding,
-    Missing,
-    Sep,
-    Sheet,
-    file_format,
-)
+from omnitree.cli.file_options import SafeCsv, with_file_options
 from omnitree.cli.fit_command import fit
-from omnitree.data.reading import InputError, check_input, input_at_fault, read_table
+from omnitree.data.plain import one_line, safe_cell
+from omnitree.data.reading import (
+    FileFormat,
+    InputError,
+    check_input,
+    input_at_fault,
+    read_table,
+)
 
 
 class _Commands(TyperGroup):
@@ -44,7 +43,8 @@ class _Commands(TyperGroup):
             with _warnings_as_notes():
                 return super().invoke(ctx)
         except InputError as error:
-            typer.echo(f"omnitree: {' '.join(str(error).split())}", err=True)
+            message = one_line(" ".join(str(error).split()))
+            typer.echo(f"omnitree: {message}", err=True)
             raise typer.Exit(1) from None
 
 
@@ -54,7 +54,7 @@ def _warnings_as_notes() -> Iterator[None]:
     printed: set[str] = set()
 
     def print_note(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = one_line(" ".join(str(message).split()))
         ours = category is UserWarning or category.__module__.startswith("omnitree")
         if ours and text not in printed:
             printed.add(text)
@@ -126,6 +126,7 @@ app.command()(fit)
 
 
 @app.command()
+@with_file_options
 def predict(
     model: ModelFile,
     data: DataFile,
@@ -133,12 +134,9 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", help="Write here instead of standard output."),
     ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    comment: Comment = None,
-    sheet: Sheet = None,
-    missing: Missing = None,
+    safe_csv: SafeCsv = False,
+    *,
+    format: FileFormat,
 ) -> None:
     """Add predictions to a table.
 
@@ -150,7 +148,6 @@ def predict(
     """
     check_output(output, model, data)
     clf = _load(model)
-    format = file_format(sep, decimal, encoding, comment, sheet, missing)
     table = read_table(data, clf.tree_.schema, format)
     labels = [str(c) for c in clf.tree_.classes]
     new = ["predicted", *(f"p({label})" for label in labels)]
@@ -158,26 +155,20 @@ def predict(
         if name in table.header:
             raise InputError(f"{data} already has a column {name!r}: rename it first")
     with input_at_fault():
-        numbers = clf.predict_proba(table.frame) if labels else None
         answers = clf.predict(table.frame).tolist()
-    if numbers is None:
-        cells = [[repr(answer)] for answer in answers]
-    else:
-        cells = [
-            [str(answer), *(f"{v:.6g}" for v in shares)]
-            for answer, shares in zip(answers, numbers, strict=True)
-        ]
-    if table.decimal == ",":
-        n_labels = 1 if labels else 0
-        cells = [
-            [*row[:n_labels], *(c.replace(".", ",") for c in row[n_labels:])]
-            for row in cells
-        ]
+        if labels:
+            shares = clf.predict_proba(table.frame).tolist()
+            numbers = [[f"{share:.6g}" for share in line] for line in shares]
+        else:
+            numbers = [[repr(answer)] for answer in answers]
     text = io.StringIO()
     out = csv.writer(text, delimiter=table.separator, lineterminator="\n")
-    out.writerow([*table.header, *new])
-    for row, found in zip(table.rows(), cells, strict=True):
-        out.writerow([*row, *found])
+    rows = [[*table.header, *new]]
+    for row, answer, found in zip(table.rows(), answers, numbers, strict=True):
+        cells = [number.replace(".", table.decimal or ".") for number in found]
+        rows.append([*row, *([str(answer)] if labels else ()), *cells])
+    for row in rows:
+        out.writerow(map(safe_cell, row) if safe_csv else row)
     _put(output, text.getvalue())
 
 
@@ -245,6 +236,7 @@ def show(
 
 
 @app.command()
+@with_file_options
 def explain(
     model: ModelFile,
     data: DataFile,
@@ -266,12 +258,8 @@ def explain(
             help="For a numeric target: what to reach, for example 'above 12.5'."
         ),
     ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    comment: Comment = None,
-    sheet: Sheet = None,
-    missing: Missing = None,
+    *,
+    format: FileFormat,
 ) -> None:
     """Explain the prediction for one row.
 
@@ -284,16 +272,13 @@ def explain(
       omnitree explain prices.json DATA.csv --row 1 --goal "above 12.5"
     """
     clf = _load(model)
-    format = file_format(sep, decimal, encoding, comment, sheet, missing)
     table = read_table(data, clf.tree_.schema, format)
     if row > len(table.frame):
         raise InputError(f"{data} has {len(table.frame)} rows; there is no row {row}")
     with input_at_fault():
-        options: dict[str, Any] = {}
-        if goal is not None:
-            if clf.tree_.classes:
-                raise ValueError("--goal needs a model with a numeric target")
-            options["goal"] = goal
+        if goal is not None and clf.tree_.classes:
+            raise ValueError("--goal needs a model with a numeric target")
+        options = {} if goal is None else {"goal": goal}
         text = str(clf.explain(table.frame.iloc[[row - 1]], max_changes, **options))
     _put(None, text + "\n")
 
@@ -314,10 +299,10 @@ def presets_(
     from omnitree import presets
 
     if name is not None:
-        _check_preset(name)
-        typer.echo(presets.describe(name))
+        with input_at_fault():
+            typer.echo(presets.describe(name))
         return
-    _print_pairs([(n, presets.describe(n).split("\n")[0]) for n in presets.names()])
+    print_pairs([(n, presets.describe(n).split("\n")[0]) for n in presets.names()])
 
 
 @app.command()
@@ -327,34 +312,15 @@ def parts() -> None:
 
     for kind, registry in REGISTRIES.items():
         typer.echo(f"{kind}:")
-        _print_pairs(
-            [
-                (
-                    name,
-                    part.summary() + ("" if registry.is_own(name) else _origin(part)),
-                )
-                for name, part in registry.items()
-            ],
-            "  ",
-        )
-
-
-def _origin(part: Any) -> str:
-    return f" (from {part.__module__.partition('.')[0]})"
+        pairs = []
+        for name, part in registry.items():
+            package = part.__module__.partition(".")[0]
+            origin = "" if registry.is_own(name) else f" (from {package})"
+            pairs.append((name, part.summary() + origin))
+        print_pairs(pairs, "  ")
 
 
 commands.register(app)
-
-
-# -- estimators -----------------------------------------------------------------------
-
-
-def _check_preset(name: str) -> None:
-    from omnitree import presets
-    from omnitree.growing.part import unknown
-
-    if name not in presets.names():
-        raise InputError(unknown("preset", name, presets.names()))
 
 
 def _load(path: Path) -> Any:
@@ -363,9 +329,6 @@ def _load(path: Path) -> Any:
     check_input(path)
     with input_at_fault():
         return load(path)
-
-
-# -- files and printing ---------------------------------------------------------------
 
 
 def _put(path: Path | None, content: str | bytes) -> None:
@@ -378,9 +341,3 @@ def _put(path: Path | None, content: str | bytes) -> None:
         else:
             sys.stdout.write(str(content))
             sys.stdout.flush()
-
-
-def _print_pairs(pairs: list[tuple[str, str]], indent: str = "") -> None:
-    width = max(len(name) for name, _ in pairs)
-    for name, text in pairs:
-        typer.echo(f"{indent}{name:<{width}}  {text}")

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from omnitree.cli.file_options import (
-    Comment,
-    Decimal,
-    Encoding,
-    Missing,
-    Sep,
-    Sheet,
-    file_format,
-)
-from omnitree.data.reading import FileFormat, InputError
+from omnitree.cli.file_options import SafeCsv, with_file_options
+from omnitree.data.reading import FileFormat, InputError, input_at_fault
+
+PATIENCE = "10s"  # with a scheduler that does not answer
 
 Folder = Annotated[
     Path | None,
@@ -38,6 +34,13 @@ Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", help="Number of processes; 0: one per core.", min=0),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on the Dask cluster of this scheduler, such as tcp://HOST:8786.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**20, help="Random seed.")]
 Report = Annotated[
     Path | None,
@@ -52,6 +55,7 @@ def register(app: typer.Typer) -> None:
     app.command()(reproduce)
 
 
+@with_file_options
 def compare(
     data: Annotated[
         list[str],
@@ -81,18 +85,16 @@ def compare(
     store: StoreFile = None,
     report: Report = None,
     jobs: Jobs = 0,
+    scheduler: Scheduler = None,
     time_limit: Annotated[
         float | None,
         typer.Option(help="Time limit for one fit, in seconds.", min=0.001),
     ] = None,
     retry: Annotated[bool, typer.Option(help="Run failed folds again.")] = False,
     seed: Seed = 0,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    comment: Comment = None,
-    sheet: Sheet = None,
-    missing: Missing = None,
+    safe_csv: SafeCsv = False,
+    *,
+    format: FileFormat,
 ) -> None:
     """Compare presets on data sets.
 
@@ -103,31 +105,35 @@ def compare(
       omnitree compare iris wine --presets omni,c4.5,ldt
       omnitree compare DATA.csv --target class --report r.html
       omnitree compare iris --store results.sqlite --protocol 10fold
+      omnitree compare DATA.csv --scheduler tcp://HOST:8786
     """
     from omnitree.lab import data as sets
     from omnitree.lab import methods, protocols
     from omnitree.lab import report as reports
-    from omnitree.lab.comparison import Comparison
+    from omnitree.lab.comparison import MethodComparison
     from omnitree.lab.runner import Task, run
-    from omnitree.lab.store import opened
+    from omnitree.lab.store import Store
 
     check_output(report)
     reports.check(report)
     check_output(store)
-    kind = _parsed(protocols.parse, protocol)
+    with input_at_fault():
+        kind = protocols.parse(protocol)
     chosen = [methods.parse(name) for name in presets.split(",") if name.strip()]
     if not chosen:
         raise InputError("no preset given; see `omnitree presets`")
-    format = file_format(sep, decimal, encoding, comment, sheet, missing)
     if format != FileFormat() and not any(sets.is_path(name) for name in data):
         raise InputError("file options are given, but no file")
-    tables = [_parsed(sets.load, name, folder, target, format) for name in data]
+    with input_at_fault():
+        tables = [sets.load(name, folder, target, format) for name in data]
     _refuse_twins("data set", [table.name for table in tables])
     _refuse_twins("preset", [method.name for method in chosen])
     tasks = [Task(table, method, kind, seed) for table in tables for method in chosen]
-    with opened(store) as file:
+    if scheduler is not None and time_limit is not None:
+        raise InputError("--time-limit works only without --scheduler")
+    with closing(Store(store)) as file, cluster(scheduler, jobs):
         results = run(tasks, file, jobs_of(jobs), time_limit, verbose=True, retry=retry)
-    found = Comparison(results)
+    found = MethodComparison(results)
     print_tables(found.tables())
     if report is not None:
         lines = [f"{kind.name}, seed {seed}. {versions()}"]
@@ -135,7 +141,10 @@ def compare(
             f"{t.name}: {len(t.y)} rows, {t.X.shape[1]} features." for t in tables
         ]
         drawn = reports.figures_of(found) if report.suffix.lower() == ".html" else []
-        reports.write(report, "Comparison of trees", lines, found.tables(), drawn)
+        reports.write(
+            *(report, "Comparison of trees", lines, found.tables(), drawn),
+            safe_csv=safe_csv,
+        )
         typer.echo(f"Report: {report}")
 
 
@@ -145,16 +154,11 @@ def datasets(folder: Folder = None) -> None:
     from omnitree.lab.generators import GENERATORS
 
     where = sets.data_folder(folder)
-    rows = [(name, "scikit-learn") for name in sets.SCIKIT_LEARN]
+    about = {name: f"{where}/{name}.csv" for name in sets.names(where)}
+    about |= dict.fromkeys(sets.SCIKIT_LEARN, "scikit-learn")
     for name, make in GENERATORS.items():
-        rows.append((name, (make.__doc__ or "").split("\n")[0]))
-    known = [name for name, _ in rows]
-    for name in sets.names(where):
-        if name not in known:
-            rows.append((name, f"{where}/{name}.csv"))
-    width = max(len(name) for name, _ in rows)
-    for name, text in rows:
-        typer.echo(f"{name:<{width}}  {text}")
+        about[name] = (make.__doc__ or "").split("\n")[0]
+    print_pairs(list(about.items()))
     typer.echo(
         "Generators take options: led:irrelevant=17:rows=500:seed=1. Any other name is "
         f"looked up {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
@@ -172,7 +176,9 @@ def reproduce(
     store: StoreFile = None,
     report: Report = None,
     jobs: Jobs = 0,
+    scheduler: Scheduler = None,
     seed: Seed = 0,
+    safe_csv: SafeCsv = False,
 ) -> None:
     """Repeat the experiments of a paper.
 
@@ -186,13 +192,13 @@ def reproduce(
     from omnitree.lab import papers
     from omnitree.lab import report as reports
     from omnitree.lab.papers.base import Lab
-    from omnitree.lab.store import opened
+    from omnitree.lab.store import Store
 
     module = papers.find(paper)
     check_output(report)
     reports.check(report)
     check_output(store)
-    with opened(store) as file:
+    with closing(Store(store)) as file, cluster(scheduler, jobs):
         lab = Lab(file, folder, jobs_of(jobs), seed, quick, verbose=True)
         try:
             found = module.reproduce(lab, table or [])
@@ -204,8 +210,17 @@ def reproduce(
         typer.echo(note)
     if report is not None:
         lines = [*found.notes, versions()]
-        reports.write(report, module.TITLE, lines, tables, found.figures)
+        reports.write(
+            *(report, module.TITLE, lines, tables, found.figures), safe_csv=safe_csv
+        )
         typer.echo(f"Report: {report}")
+
+
+def print_pairs(pairs: list[tuple[str, str]], indent: str = "") -> None:
+    """Names and what is said of them, one below the other."""
+    width = max(len(name) for name, _ in pairs)
+    for name, text in pairs:
+        typer.echo(f"{indent}{name:<{width}}  {text}")
 
 
 def print_tables(tables: list[Any]) -> None:
@@ -232,6 +247,28 @@ def check_output(path: Path | None, *inputs: Path) -> None:
             raise InputError(f"{path} is an input: choose another output")
 
 
+@contextmanager
+def cluster(scheduler: str | None, jobs: int = 0) -> Iterator[None]:
+    """Within it, what can be divided is done by the workers of a scheduler, if given."""
+    if scheduler is None:
+        yield
+        return
+    if jobs:
+        raise InputError("--jobs works only without --scheduler")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "--scheduler needs dask: pip install 'omnitree[dask]'"
+        ) from None
+    try:
+        client = Client(scheduler, set_as_default=False, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no scheduler answers at {scheduler}: {error}") from None
+    with client:
+        yield
+
+
 def jobs_of(jobs: int) -> int:
     """How many processes, 0 meaning all cores."""
     return jobs or os.cpu_count() or 1
@@ -245,13 +282,6 @@ def versions() -> str:
         f"{name} {version(name)}" for name in ("omnitree", "scikit-learn", "numpy")
     ]
     return f"{', '.join(parts)}, Python {platform.python_version()}."
-
-
-def _parsed(parse: Any, *args: Any) -> Any:
-    try:
-        return parse(*args)
-    except ValueError as error:
-        raise InputError(str(error)) from None
 
 
 def _refuse_twins(kind: str, names: list[str]) -> None:

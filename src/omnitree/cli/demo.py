@@ -29,9 +29,9 @@ def demo(
     from omnitree import save
     from omnitree.lab import data, methods, protocols
     from omnitree.lab import report as reports
-    from omnitree.lab.comparison import Comparison
+    from omnitree.lab.comparison import MethodComparison
     from omnitree.lab.runner import Task, run
-    from omnitree.lab.store import opened
+    from omnitree.lab.store import Store
 
     report, page, model = (
         folder / name for name in ("report.html", "tree.html", "model.json")
@@ -49,9 +49,7 @@ def demo(
     typer.echo(clf.describe() + "\n")
     kind = protocols.parse(PROTOCOL)
     tasks = [Task(table, method, kind) for table in tables for method in chosen]
-    with opened(None) as store:
-        results = run(tasks, store, verbose=True)
-    found = Comparison(results)
+    found = MethodComparison(run(tasks, Store(), verbose=True))
     print_tables([found.summary(("error", "leaves", "seconds"))])
     lines = [
         f"{', '.join(PRESETS)} on {', '.join(DATA)}: {PROTOCOL}. {versions()}",

@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnitree.cli.commands import check_output, print_tables
-from omnitree.cli.file_options import (
-    Comment,
-    Decimal,
-    Encoding,
-    Missing,
-    Sep,
-    Sheet,
-    file_format,
-)
+from omnitree.cli.commands import Scheduler, check_output, cluster, print_tables
+from omnitree.cli.file_options import with_file_options
+from omnitree.data.plain import one_line
 from omnitree.data.reading import (
     FileFormat,
     InputError,
@@ -34,7 +27,7 @@ from omnitree.data.reading import (
 )
 
 if TYPE_CHECKING:
-    from omnitree.lab.procedure import Procedure, Rows
+    from omnitree.lab.procedure import LearningRows, Procedure
 
 DEFAULT_PRESET = "omni"
 # Folds of the error estimate, and of that for tables of more than LARGE cells.
@@ -46,12 +39,14 @@ TASKS = ["classification", "regression"]
 LOSSES = ["error", "log_loss", "cost"]
 
 
+@with_file_options
 def fit(
     data: Annotated[
         Path,
         typer.Argument(
             metavar="DATA.csv",
-            help="CSV or similar, possibly compressed; Excel, ARFF or Parquet file.",
+            help="CSV or similar, possibly compressed; Excel, ARFF or Parquet file, or a "
+            "pattern such as 'part-*.parquet' for several.",
         ),
     ],
     target: Annotated[
@@ -131,16 +126,22 @@ def fit(
             "loss or costs. Default: costs if there are any, else wrong predictions.",
         ),
     ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    comment: Comment = None,
-    sheet: Sheet = None,
-    missing: Missing = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Memory that Parquet files may take, such as 2GB; larger ones are read "
+            "again and again, in blocks. Default: half of the free memory.",
+        ),
+    ] = None,
+    scheduler: Scheduler = None,
+    *,
+    format: FileFormat,
 ) -> None:
     """Fit a tree, print it and estimate its error on new rows.
 
-    The error is estimated by cross-validation of the whole procedure.
+    The error is estimated by cross-validation of the whole procedure; of Parquet files that
+    do not fit into memory, on a tenth of the rows.
 
     \b
     Examples:
@@ -150,6 +151,8 @@ def fit(
       omnitree fit DATA.csv --target class --drop id,name --class-weight balanced
       omnitree fit DATA.csv --target risk --cost bad:good=5,good:bad=1
       omnitree fit DATA.csv.gz --target class --sep ";" --decimal , --missing -999
+      omnitree fit 'part-*.parquet' --target class --max-memory 4GB -o model.json
+      omnitree fit 'part-*.parquet' --target class --scheduler tcp://HOST:8786
     """
     from omnitree import save
     from omnitree.growing.part import unknown
@@ -165,21 +168,78 @@ def fit(
         raise InputError("--optimise cost needs --cost")
     parse(preset)  # raises before a file is read
     check_output(output, data)
-    format = file_format(sep, decimal, encoding, comment, sheet, missing)
-    rows, numeric = _learning_rows(
-        data, format, target, task, drop, categorical, weight, groups
-    )
-    procedure = _procedure(preset, seed, numeric, rows, class_weight, cost, optimise)
-    with input_at_fault():
-        model = procedure.fit(rows)
-    typer.echo(model.describe() + "\n")
-    if output is not None:  # before the estimate, which may take long
-        with input_at_fault():
-            save(model, os.path.realpath(output))
-    if folds != 0:
-        _print_report(procedure, rows, folds, model)
-    if output is not None:
-        typer.echo(f"Model: {output}")
+    if scheduler is not None:  # workers may have other current folders
+        data = data.absolute()
+    with cluster(scheduler):
+        blocks = _beyond_memory(
+            data,
+            target,
+            weight,
+            drop,
+            max_memory,
+            categorical=categorical,
+            groups=groups,
+        )
+        if scheduler is not None and blocks is None:
+            raise InputError(
+                "--scheduler is for Parquet files that do not fit into memory: lower "
+                "--max-memory, or leave it out"
+            )
+        if blocks is not None:
+            from omnitree.cli.fit_large import fit_large, is_number, print_error
+
+            with input_at_fault():
+                numeric, labels = is_number(blocks, task)
+            procedure = _procedure(
+                preset, seed, numeric, labels, class_weight, cost, optimise, max_memory
+            )
+            model = fit_large(blocks, procedure, labels)
+        else:
+            rows, numeric = _learning_rows(
+                data, format, target, task, drop, categorical, weight, groups
+            )
+            labels = [] if numeric else sorted(set(rows.y.tolist()))
+            procedure = _procedure(
+                preset, seed, numeric, labels, class_weight, cost, optimise
+            )
+            with input_at_fault():
+                model = procedure.fit(rows)
+        typer.echo(model.describe() + "\n")
+        if output is not None:  # before the estimate, which may take long
+            with input_at_fault():
+                save(model, os.path.realpath(output))
+        if folds != 0 and blocks is not None:
+            print_error(blocks, procedure, labels)
+        elif folds != 0:
+            _print_report(procedure, rows, folds, model)
+        if output is not None:
+            typer.echo(f"Model: {output}")
+
+
+def _beyond_memory(
+    path: Path,
+    target: str,
+    weight: str | None,
+    drop: list[str] | None,
+    max_memory: str | None,
+    **in_memory: Any,
+) -> Any:
+    """Parquet files that do not fit into memory, as a source of blocks; else None."""
+    if not path.name.endswith((".parquet", ".pq")):
+        return None
+    from omnitree.cli.fit_large import beyond_memory
+
+    dropped = [name for given in drop or () for name in given.split(",")]
+    source = beyond_memory(path, target, weight, dropped, max_memory)
+    if source is None:
+        return None
+    for name, value in in_memory.items():
+        if value:
+            raise InputError(
+                f"--{name} needs data that fits into memory: raise --max-memory, or "
+                "leave it out"
+            )
+    return source
 
 
 def _learning_rows(
@@ -191,10 +251,10 @@ def _learning_rows(
     categorical: list[str] | None,
     weight: str | None,
     groups: str | None,
-) -> tuple[Rows, bool]:
+) -> tuple[LearningRows, bool]:
     """The training rows, and whether the target is a number."""
     from omnitree.cli import fit_options
-    from omnitree.lab.procedure import Rows
+    from omnitree.lab.procedure import LearningRows
 
     named = [name for name in (target, weight, groups, *(drop or ())) if name]
     table = read_table(path, format=format, untouched=[n for n in named if n != weight])
@@ -216,7 +276,7 @@ def _learning_rows(
         task = "regression"
         _note(f"{target!r} is treated as a number (change with --task)")
     numeric = task == "regression"
-    rows = Rows(X, as_numbers(y, target) if numeric else y, w, g)
+    rows = LearningRows(X, as_numbers(y, target) if numeric else y, w, g)
     if w is not None and not w.all():
         _note(f"{_rows(int((w == 0).sum()))} of weight 0 left out")
         rows = rows.take(w.nonzero()[0])
@@ -282,55 +342,66 @@ def _procedure(
     preset: str,
     seed: int,
     numeric: bool,
-    rows: Rows,
+    labels: list[Any],
     class_weight: str | None,
     cost: str | None,
     optimise: str | None,
+    max_memory: str | None = None,
 ) -> Procedure:
     from omnitree.cli import fit_options
     from omnitree.lab.procedure import Procedure
 
+    options: dict[str, Any] = {"max_memory": max_memory} if max_memory else {}
     if numeric:
-        for option, value in (
-            ("class-weight", class_weight),
-            ("cost", cost),
-            ("optimise", optimise),
-        ):
+        given = {"class-weight": class_weight, "cost": cost, "optimise": optimise}
+        for option, value in given.items():
             if value is not None:
                 raise InputError(f"--{option} works only for classification")
-        return Procedure(preset, seed, numeric)
-    classes = sorted(set(rows.y.tolist()))
-    weights = class_weight and fit_options.class_weights(class_weight, classes)
-    costs = fit_options.costs(cost, classes) if cost else None
-    options = {"optimise": optimise} if optimise else {}
+        return Procedure(preset, seed, numeric, options=options)
+    # Labels of files in memory are texts, as written; others are as they are.
+    written = {str(label): label for label in labels}
+    weights: Any = class_weight and fit_options.class_weights(
+        class_weight, list(written)
+    )
+    if isinstance(weights, dict):
+        weights = {written[label]: w for label, w in weights.items()}
+    costs: Any = None
+    if cost:
+        found_costs = fit_options.costs(cost, list(written))
+        costs = {
+            written[true]: {written[said]: c for said, c in line.items()}
+            for true, line in found_costs.items()
+        }
+    if optimise:
+        options["optimise"] = optimise
     return Procedure(
         preset, seed, class_weight=weights or None, costs=costs, options=options
     )
 
 
 def _print_report(
-    procedure: Procedure, rows: Rows, folds: int | None, model: Any
+    procedure: Procedure, rows: LearningRows, folds: int | None, model: Any
 ) -> None:
-    from omnitree.cli.fit_report import Report
+    from omnitree.cli.fit_report import FitReport
     from omnitree.lab.estimate import NoEstimate, choose_folds
 
     wanted = folds or (FOLDS if rows.X.size <= LARGE else FEW_FOLDS)
     try:
         chosen = choose_folds(rows, wanted)
     except NoEstimate as error:
-        typer.echo(f"No estimate of the error: {error}.")
+        typer.echo(one_line(f"No estimate of the error: {error}."))
         return
     with input_at_fault():
-        report = Report(procedure, rows, chosen, model)
-    for part in report.parts():
+        parts = list(FitReport(procedure, rows, chosen, model).parts())
+    for part in parts:
         if isinstance(part, str):
-            typer.echo(fill(part, WIDTH, break_on_hyphens=False))
+            typer.echo(fill(one_line(part), WIDTH, break_on_hyphens=False))
         else:
             print_tables([part])
 
 
 def _note(text: str) -> None:
-    typer.echo(f"note: {text}", err=True)
+    typer.echo(one_line(f"note: {text}"), err=True)
 
 
 def _rows(n: int) -> str:

@@ -8,44 +8,39 @@ than requested were used. The measures are in `lab.measures`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from omnitree.lab.estimate import Folds, hold_out
-from omnitree.lab.measures import measures_of
-from omnitree.lab.procedure import Procedure, Rows
-from omnitree.lab.tables import Table
+from omnitree.lab.estimate import FoldCount, hold_out
+from omnitree.lab.measures import ClassMeasures, NumberMeasures, measures_of
+from omnitree.lab.procedure import LearningRows, Procedure
+from omnitree.lab.tables import TextTable
 
 # Number of the most important columns that are tried alone if the error is near zero.
 COLUMNS_TRIED = 5
 FOLDS_OF_ONE_COLUMN = 3
 
 
-class Report:
-    """Sentences and tables, in order.
+@dataclass(frozen=True)
+class FitReport:
+    """Sentences and tables, in order, on a model fitted on all rows."""
 
-    Parameters
-    ----------
-    procedure : Procedure
-    rows : Rows
-        All training rows.
-    folds : Folds
-    model : estimator
-        Fitted on all rows.
-    """
+    procedure: Procedure
+    rows: LearningRows
+    folds: FoldCount
+    model: Any
 
-    def __init__(self, procedure: Procedure, rows: Rows, folds: Folds, model: Any):
-        self.procedure, self.rows, self.folds, self.model = (
-            procedure,
-            rows,
-            folds,
-            model,
-        )
-        self.measures = measures_of(procedure, rows, hold_out(procedure, rows, folds.n))
+    @cached_property
+    def measures(self) -> ClassMeasures | NumberMeasures:
+        """Of the answers to all rows, each held out in turn."""
+        found = hold_out(self.procedure, self.rows, self.folds.n)
+        return measures_of(self.procedure, self.rows, found)
 
-    def parts(self) -> Iterator[str | Table]:
+    def parts(self) -> Iterator[str | TextTable]:
         """What to print, in order."""
         yield f"Error on new rows: {self.measures.headline()} {self._how()}"
         yield from self.measures.tables()
@@ -89,12 +84,7 @@ class Report:
         importance = np.asarray(self.model.feature_importances_)
         if self.procedure.numeric and not importance.any():
             X = self.rows.X.select_dtypes("number")
-            importance = (
-                X.corrwith(pd.Series(self.rows.y, X.index), method="spearman")
-                .abs()
-                .reindex(self.rows.X.columns)
-                .fillna(0)
-                .to_numpy()
-            )
+            rank = X.corrwith(pd.Series(self.rows.y, X.index), method="spearman")
+            importance = rank.abs().reindex(self.rows.X.columns).fillna(0).to_numpy()
         order = np.argsort(-importance, kind="stable")
         return [str(self.rows.X.columns[k]) for k in order if importance[k] > 0]

@@ -7,7 +7,7 @@ and part of the schema (`omnitree.data.schema`); `omnitree.data.encoding.dates` 
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from omnitree.data.date_text import WEEKDAYS
@@ -88,12 +88,7 @@ class DatePart:
 
     def to_dict(self) -> dict[str, Any]:
         """The part in plain JSON types."""
-        return {
-            "column": self.column,
-            "part": self.part,
-            "start": self.start,
-            "day_first": self.day_first,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: object) -> DatePart:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from omnitree.data.date_part import DatePart
 from omnitree.data.plain import fields
+from omnitree.data.switches import cached_property
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordered"]
 Category: TypeAlias = str | bool | int | float
@@ -87,7 +87,9 @@ class Feature:
         if self.kind == "numeric":
             if self.categories:
                 raise ValueError(f"Numeric feature {self.name!r} has categories.")
-        elif self.categories is None:
+        elif self.categories is None or (
+            self.kind == "ordered" and not self.categories
+        ):
             raise ValueError(f"Feature {self.name!r} ({self.kind}) has no categories.")
         elif self.kind == "boolean" and not (
             self.categories == (False, True)
@@ -383,13 +385,13 @@ def _plain(category: object, name: str) -> Category:
         category = category.item()
     if isinstance(category, str):
         return str(category)
-    if isinstance(category, bool | int):
+    if isinstance(category, int) and -(2**63) <= category < 2**63:  # or a bool
         return category
     if isinstance(category, float) and math.isfinite(category):
         return category
     raise ValueError(
-        f"Category {category!r} of feature {name!r} is neither a string, a bool "
-        "nor a finite number."
+        f"Category {category!r} of feature {name!r} is neither a string, a bool, a whole "
+        "number of 64 bits nor a finite number."
     )
 
 

@@ -11,25 +11,32 @@ of any kind and reading one column are in `omnitree.data.encoding`. Used by the 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import presort
+from omnitree.data.encoding.columns import TableColumn
 from omnitree.data.encoding.encoded_columns import EncodedColumns
 from omnitree.data.encoding.informative import categories_inform
-from omnitree.data.encoding.learning import Report, counting_columns, learn_columns
+from omnitree.data.encoding.learning import (
+    ColumnReport,
+    counting_columns,
+    learn_columns,
+)
 from omnitree.data.encoding.one_row import encode_row
 from omnitree.data.encoding.sources import (
-    ArraySource,
+    MatrixColumns,
     Source,
     check_not_empty,
     open_source,
 )
 from omnitree.data.schema import Feature, Schema
+from omnitree.data.switches import cached_property
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -156,23 +163,44 @@ def learn_table(
     ('blue', 'red')
     """
     source = open_source(X)
-    if isinstance(source, ArraySource) and source.is_numeric:
+    if isinstance(source, MatrixColumns) and source.is_numeric:
         values = source.numbers()
         inputs = tuple(f"x{j}" for j in range(values.shape[1]))
         features = tuple(Feature(name, "numeric") for name in inputs)
-        report = Report(counting=counting_columns(inputs, values.T, len(inputs)))
+        report = ColumnReport(counting=counting_columns(inputs, values.T, len(inputs)))
     else:
-        columns = [source.column(j) for j in range(source.shape[1])]
-        informs = None
-        if y is not None:
-            weight = np.ones(len(y)) if weight is None else weight
-            informs = partial(categories_inform, y=y, weight=weight, groups=groups)
-        features, cells, report = learn_columns(columns, informs)
-        values, inputs = _stack(cells), tuple(c.name for c in columns)
-    table = _checked(values, Schema(features, source.names is not None, inputs))
+        columns = [source.column(j).read() for j in range(source.shape[1])]
+        named = source.names is not None
+        return table_of_columns(columns, named, y, weight, groups, stacklevel=4)
+    return _learned(values, Schema(features, False, inputs), report, 4)
+
+
+def table_of_columns(
+    columns: Sequence[TableColumn],
+    named: bool,
+    y: NDArray | None = None,
+    weight: NDArray[np.float64] | None = None,
+    groups: NDArray[np.int64] | None = None,
+    stacklevel: int = 2,
+) -> Table:
+    """As `learn_table`, of columns that were read already."""
+    informs = None
+    if y is not None:
+        weight = np.ones(len(y)) if weight is None else weight
+        informs = partial(categories_inform, y=y, weight=weight, groups=groups)
+    features, cells, report = learn_columns(columns, informs)
+    schema = Schema(features, named, tuple(c.name for c in columns))
+    return _learned(_stack(cells), schema, report, stacklevel + 1)
+
+
+def _learned(
+    values: NDArray[np.float64], schema: Schema, report: ColumnReport, stacklevel: int
+) -> Table:
+    """The training table, once it is known to hold something; says what was left out."""
+    table = _checked(values, schema)
     if table.has_missing and np.isnan(values).all():
         raise ValueError("All cells of the table are missing (NaN, None or empty).")
-    report.warn(stacklevel=3)  # of who called fit
+    report.warn(stacklevel=stacklevel)
     return table
 
 
@@ -218,7 +246,7 @@ def encode(X: Any, schema: Schema, *, who: str = "TreeClassifier") -> Table:
         return _checked(row, schema)
     source = open_source(X)
     where = _positions(source, schema, who)
-    if isinstance(source, ArraySource) and source.is_numeric and schema.all_numeric:
+    if isinstance(source, MatrixColumns) and source.is_numeric and schema.all_numeric:
         return _checked(source.numbers(), schema)
     columns = {j: source.column(j) for j in dict.fromkeys(where)}
     coded = [

@@ -21,18 +21,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnitree.data.encoding.sources import open_source
 from omnitree.data.schema import Schema
+from omnitree.data.sources import open_blocks
 from omnitree.data.table import Table, encode, learn_table
 from omnitree.estimators.class_inputs import check_classes
 from omnitree.estimators.documents import to_json
-from omnitree.estimators.gains import with_importance
-from omnitree.estimators.parts import Parts
+from omnitree.estimators.gains import measured
+from omnitree.estimators.large import fit_blocks, refuse_rows
+from omnitree.estimators.lazy import by_blocks
+from omnitree.estimators.memory import memory_limit, read_whole
+from omnitree.estimators.parts import SLOTS, Parts
 from omnitree.estimators.row_inputs import (
     check_groups,
+    check_total,
     check_weights,
     scaled,
     warn_of_copies,
 )
 from omnitree.estimators.show import Showing
+from omnitree.growing.blocks.dask_engine import engine_for
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import Rules
 from omnitree.growing.part import number, require_present
@@ -52,11 +58,14 @@ class BaseTree(Showing, BaseEstimator):
     tree_: Tree
     leaves: Any
     feature_costs: Any = None
+    max_memory: Any = None
     _task = "classification"
+    # Whether a table beyond memory is judged by a sample, whose rows it sees one by one.
+    _fits_sample = False
 
     def _parts(self) -> Parts:
         """The parts as given."""
-        raise AssertionError(f"{type(self).__name__} names no parts")
+        return Parts(**{slot: getattr(self, slot) for slot in SLOTS})
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -71,8 +80,8 @@ class BaseTree(Showing, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        y: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | str | None = None,
         prune_set: tuple[Any, ArrayLike] | None = None,
         groups: ArrayLike | None = None,
     ):
@@ -83,10 +92,16 @@ class BaseTree(Showing, BaseEstimator):
         X : array, data frame (pandas, polars), list of rows or SciPy sparse matrix
             Numbers, booleans, strings, categories; NaN, None, NA and empty strings are
             missing values. Sparse matrices are converted to dense ones (8 bytes per cell).
-        y : array of shape (n_rows,)
-            Class labels, or the numbers to predict.
-        sample_weight : array of shape (n_rows,), optional
-            Weight of each row; rows of weight zero are left out. If the method holds out
+            Or data that is not in memory: paths of Parquet files, a pyarrow.dataset, a
+            polars LazyFrame, a np.memmap, an object that can be iterated over again and
+            gives batches, a dask collection. What does not fit into `max_memory` is grown
+            from sums over blocks of rows.
+        y : array of shape (n_rows,), or str
+            Class labels, or the numbers to predict. Of data that is not in memory, also
+            the name of a column; None where batches are tuples (X, y).
+        sample_weight : array of shape (n_rows,), or str, optional
+            Weight of each row, or the name of the column that has them; rows of weight
+            zero are left out. If the method holds out
             rows internally (for pruning, choosing tests or fitting leaves, as both default
             estimators do), each row is held out as a whole and only the proportions of
             the weights matter: they are scaled to average one. All other methods, such as
@@ -108,6 +123,17 @@ class BaseTree(Showing, BaseEstimator):
         """
         parts = self._resolved_parts()
         self._check_options()
+        blocks = open_blocks(X, y, sample_weight)
+        if blocks is not None:
+            limit = memory_limit(self.max_memory)
+            client = getattr(self, "client", None)
+            engine = engine_for(blocks, self.n_jobs, client)
+            whole = read_whole(engine.source, limit)
+            if whole is None:
+                refuse_rows(prune_set=prune_set, groups=groups)
+                self._set_fitted(*fit_blocks(self, parts, engine, limit))
+                return self
+            X, y, sample_weight = whole
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -121,6 +147,7 @@ class BaseTree(Showing, BaseEstimator):
         target = self._target(y, n_rows)
         by_class = self._class_weights(target)
         weight = check_weights(n_rows, sample_weight) * by_class[target.strata()]
+        check_total(weight)
         if target.n_classes:
             check_classes(target, weight)
         grouped = check_groups(n_rows, groups)
@@ -182,30 +209,37 @@ class BaseTree(Showing, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _grow(
-        self, parts: Parts, sample: Sample, held_out: Sample | None, seed: int
+        self,
+        parts: Parts,
+        sample: Sample,
+        held_out: Sample | None,
+        seed: int,
+        deadline: float | None = None,
     ) -> tuple[Tree, Evidence]:
-        """The tree of some rows as grown, and what its pruning may look at."""
-        growth = self._growth(parts, sample, seed)
+        """The tree of some rows as grown, and what its pruning may look at.
+
+        A `deadline` stands for one `max_seconds` from now.
+        """
+        growth = self._growth(parts, sample, seed, deadline)
         if held_out is None and parts.needs_share:
             sample, held_out = hold_out(sample, parts.needs_share, seed)
         growth = growth.settled(sample)
         tree = growth.grow(sample, self.verbose)
         return tree, Evidence(sample, held_out, growth, seed, self.n_jobs)
 
-    def _growth(self, parts: Parts, sample: Sample, seed: int) -> Growth:
+    def _growth(
+        self, parts: Parts, sample: Sample, seed: int, deadline: float | None = None
+    ) -> Growth:
         """How trees are grown on these rows and on parts of them."""
         total, schema = float(sample.weight.sum()), sample.table.schema
         n_classes = sample.target.n_classes
         smoothing = getattr(self, "smoothing", None)
+        limits = Limits.of(
+            parts.stopping, total, self.max_depth, self.max_leaves, self.max_seconds
+        )
         rules = Rules(
             parts.missing,
-            Limits.of(
-                parts.stopping,
-                total,
-                self.max_depth,
-                self.max_leaves,
-                self.max_seconds,
-            ),
+            limits if deadline is None else replace(limits, deadline=deadline),
             seed,
             parts.leaves,
             parts.feature_costs(self.feature_costs, schema),
@@ -239,13 +273,23 @@ class BaseTree(Showing, BaseEstimator):
             number(name, value, least)
             if name != "max_seconds" and not isinstance(value, numbers.Integral):
                 raise ValueError(f"{name} must be a whole number, not {value!r}")
+        if self.n_jobs is not None and (
+            not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0
+        ):
+            raise ValueError(
+                "n_jobs must be None or a whole number other than 0, not "
+                f"{self.n_jobs!r}"
+            )
 
     # -- prediction -----------------------------------------------------------------
 
     def _encode(self, X: Any) -> Table:
         check_is_fitted(self, "tree_")
+        if isinstance(X, Table):  # encoded already
+            return X
         return encode(X, self.tree_.schema, who=type(self).__name__)
 
+    @by_blocks
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Leaf of each row; for a divided row, the leaf with most weight."""
         table = self._encode(X)
@@ -351,15 +395,6 @@ class BaseTree(Showing, BaseEstimator):
             return to_json(self)
         outputs = self._node_outputs().tolist()
         return export(self.tree_.to_dict(), format, outputs, **options)
-
-
-def measured(tree: Tree, sample: Sample) -> Tree:
-    """The tree with what only its training rows can tell: deviations, importances."""
-    if not tree.has_weights:
-        return tree
-    return with_importance(
-        tree.replace(deviation=sample.standardised.scaling.std), sample
-    )
 
 
 def one_row(row: Any) -> Any:

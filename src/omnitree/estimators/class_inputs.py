@@ -5,7 +5,7 @@ Everything is checked here, with errors that say what to do. Used by the classif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,31 @@ def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.in
     return np.unique(labels, return_inverse=True)
 
 
+def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+    r"""Labels as an array in which all stay what they are.
+
+    NumPy drops a NUL at the end of text, and makes floats of whole numbers beside floats.
+
+    Examples
+    --------
+    >>> label_array(["a", "b"]), label_array(["a", "a\0"])
+    (array(['a', 'b'], dtype='<U1'), array(['a', 'a\x00'], dtype=object))
+    """
+    array = np.array(labels)
+    same = array.tolist() == list(labels)
+    return array if same else np.array(labels, dtype=object)
+
+
 def check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Class labels as an array without missing values."""
+    if isinstance(y, list | tuple) and all(isinstance(label, str) for label in y):
+        y = label_array(y)
     labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind in "fu" and _merged(y, labels):
+        raise ValueError(
+            "y has whole numbers that float64 or int64 cannot tell apart: make the labels "
+            "strings"
+        )
     if labels.dtype.kind == "O":
         bad = [i for i, v in enumerate(labels) if is_missing(v)]
         if bad:
@@ -113,3 +135,10 @@ def check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     if len(labels) != n_rows:
         check_consistent_length(np.empty(n_rows), labels)
     return labels
+
+
+def _merged(y: ArrayLike, labels: NDArray[Any]) -> bool:
+    """Whether numbers are beyond 64 bits, or were different before they became an array."""
+    if labels.dtype.kind == "u":
+        return bool((labels > np.iinfo(np.int64).max).any())
+    return isinstance(y, list | tuple) and len(set(y)) > len(set(labels.tolist()))

@@ -8,6 +8,7 @@ What they share with the regressors is in `base.py`.
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +18,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from omnitree.estimators.base import BaseTree, measured
+from omnitree.estimators.base import BaseTree
 from omnitree.estimators.class_inputs import (
     check_costs,
     check_labels,
     classes_and_codes,
     with_ties,
 )
+from omnitree.estimators.gains import measured
+from omnitree.estimators.lazy import by_blocks
 from omnitree.estimators.parts import Parts
 from omnitree.estimators.scores import class_scores, has_scores
 from omnitree.growing.sample import Sample
@@ -35,6 +38,15 @@ from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from omnitree.explain import Explanation
+
+
+# Beyond it, the shares of all leaves are those of the root.
+MOST_SMOOTHING = 1e12
+
+
+def _is_m(smoothing: Any) -> bool:
+    """Whether a number can be the m of an m-estimate."""
+    return 0 <= smoothing <= MOST_SMOOTHING
 
 
 def _has_scores(estimator: Any) -> bool:
@@ -69,8 +81,17 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
     def _class_weights(self, target: Target) -> NDArray[np.float64]:
         if self.class_weight is None:
             return super()._class_weights(target)
-        classes, labels = target.classes, target.classes[target.y]
-        weight = compute_class_weight(self.class_weight, classes=classes, y=labels)
+        rows = np.bincount(target.y, minlength=target.n_classes)
+        return self._weights_of_classes(target.classes, rows)
+
+    def _weights_of_classes(
+        self, classes: NDArray[Any], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """What a row of each class counts, where classes have so many rows."""
+        given = self.class_weight
+        if isinstance(given, str) and given == "balanced":
+            return rows.sum() / (len(classes) * rows)
+        weight = compute_class_weight(given, classes=classes, y=classes)
         if not (np.isfinite(weight).all() and (weight >= 0).all()):
             raise ValueError("class_weight must hold numbers of at least 0")
         return weight
@@ -100,11 +121,11 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         if not (
             smooth is None
             or (isinstance(smooth, str) and smooth == "laplace")
-            or (isinstance(smooth, numbers.Real) and 0 <= float(smooth) < np.inf)
+            or (isinstance(smooth, numbers.Real) and _is_m(smooth))
         ):
             raise ValueError(
-                "smoothing must be None, 'laplace' or the m of an m-estimate, not "
-                f"{smooth!r}"
+                "smoothing must be None, 'laplace' or the m of an m-estimate, from 0 to "
+                f"{MOST_SMOOTHING:g}, not {smooth!r}"
             )
 
     def prune(self, pruning: str | Pruning, X: Any, y: ArrayLike):
@@ -138,6 +159,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
 
     # -- prediction -----------------------------------------------------------------
 
+    @by_blocks
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row: the most probable one, or that of least expected cost.
 
@@ -149,6 +171,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         proba = self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
         return self.classes_.take(self.tree_.decide(proba))
 
+    @by_blocks
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class shares of each row's leaf, smoothed if `smoothing` says so.
 
@@ -157,6 +180,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = self._encode(X)
         return self.tree_.predict_value(table, self._node_outputs(), self.n_jobs)
 
+    @by_blocks
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithm of `predict_proba`; -inf where a class has the probability 0."""
         with np.errstate(divide="ignore"):
@@ -278,6 +302,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         return self.tree_.decide(outputs).tolist()
 
 
+@dataclass(eq=False, repr=False)
 class TreeClassifier(_BaseTreeClassifier):
     """A decision tree composed of parts.
 
@@ -318,7 +343,8 @@ class TreeClassifier(_BaseTreeClassifier):
     max_depth, max_leaves : int, optional
         Limits on the size of the tree; with `max_leaves`, the best nodes are split first.
     max_seconds : float, optional
-        Stop growing after this time and keep the tree grown so far.
+        Stop after this time and keep the tree grown so far. The test of a node that is not
+        found by then is left out, and so is cross-validated pruning.
     random_state : int, RandomState or None
         Seed for held-out rows, folds and random choices of features.
     n_jobs : int or None
@@ -326,6 +352,10 @@ class TreeClassifier(_BaseTreeClassifier):
         does not affect the result.
     verbose : int, default=0
         Set to 1 to show a progress bar.
+    max_memory : int, str or None, default=None
+        Bytes, or a text such as "2GB", that a fit to data on disk or in a lazy collection
+        may hold; None: half of the free memory. Data that fits is read and fitted as
+        usual.
 
     Attributes
     ----------
@@ -344,65 +374,38 @@ class TreeClassifier(_BaseTreeClassifier):
     True
     """
 
-    def __init__(
-        self,
-        learner="univariate",
-        stopping="pure",
-        pruning=None,
-        refinement=None,
-        missing="mean",
-        leaves="majority",
-        smoothing=None,
-        class_weight=None,
-        cost_matrix=None,
-        altered_priors=False,
-        feature_costs=None,
-        max_depth=None,
-        max_leaves=None,
-        max_seconds=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.learner = learner
-        self.stopping = stopping
-        self.pruning = pruning
-        self.refinement = refinement
-        self.missing = missing
-        self.leaves = leaves
-        self.smoothing = smoothing
-        self.class_weight = class_weight
-        self.cost_matrix = cost_matrix
-        self.altered_priors = altered_priors
-        self.feature_costs = feature_costs
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _parts(self):
-        return Parts(
-            self.learner,
-            self.stopping,
-            self.pruning,
-            self.missing,
-            self.leaves,
-            self.refinement,
-        )
+    learner: Any = "univariate"
+    stopping: Any = "pure"
+    pruning: Any = None
+    refinement: Any = None
+    missing: Any = "mean"
+    leaves: Any = "majority"
+    smoothing: Any = None
+    class_weight: Any = None
+    cost_matrix: Any = None
+    altered_priors: Any = False
+    feature_costs: Any = None
+    max_depth: Any = None
+    max_leaves: Any = None
+    max_seconds: Any = None
+    random_state: Any = None
+    n_jobs: Any = None
+    verbose: Any = 0
+    max_memory: Any = None
 
 
+@dataclass(eq=False, repr=False)
 class OmniTreeClassifier(_BaseTreeClassifier):
     """The default classifier: a small, accurate tree without any settings.
 
     A univariate tree is grown as in CART (Gini, subsets of categories, surrogates for
     missing values) and pruned by cross-validation. Then, from the root down, each subtree
-    is replaced by a single linear or quadratic test with one branch per class, wherever
-    that has a lower held-out error (`Contest`; the preset `omni` is the same). Such a test
-    is made sparse: weights are removed as long as the held-out error does not rise, down to
-    ten per sum. Each such node keeps the held-out losses of its candidates, which `describe`
-    shows. A tree that is not clearly better than a single leaf becomes one.
+    is replaced by a single test over lines, products or curves, with one branch per class,
+    wherever that has a lower held-out error (`Contest`; the preset `omni` is the same), or
+    by a tree on top of such a test, whose leaves shift its scores. Such a test is made
+    sparse: weights and curves are removed as long as the held-out error does not rise, down
+    to ten per sum. Each such node keeps the held-out losses of its candidates, which
+    `describe` shows. A tree that is not clearly better than a single leaf becomes one.
 
     Below a test over many features, probabilities are the softmax of its scores, calibrated
     on held-out rows. In other leaves they are class shares, shrunk towards those of the
@@ -424,7 +427,8 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         univariate, because a test over all features would pay for all of them and cannot
         keep such a constraint, and there are no surrogates for missing values. With
         `monotone`, leaves predict their plain class shares.
-    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
+    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose, \
+max_memory
         As for `TreeClassifier`.
 
     Examples
@@ -437,33 +441,19 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     3
     """
 
-    def __init__(
-        self,
-        optimise=None,
-        class_weight=None,
-        cost_matrix=None,
-        feature_costs=None,
-        monotone=None,
-        interactions=None,
-        max_depth=None,
-        max_leaves=None,
-        max_seconds=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.optimise = optimise
-        self.class_weight = class_weight
-        self.cost_matrix = cost_matrix
-        self.feature_costs = feature_costs
-        self.monotone = monotone
-        self.interactions = interactions
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    optimise: Any = None
+    class_weight: Any = None
+    cost_matrix: Any = None
+    feature_costs: Any = None
+    monotone: Any = None
+    interactions: Any = None
+    max_depth: Any = None
+    max_leaves: Any = None
+    max_seconds: Any = None
+    random_state: Any = None
+    n_jobs: Any = None
+    verbose: Any = 0
+    max_memory: Any = None
 
     def _parts(self):
         given = (self.feature_costs, self.monotone, self.interactions)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnitree.estimators.registries import REGISTRIES
 from omnitree.growing.foreign import import_name
 from omnitree.growing.part import Part, UnregisteredPart
+from omnitree.tree.tree import Tree
 
 FORMAT = "omnitree-model"
 VERSION = 1
@@ -27,14 +28,12 @@ CLASS_NAME = re.compile(r"[\w.]+:[\w.<>]+")  # "package.module:Class"
 
 
 def to_json(estimator: Any) -> str:
-    """The document of a fitted estimator, as text.
+    """The document of a fitted estimator; TypeError if JSON cannot hold something in it.
 
-    Raises
-    ------
-    TypeError
-        If a class label or a parameter is nothing that JSON or omnitree knows.
+    ValueError if the tree could not be read again.
     """
     check_is_fitted(estimator, "tree_")
+    estimator = without_client(estimator)
     for label in estimator.tree_.classes:
         if not isinstance(label, str | bool | int | float):
             raise TypeError(
@@ -48,7 +47,19 @@ def to_json(estimator: Any) -> str:
         "params": {key: write_value(value, key) for key, value in params.items()},
         "tree": estimator.tree_.to_dict(),
     }
+    try:
+        Tree.from_dict(document["tree"])
+    except ValueError as error:  # `load` is stricter than `fit` about enormous numbers
+        raise ValueError(
+            f"cannot save this model ({error}): bring columns with very large or very "
+            "small numbers to a usual size, and fit it again"
+        ) from None
     return json.dumps(document, allow_nan=False)
+
+
+def without_client(estimator: Any) -> Any:
+    """The estimator that a file is to hold: that of `omnitree.dask` is an alias."""
+    return estimator.to_local() if hasattr(estimator, "to_local") else estimator
 
 
 def write_value(value: Any, name: str) -> Any:
@@ -103,37 +114,52 @@ def _registered_as(part: Part) -> tuple[str, str | None]:
     return kinds[0], None
 
 
-def read_value(value: Any) -> Any:
-    """A parameter from plain types."""
-    if not isinstance(value, dict):
-        if value is None or isinstance(value, str | bool | int | float):
-            return value
-        raise ValueError("damaged parameter")
-    if set(value) == {"pairs"} and isinstance(value["pairs"], list):
-        return {read_value(k): read_value(v) for k, v in value["pairs"]}
-    if set(value) == {"list"} and isinstance(value["list"], list):
-        return [read_value(v) for v in value["list"]]
-    if set(value) == {"tuple"} and isinstance(value["tuple"], list):
-        return tuple(read_value(v) for v in value["tuple"])
-    if set(value) - {"class"} == {"part", "name", "params"}:
-        return _read_part(value)
-    raise ValueError("damaged parameter")
+def read_value(value: Any, name: str) -> Any:
+    """A parameter from plain types; `name` says in errors where it stands."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, items),) = value.items()
+        if kind == "pairs" and _are_pairs(items):
+            return {read_value(k, name): read_value(v, name) for k, v in items}
+        if kind in ("list", "tuple") and isinstance(items, list):
+            read = [read_value(item, f"{name}[{i}]") for i, item in enumerate(items)]
+            return read if kind == "list" else tuple(read)
+    if isinstance(value, dict) and set(value) - {"class"} == {"part", "name", "params"}:
+        return _read_part(value, name)
+    raise ValueError(f"damaged parameter {name}: no value that omnitree writes")
 
 
-def _read_part(record: dict[str, Any]) -> Part:
+def _are_pairs(items: Any) -> bool:
+    """Whether something is a list of pairs whose first can be the key of a dict."""
+    return isinstance(items, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and not isinstance(pair[0], dict)
+        for pair in items
+    )
+
+
+def _read_part(record: dict[str, Any], where: str) -> Part:
     """A part from its kind, its name or its class, and its parameters."""
     kind, name, class_name = record["part"], record["name"], record.get("class")
     registry = REGISTRIES.get(kind) if isinstance(kind, str) else None
     if registry is None or not isinstance(record["params"], dict):
-        raise ValueError("damaged parameter: unknown part")
-    params = {key: read_value(value) for key, value in record["params"].items()}
+        raise ValueError(f"damaged parameter {where}: unknown part")
+    params = {
+        key: read_value(value, f"{where}.{key}")
+        for key, value in record["params"].items()
+    }
     if "class" not in record:
         if not isinstance(name, str) or not registry.is_own(name):
-            raise ValueError("damaged parameter: unknown part")
-        return registry[name](**params)
+            raise ValueError(f"damaged parameter {where}: unknown part")
+        try:
+            return registry[name](**params)
+        except TypeError as error:
+            raise ValueError(f"damaged parameter {where}: {error}") from None
     named = isinstance(class_name, str) and CLASS_NAME.fullmatch(class_name)
     if not named or not isinstance(name, str | None):
-        raise ValueError("damaged parameter: no name of a class")
+        raise ValueError(f"damaged parameter {where}: no name of a class")
     for cls in registry.registered.values():
         if import_name(cls) == class_name:
             return cls(**params)

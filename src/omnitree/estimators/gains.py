@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.sample import Sample
-from omnitree.tree.importance import Amounts, Moments, gini, shares, times
+from omnitree.tree.importance import (
+    NO_CURVES,
+    Amounts,
+    ColumnSpreads,
+    curve_sizes,
+    gini,
+    shares,
+    times,
+)
 from omnitree.tree.tree import LEAF, Tree
 
 # Of more rows in a node, every second, third ... one says how much its columns vary: the
@@ -44,7 +52,11 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
         cells = encoded.cells[np.ix_(row[here], holder["columns"])]
         if encoded.has_missing:
             cells = np.where(np.isnan(cells), np.asarray(holder["fill"]), cells)
-        moments = Moments.of(cells, weights, "terms" in holder)
+        curves = NO_CURVES
+        if "knots" in holder:
+            bent = encoded.cells[np.ix_(row[here], holder["curve_columns"])]
+            curves = curve_sizes(holder, bent, weights)
+        moments = ColumnSpreads.of(cells, weights, "terms" in holder, curves)
         return times(shares(holder, encoded.feature, moments), total)
 
     tests: list[Amounts] = []
@@ -57,7 +69,7 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
         else:
             tests.append(amounts(test, at, float(drop[at])) if own else ())
         model = tree.model(at)
-        if model is None or not model.columns:
+        if model is None or not (model.columns or model.curve_columns):
             models.append(())
         else:
             models.append(amounts(model.to_dict(), at, float(gain[at])))
@@ -91,3 +103,12 @@ def _model_gains(tree: Tree, sample: Sample, passing, impurity) -> NDArray[np.fl
     losses = (error**2).sum(axis=1) * sample.weight[rows] * part[at]
     brier = np.bincount(nodes, losses, minlength=tree.n_nodes)
     return np.where(has, impurity - brier, 0.0)
+
+
+def measured(tree: Tree, sample: Sample) -> Tree:
+    """The tree with what only its training rows can tell: deviations, importances."""
+    if not tree.has_weights:
+        return tree
+    return with_importance(
+        tree.replace(deviation=sample.standardised.scaling.std), sample
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,15 @@ from omnitree.pruning import PRUNINGS
 from omnitree.pruning.base import TreeChange
 from omnitree.refinement import REFINEMENTS
 
+SLOTS = {
+    "learner": LEARNERS,
+    "stopping": STOPPING,
+    "pruning": PRUNINGS,
+    "missing": MISSING,
+    "leaves": LEAVES,
+    "refinement": REFINEMENTS,
+}
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -33,48 +42,19 @@ class Parts:
 
     def resolved(self, task: str) -> Parts:
         """All as objects that serve a task; errors name what would do."""
-        learner = LEARNERS.resolve(self.learner)
-        if task not in learner.tasks:
-            able = [name for name, cls in LEARNERS.items() if task in cls.tasks]
-            raise ValueError(
-                f"{type(learner).__name__} is not for {task}; these learners are: "
-                f"{', '.join(able)}"
-            )
-        learner.check_options(task)
-        leaves = LEAVES.resolve(self.leaves)
-        if leaves.task != task:
-            able = [name for name, cls in LEAVES.items() if cls.task == task]
-            raise ValueError(
-                f"{type(leaves).__name__} are for {leaves.task}; for {task} there are: "
-                f"{', '.join(able)}"
-            )
-        changing = []
-        for registry, given in (
-            (PRUNINGS, self.pruning),
-            (REFINEMENTS, self.refinement),
-        ):
-            part = None if given is None else registry.resolve(given)
-            if task == "regression" and part is not None and not part.regresses:
-                able = [name for name, cls in registry.items() if cls.regresses]
-                raise ValueError(
-                    f"{type(part).__name__} is for trees of classes; for trees of numbers "
-                    f"there are these {registry.kind}s: {', '.join(able) or 'none'}"
-                )
-            changing.append(part)
-        pruning, refinement = changing
-        return Parts(
-            learner,
-            STOPPING.resolve(self.stopping),
-            pruning,
-            MISSING.resolve(self.missing),
-            leaves,
-            refinement,
-        )
+        found: dict[str, Any] = {}
+        for slot, registry in SLOTS.items():
+            given = getattr(self, slot)
+            if given is not None or slot not in ("pruning", "refinement"):
+                given = registry.resolve(given, task)
+            found[slot] = given
+        found["learner"].check_options(task)
+        return Parts(**found)
 
     @property
     def resamples(self) -> bool:
         """Whether one of them holds rows out."""
-        every = (getattr(self, field.name) for field in fields(self))
+        every = (getattr(self, slot) for slot in SLOTS)
         return any(part is not None and part.resamples for part in every)
 
     @property

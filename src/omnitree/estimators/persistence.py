@@ -13,11 +13,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from omnitree.data.files import replace_file
+from omnitree.estimators.class_inputs import label_array
 from omnitree.estimators.classifier import OmniTreeClassifier, TreeClassifier
-from omnitree.estimators.documents import FORMAT, VERSION, read_value, to_json
+from omnitree.estimators.documents import (
+    FORMAT,
+    VERSION,
+    read_value,
+    to_json,
+    without_client,
+)
 from omnitree.estimators.regressor import OmniTreeRegressor, TreeRegressor
 from omnitree.tree.records import FORMAT as TREE_FORMAT
 from omnitree.tree.tree import Tree
@@ -46,6 +51,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ...     load(os.path.join(folder, "model.json")).predict([[5]])
     array(['b'], dtype='<U1')
     """
+    estimator = without_client(estimator)
     name = type(estimator).__name__
     if ESTIMATORS.get(name) is not type(estimator):
         raise TypeError(f"cannot save a {name}; these can be: {', '.join(ESTIMATORS)}")
@@ -93,10 +99,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} is damaged: unknown parameters {odd}")
     try:
         tree = Tree.from_dict(data.get("tree"))
-        estimator = ESTIMATORS[name](**{k: read_value(v) for k, v in params.items()})
+        read = {key: read_value(value, key) for key, value in params.items()}
+        estimator = ESTIMATORS[name](**read)
+        estimator._check_options()
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from None
     if tree.task != estimator._task:
         raise ValueError(f"{path} is damaged: a {name} has no tree for {tree.task}")
-    estimator._set_fitted(tree, np.array(tree.classes))
+    estimator._set_fitted(tree, label_array(tree.classes))
     return estimator

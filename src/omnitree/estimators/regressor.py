@@ -6,7 +6,8 @@ they share with the classifiers is in `base.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from omnitree.estimators.base import BaseTree, measured
+from omnitree.estimators.base import BaseTree
+from omnitree.estimators.gains import measured
+from omnitree.estimators.lazy import by_blocks
 from omnitree.estimators.parts import Parts
 from omnitree.growing.criterion import CRITERIA, SquaredError
 from omnitree.growing.missing import Surrogate
@@ -24,8 +27,10 @@ from omnitree.growing.part import number
 from omnitree.growing.stopping import Stopping
 from omnitree.growing.target import NumericTarget, Target
 from omnitree.learners import Omnivariate, Univariate
-from omnitree.parts.leaves import ConstantLeaves, RidgeLeaves
+from omnitree.parts.leaves import AdditiveLeaves, ConstantLeaves, Leaves
 from omnitree.pruning import CostComplexity
+from omnitree.pruning.base import Evidence
+from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from omnitree.explain import Explanation
@@ -43,6 +48,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         criterion = CRITERIA.resolve(self.criterion)
         return NumericTarget(check_target(y, n_rows), criterion)
 
+    @by_blocks
     def predict(self, X: Any) -> NDArray[np.float64]:
         """What each row's leaf answers: its constant, or its linear model.
 
@@ -50,6 +56,10 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         """
         table = self._encode(X)
         return self.tree_.predict_value(table, self.tree_.outputs, self.n_jobs)[:, 0]
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        CRITERIA.resolve(self.criterion)
 
     def describe(self, standardised: bool = False, full: bool = False) -> str:
         """The tree in words: tests in the user's names and units, answers of leaves.
@@ -108,6 +118,7 @@ class BaseTreeRegressor(RegressorMixin, BaseTree):
         return outputs[:, 0].tolist()
 
 
+@dataclass(eq=False, repr=False)
 class TreeRegressor(BaseTreeRegressor):
     """A regression tree composed of parts.
 
@@ -127,86 +138,49 @@ class TreeRegressor(BaseTreeRegressor):
     refinement : str, Refinement or None, default=None
         Method of changing the pruned tree. So far, all in `omnitree.refinement` are for
         classification.
-    missing : str or MissingPolicy, default="mean"
-        What to do with missing values: "mean", "filled", "fractional" or "surrogate".
-    max_depth, max_leaves : int, optional
-        Limits on the size of the tree; with `max_leaves`, the best nodes are split first.
-    max_seconds : float, optional
-        Stop growing after this time and keep the tree grown so far.
-    random_state : int, RandomState or None
-        Seed for held-out rows and folds.
-    n_jobs : int or None
-        Number of threads for prediction and for the folds of cross-validated pruning. It
-        does not affect the result.
-    verbose : int, default=0
-        Set to 1 to show a progress bar.
+    missing, max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose, max_memory
+        As for `TreeClassifier`.
 
     Attributes
     ----------
-    tree_ : Tree
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str, if the training data had names
+    tree_, n_features_in_, feature_names_in_
+        As for `TreeClassifier`.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_diabetes
     >>> from omnitree import TreeRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> reg = TreeRegressor(pruning="cost_complexity", random_state=1).fit(X, y)
-    >>> reg.tree_.n_leaves < TreeRegressor().fit(X, y).tree_.n_leaves
-    True
+    >>> reg = TreeRegressor().fit([[1], [2], [3]], [5.0, 5.0, 8.0])
+    >>> reg.predict([[1.5], [9]])
+    array([5., 8.])
     """
 
-    def __init__(
-        self,
-        learner="univariate",
-        criterion="squared_error",
-        stopping="pure",
-        leaves="constant",
-        pruning=None,
-        refinement=None,
-        missing="mean",
-        max_depth=None,
-        max_leaves=None,
-        max_seconds=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.learner = learner
-        self.criterion = criterion
-        self.stopping = stopping
-        self.leaves = leaves
-        self.pruning = pruning
-        self.refinement = refinement
-        self.missing = missing
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _parts(self):
-        return Parts(
-            self.learner,
-            self.stopping,
-            self.pruning,
-            self.missing,
-            self.leaves,
-            self.refinement,
-        )
+    learner: Any = "univariate"
+    criterion: Any = "squared_error"
+    stopping: Any = "pure"
+    leaves: Any = "constant"
+    pruning: Any = None
+    refinement: Any = None
+    missing: Any = "mean"
+    max_depth: Any = None
+    max_leaves: Any = None
+    max_seconds: Any = None
+    random_state: Any = None
+    n_jobs: Any = None
+    verbose: Any = 0
+    max_memory: Any = None
 
 
+@dataclass(eq=False, repr=False)
 class OmniTreeRegressor(BaseTreeRegressor):
     """The default regressor: a small, accurate tree without any settings.
 
-    Two kinds of tree are grown: one with constant leaves and tests on one feature, and one
-    with linear models in the leaves, whose tests are chosen at each node by BIC between
-    univariate tests and tests that separate two linear models (see `REGRESSION_KINDS` in
-    this module). Both are pruned by cost-complexity with five folds, and the kind with the
-    lower loss on the same folds is kept. A leaf has a linear model only if its
-    leave-one-out error is lower than that of a constant. With the absolute error, leaves
+    Two kinds of tree are grown: one with models in the leaves, whose tests are chosen at
+    each node by BIC between univariate tests and tests that separate two linear models, and
+    one with constant leaves and tests on one feature (see `REGRESSION_KINDS` in this
+    module). Both are pruned by cost-complexity with five folds, and the kind with the lower
+    loss on the same folds is kept. The model of a leaf is a sum of curves, of lines, or a
+    constant, whichever has the least leave-one-out error (`AdditiveLeaves`); beyond the
+    values that a leaf has seen, it goes on as a constant. With the absolute error, leaves
     are constant and the second kind chooses among univariate, sparse linear, linear and
     quadratic tests.
 
@@ -217,8 +191,9 @@ class OmniTreeRegressor(BaseTreeRegressor):
     max_rows : int, default=20000
         If there are more rows, a sample of this size is used to find and prune the tests;
         the leaves are then fitted on all rows.
-    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose
-        As for `TreeRegressor`; `max_seconds` applies to each tree that is grown.
+    max_depth, max_leaves, max_seconds, random_state, n_jobs, verbose, \
+max_memory
+        As for `TreeRegressor`; `max_seconds` is for both kinds together.
 
     Attributes
     ----------
@@ -226,7 +201,8 @@ class OmniTreeRegressor(BaseTreeRegressor):
     kind_ : str
         Which kind of tree was chosen.
     losses_ : dict
-        Cross-validated mean loss of each kind.
+        Cross-validated mean loss of each kind. A kind that is clearly behind in the first
+        fold is given up and has none; NaN if the time was up before the folds.
 
     Examples
     --------
@@ -238,25 +214,16 @@ class OmniTreeRegressor(BaseTreeRegressor):
     True
     """
 
-    def __init__(
-        self,
-        criterion="squared_error",
-        max_rows=20_000,
-        max_depth=None,
-        max_leaves=None,
-        max_seconds=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.criterion = criterion
-        self.max_rows = max_rows
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: Any = "squared_error"
+    max_rows: Any = 20_000
+    max_depth: Any = None
+    max_leaves: Any = None
+    max_seconds: Any = None
+    random_state: Any = None
+    n_jobs: Any = None
+    verbose: Any = 0
+    max_memory: Any = None
+    _fits_sample = True
 
     def _kinds(self) -> dict[str, Parts]:
         squared = type(CRITERIA.resolve(self.criterion)) is SquaredError
@@ -275,14 +242,35 @@ class OmniTreeRegressor(BaseTreeRegressor):
             # Rows are sampled one by one: of a large group some are enough.
             alone = replace(sample, groups=None)
             some = sample.take(alone.folds(len(sample) / self.max_rows, seed) == 0)
-        found = {}
+        found: dict[str, tuple[NDArray[np.float64], Tree, Leaves]] = {}
+        # Models of many columns need as many rows, or nearly so.
+        enough = some.standardised.n_columns / 2
+        deadline = (
+            None if self.max_seconds is None else time.monotonic() + self.max_seconds
+        )
         for name, own in self._kinds().items():
-            tree, evidence = self._grow(own, some, held_out, seed)
-            cut, loss = own.pruning.decide(tree, evidence)
-            found[name] = (loss, tree.collapse(cut), own.leaves)
+            if not own.leaves.plain:
+                min_rows = max(own.stopping.min_rows, enough)
+                stopping = Stopping(min_rows, own.stopping.min_share)
+                own = replace(own, stopping=stopping)
+            by_fold = [losses for losses, *_ in found.values()]
+            if by_fold and self._is_behind(
+                own, some, held_out, seed, by_fold[0], deadline
+            ):
+                continue
+            tree, evidence = self._grow(own, some, held_out, seed, deadline)
+            cut, losses = own.pruning.decide(tree, evidence)
+            if found and evidence.expired:
+                break  # a kind that was cut short cannot be compared
+            found[name] = (losses, tree.collapse(cut), own.leaves)
         tested = float((some if held_out is None else held_out).weight.sum())
-        self.losses_ = {name: loss / tested for name, (loss, *_) in found.items()}
-        self.kind_ = min(found, key=lambda name: self.losses_[name])
+        self.losses_ = {
+            name: float(loss.sum()) / tested if len(loss) else np.nan
+            for name, (loss, *_) in found.items()
+        }
+        least = min(self.losses_.values()) + 1e-9 * float(np.var(some.y))
+        good = [name for name, loss in self.losses_.items() if not loss > least]
+        self.kind_ = min(good, key=lambda name: found[name][1].n_parameters)
         _, tree, leaves = found[self.kind_]
         if some is not sample:
             rules = Rules(Surrogate(), seed=seed)
@@ -290,7 +278,19 @@ class OmniTreeRegressor(BaseTreeRegressor):
             tree = leaves.fit(tree, sample, rules)
         return measured(tree, sample)
 
+    def _is_behind(self, parts, sample, held_out, seed, losses, deadline) -> bool:
+        """Whether the first fold shows that a kind has no chance against another."""
+        growth = self._growth(parts, sample, seed, deadline).settled(sample)
+        evidence = Evidence(sample, held_out, growth, seed, self.n_jobs)
+        first = parts.pruning.first_errors(evidence)
+        return first is not None and len(losses) > 0 and first >= BEHIND * losses[0] > 0
 
+
+# A kind that does not have less than so many times the loss of another in the first fold,
+# even with the size that suits that fold best, is given up.
+BEHIND = 1.0
+# Sums of squares, and their squares, are finite with all weights that fit lets through.
+LARGEST_TARGET = 1e60
 PRUNING = CostComplexity(folds=5)
 CONSTANT = Parts(
     Univariate(min_branch=5),
@@ -302,15 +302,15 @@ CONSTANT = Parts(
 REGRESSION_KINDS: dict[bool, dict[str, Parts]] = {
     # For the squared error.
     True: {
-        "constant, univariate": CONSTANT,
-        "linear, omnivariate": Parts(
-            Omnivariate(("univariate", "hinge"), min_branch=10),
-            # A linear model needs no smaller parts, and many rows cost time.
-            Stopping(min_rows=20, min_share=0.005),
+        "additive, omnivariate": Parts(
+            Omnivariate(("univariate", "hinge"), min_branch=20),
+            # Models need no smaller parts, and many nodes cost time.
+            Stopping(min_rows=40, min_share=0.02),
             PRUNING,
             Surrogate(),
-            RidgeLeaves(),
+            AdditiveLeaves(),
         ),
+        "constant, univariate": CONSTANT,
     },
     False: {
         "constant, univariate": CONSTANT,
@@ -336,6 +336,11 @@ def check_target(y: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     if not np.isfinite(target).all():
         raise ValueError(
             "Input y contains NaN or infinity: drop the rows without a target first"
+        )
+    if len(target) and abs(target).max() > LARGEST_TARGET:
+        raise ValueError(
+            f"y goes up to {abs(target).max():.3g}, and sums of the squares of such numbers "
+            f"overflow: divide y so that it stays below {LARGEST_TARGET:g}"
         )
     if len(target) != n_rows:
         check_consistent_length(np.empty(n_rows), target)

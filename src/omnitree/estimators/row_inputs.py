@@ -19,6 +19,8 @@ COPIES = 0.1
 # A column is continuous if at least so many, and such a share, of the different rows differ
 # in it: then no two rows are equal by chance.
 DISTINCT, DISTINCT_SHARE = 20, 0.75
+# Of all rows together: sums of weights times squares, and squares of those, stay finite.
+LARGEST_WEIGHT = 1e30
 
 
 def check_weights(n_rows: int, sample_weight: ArrayLike | None) -> NDArray[np.float64]:
@@ -40,6 +42,15 @@ def check_weights(n_rows: int, sample_weight: ArrayLike | None) -> NDArray[np.fl
     if not (weight > 0).any():
         raise ValueError("sample_weight is zero everywhere; no row is left")
     return weight
+
+
+def check_total(weight: NDArray[np.float64]) -> None:
+    """Refuse weights, those of classes included, that are too large to count with."""
+    if weight.max() * len(weight) > LARGEST_WEIGHT:
+        raise ValueError(
+            f"the weights of rows and classes go up to {weight.max():.3g}: divide them so "
+            f"that those of all rows add up to less than {LARGEST_WEIGHT:g}"
+        )
 
 
 def scaled(weight: NDArray[np.float64], always: bool) -> NDArray[np.float64]:

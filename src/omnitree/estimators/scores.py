@@ -30,14 +30,7 @@ def has_scores(tree: Tree) -> bool:
 def class_scores(tree: Tree, table: Table, proba: Floats, best: NDArray) -> Floats:
     """A score for each class (n, K); of two classes the second's less the first's (n,).
 
-    Parameters
-    ----------
-    tree : Tree
-    table : Table
-    proba : float array (n, K)
-        What the estimator says of these rows.
-    best : int array
-        The class that each node answers.
+    `proba` is what the estimator says of these rows, `best` the class of each node.
     """
     found = _margins(tree, table, best)
     if found is None:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from omnitree.data.files import replace_file
 from omnitree.data.table import Table
-from omnitree.export.sample import Sample
+from omnitree.export.sample import ShownRows
 from omnitree.growing.part import number
 from omnitree.tree.tree import Tree
 
@@ -91,7 +91,9 @@ class Showing:
         replace_file(Path(path), page)
         return Path(path)
 
-    def _explorer(self, sample: Sample | None, title: str | None, max_rows: int) -> str:
+    def _explorer(
+        self, sample: ShownRows | None, title: str | None, max_rows: int
+    ) -> str:
         from omnitree.export.explorer import render
         from omnitree.export.explorer.payload import payload
 
@@ -107,16 +109,16 @@ class Showing:
             )
         )
 
-    def _sample(self, X: Any, y: ArrayLike | None) -> Sample:
+    def _sample(self, X: Any, y: ArrayLike | None) -> ShownRows:
         """Rows as the exporters take them."""
         table = self._encode(X)
         path = self.tree_.decision_path(table)
         if y is None or self.tree_.task == "classification":
             labels = None if y is None else self._codes(y, table.n_rows)
-            return Sample(table.values, labels, path)
+            return ShownRows(table.values, labels, path)
         target = np.asarray(column_or_1d(y), dtype=np.float64)
         check_consistent_length(table.values, target)
-        return Sample(table.values, None, path, target)
+        return ShownRows(table.values, None, path, target)
 
     def _codes(self, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
         """Position of each label in `classes_`."""
@@ -155,10 +157,14 @@ class Showing:
     def plot_node(self, node: int, X: Any, y: ArrayLike, *, ax: Any = None) -> Any:
         """Draw what the test of a node sees: a histogram by class, with the cut.
 
+        A test with curves also gets a panel for each curve: what the feature adds, with
+        the node's rows under it.
+
         Parameters
         ----------
         node : int
-            A decision node, by its number in `tree_.to_dict()`.
+            A decision node, or a leaf whose model has curves, by its number in
+            `tree_.to_dict()`.
         X, y
             Rows and their classes; those that come to the node are shown.
         ax : matplotlib Axes, optional

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from omnitree.export.model import Model, NodeTest
-from omnitree.export.region import Region, region_of
+from omnitree.export.region import Region, regions
 from omnitree.tree.expression import Constant, Cut, Sum, parts
+from omnitree.tree.importance import curve_sizes
 from omnitree.tree.shared_models import terms_of
 
 
@@ -47,8 +48,8 @@ class Goal:
 
     def regions(self, model: Model) -> Iterator[Region]:
         """Where the tree answers as wanted."""
-        for leaf in model.leaves:
-            region, test = region_of(model, leaf), model.model(leaf)
+        for leaf, region in regions(model):
+            test = model.model(leaf)
             if test is None:
                 if self.reached(model.outputs[leaf][0]):
                     yield region
@@ -79,17 +80,18 @@ def usual_goals(model: Model, answer: float) -> list[Goal]:
     answers = [model.outputs[leaf][0] for leaf in model.leaves]
     total = sum(weight) or 1.0
     mean = sum(w * a for w, a in zip(weight, answers, strict=True)) / total
-    square = (
-        sum(w * (a - mean) ** 2 for w, a in zip(weight, answers, strict=True)) / total
-    )
+    pairs = zip(weight, answers, strict=True)
+    spread = [math.sqrt(w / total) * (a - mean) for w, a in pairs]
     deviations = model.tree.get("deviations", ())
     for leaf, w in zip(model.leaves, weight, strict=True):
         test = model.model(leaf)
         if test is not None and deviations:
             slopes = _slopes(test)
             parts = zip(slopes, test.columns, strict=True)
-            square += w / total * sum((v * deviations[c]) ** 2 for v, c in parts)
-    step = math.sqrt(square) / 2
-    if not step > 0:
+            spread += [math.sqrt(w / total) * v * deviations[c] for v, c in parts]
+        if test is not None:
+            spread += (math.sqrt(w / total) * curve_sizes(test.data)).tolist()
+    step = math.hypot(*spread) / 2
+    if not 0 < step < math.inf:
         return []
     return [Goal(True, answer + step), Goal(False, answer - step)]

@@ -8,52 +8,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from omnitree.data.plain import one_line
+from omnitree.explain.contributions import (
+    Contribution,
+    column_parts,
+    columns_of,
+    curve_parts,
+    filled_features,
+    joined,
+    leading,
+    taken_apart,
+    values_of,
+)
 from omnitree.explain.counterfactual import (
     Counterfactual,
-    cell,
     find_counterfactual,
     reach,
 )
 from omnitree.explain.goals import Goal, usual_goals
 from omnitree.export.merging import merged
-from omnitree.export.model import Model, NodeTest, decide, one_line
-from omnitree.export.plain import plain_test
+from omnitree.export.model import Model, NodeTest, decide
 from omnitree.export.probabilities import probability_text
-from omnitree.export.words import branch_text, column_name, largest, term_names
-from omnitree.tree.expression import Column, evaluate
-from omnitree.tree.shared_models import terms_of
+from omnitree.export.words import branch_text, largest, model_kind
 
 # What is printed of long tests; the explanation itself holds all of it.
 LONGEST_TEXT = 88
 MOST_PARTS = 10
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What a feature, or a product of two, adds to the value of a test.
-
-    Attributes
-    ----------
-    name : str
-        The feature; in quadratic tests and models, the encoded column or the product of
-        two, whose contribution is that of both together.
-    value : float, or a category
-        The row's value; if it is missing, what the test uses instead, None for a category,
-        whose columns get means.
-    amount : float or None
-        What it adds to the value of the test, or of the model, for an average row; where
-        it is the only one, the value itself. None where a category is looked up.
-    filled : bool
-        Whether `value` stands in for a missing value.
-    """
-
-    name: str
-    value: Any
-    amount: float | None
-    filled: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,11 +78,11 @@ class Step:
     text: str
     branch: int | None
     share: float
-    value: float | None
-    threshold: float | None
-    margin: float | None
-    contributions: list[Contribution]
-    note: str
+    value: float | None = None
+    threshold: float | None = None
+    margin: float | None = None
+    contributions: list[Contribution] = field(default_factory=list)
+    note: str = ""
     adds_up: bool = True
     is_lead: bool = False
 
@@ -140,14 +123,11 @@ class Explanation:
             part = f"{step.share:.1%} of the row: " if step.share < 1 else ""
             lines.append(f"  {part}{_headline(step)}")
             lines += [f"      {text}" for text in _details(step)]
-        if self.counterfactual is None:
-            lines.append(
-                "No change of a few features was found that gives another class."
-                if self.probabilities
-                else "No change of a few features was found that moves the answer so far."
-            )
-        else:
-            lines.append(str(self.counterfactual))
+        wanted = (
+            "gives another class" if self.probabilities else "moves the answer so far"
+        )
+        none = f"No change of a few features was found that {wanted}."
+        lines.append(none if self.counterfactual is None else str(self.counterfactual))
         return "\n".join(one_line(line) for line in lines)
 
 
@@ -262,38 +242,42 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
         branch = model.branch(test, row)
         if branch < 0:
             continue
-        value, threshold, parts = _taken_apart(model, test, row)
+        value, threshold, parts = taken_apart(model, test, row)
         text = branch_text(test, branch, schema)
         if test.is_machine:
-            first, second = _leading(_values(model, test, row))
+            first, second = leading(values_of(model, test, row))
             text = f"{largest(first, test.names)}, before {test.names[second]}"
         if i:
             name = model.features[tests[0].feature]["name"]
             note = f"{name} is missing: surrogate test {i}"
-        filled = [c.name for c in parts if c.filled]
-        if filled:
-            note = f"missing, the mean of the node's rows instead: {', '.join(filled)}"
+        if any(c.filled for c in parts):
+            note = _filled("the mean of the node's rows instead", model, test, row)
         margin = None if value is None else abs(value - (threshold or 0.0))
-        step = Step(
-            node, test.kind, text, branch, share, value, threshold, margin, parts, note
-        )
+        told = value, threshold, margin, parts, note
         adds_up = test.can_fail or "weights" in test.data
-        return replace(step, adds_up=adds_up, is_lead=test.is_machine)
+        own = adds_up, test.is_machine
+        return Step(node, test.kind, text, branch, share, *told, *own)
     test, missing = tests[0], model.missing(node)
     name = model.features[test.feature]["name"]
     known = not math.isnan(row[test.feature])
     what = f"{name} is {'not told apart here' if known else 'missing'}"
     if missing is None or missing < 0:
         note = f"{what}: the row goes down every branch by the training rows there"
-        return Step(node, test.kind, name, None, share, None, None, None, [], note)
+        return Step(node, test.kind, name, None, share, note=note)
     text = branch_text(test, missing, schema)
     note = f"{what}: such rows take this branch"
-    return Step(node, test.kind, text, missing, share, None, None, None, [], note)
+    return Step(node, test.kind, text, missing, share, note=note)
+
+
+def _filled(how: str, model: Model, test: NodeTest, row: Sequence[float]) -> str:
+    """What stands in for missing values, if there are any."""
+    names = filled_features(model, test, row)
+    return f"missing, {how}: {', '.join(names)}" if names else ""
 
 
 def answers(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
     """Class probabilities, or the number, by the model of a leaf."""
-    sums = _values(model, test, row)
+    sums = values_of(model, test, row)
     if model.numeric:
         return sums
     powers = [math.exp(s - max(sums)) for s in sums]
@@ -313,183 +297,29 @@ def _model_step(
     above = model.above(node)
     if model.shared.get(above) is not None:
         text = probability_text(model, above, "value")
-        return Step(node, "model", text, None, share, None, None, None, [], "")
-    if test.n_branches == 1:
+        return Step(node, "model", text, None, share)
+    if len(test.values) == 1:
         text = f"model of leaf {node}: {model.classes[0]}"
-        return Step(node, "model", text, None, share, None, None, None, [], "")
-    value, _, parts = _taken_apart(model, test, row)
-    best, next_ = _leading(_values(model, test, row))
+        return Step(node, "model", text, None, share)
+    value, _, parts = taken_apart(model, test, row)
+    best, next_ = leading(values_of(model, test, row))
     text = f"model of leaf {node}: {model.classes[best]} before {model.classes[next_]}"
-    filled = [c.name for c in parts if c.filled]
-    note = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
-    step = Step(node, "model", text, None, share, value, 0.0, value, parts, note)
-    return replace(step, is_lead=True)
+    note = _filled("filled as in training", model, test, row)
+    told = value, 0.0, value, parts, note
+    return Step(node, "model", text, None, share, *told, is_lead=True)
 
 
 def _number_step(
     model: Model, node: int, test: NodeTest, row: Sequence[float], share: float
 ) -> Step:
     weights = test.data["weights"][0]
-    columns = _columns(model, test, row)
-    (value,) = _values(model, test, row)
-    mean = float(evaluate(test.values[0], lambda column: column.fill))
-    if "terms" in test.data:
-        parts = _terms(model, test.data, row, columns, weights, test.fill)
-        text = f"quadratic model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
-    else:
-        amounts = {
-            feature: sum(
-                weights[at] * (columns[at] - test.fill[at])
-                for at in _places(model, test, feature)
-            )
-            for feature in model.features_of(test)
-        }
-        parts = _by_feature(model, test, row, amounts)
-        text = f"linear model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
-    filled = [c.name for c in parts if c.filled]
-    note = f"missing, filled as in training: {', '.join(filled)}" if filled else ""
+    columns = columns_of(model, test, row)
+    (value,) = values_of(model, test, row)
+    found = column_parts(model, test, test.data, row, columns, weights, test.fill)
+    lines = [own[0] for own in zip(*test.data.get("curve_values", ()), strict=True)]
+    parts = joined(found, curve_parts(model, test, row, lines))
+    mean = value - sum(part.amount or 0.0 for part in parts)
+    kind = model_kind(model.nodes[node]["model"])
+    text = f"{kind} model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
+    note = _filled("filled as in training", model, test, row)
     return Step(node, "model", text, None, share, value, None, None, parts, note)
-
-
-def _taken_apart(
-    model: Model, test: NodeTest, row: Sequence[float]
-) -> tuple[float | None, float | None, list[Contribution]]:
-    """Value, threshold and contributions of a test that can tell."""
-    if test.can_fail:
-        feature, cell_ = model.features[test.feature], row[test.feature]
-        if model.branch_of_codes(test) is not None:
-            category = feature["categories"][int(cell_)]
-            return None, None, [Contribution(feature["name"], category, None)]
-        part = Contribution(feature["name"], cell_, cell_)
-        return cell_, test.data["threshold"], [part]
-    columns, cut = _columns(model, test, row), 0.0
-    if "weights" not in test.data:
-        return _by_removal(model, test, row)
-    # Told as `describe` writes it: a category counts 1 or 0.
-    plain = plain_test(test.data, model.features)
-    told = [
-        (value + 1) / 2 if model.columns[c].category >= 0 else value
-        for c, value in zip(test.columns, columns, strict=True)
-    ]
-    base = plain["fill"]
-    if test.is_machine:
-        values = _values(model, test, row)
-        best, next_ = _leading(values)
-        rows = plain["weights"][best], plain["weights"][next_]
-        weights = [w - v for w, v in zip(*rows, strict=True)]
-        value = values[best] - values[next_]
-    else:
-        weights, cut = plain["weights"], plain["threshold"]
-        value = _total(plain, told)
-        parts = weights if "terms" in test.data else model.features_of(test)
-        base = base if len(parts) > 1 else [0.0] * len(told)
-    if "terms" in test.data:
-        return value, cut, _terms(model, plain, row, told, weights, base)
-    amounts = {
-        feature: sum(
-            weights[at] * (told[at] - base[at]) for at in _places(model, test, feature)
-        )
-        for feature in model.features_of(test)
-    }
-    return value, cut, _by_feature(model, test, row, amounts)
-
-
-def _by_removal(
-    model: Model, test: NodeTest, row: Sequence[float]
-) -> tuple[float, float, list[Contribution]]:
-    """Value and threshold, and what the value loses with each feature at its mean."""
-    values = _values(model, test, row)
-    best, next_ = _leading(values) if test.is_machine else (0, 0)
-
-    def compared(values: list[float]) -> float:
-        return values[best] - values[next_] if test.is_machine else values[0]
-
-    amounts = {}
-    for feature in model.features_of(test):
-        without = [*row[:feature], math.nan, *row[feature + 1 :]]
-        rest = compared(_values(model, test, without))
-        amounts[feature] = compared(values) - rest
-    parts = _by_feature(model, test, row, amounts)
-    return compared(values), test.data.get("threshold", 0.0), parts
-
-
-def _columns(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
-    """Values of the encoded columns of a test."""
-    pairs = zip(test.columns, test.fill, strict=True)
-    return [_column(model, Column(c, fill), row) for c, fill in pairs]
-
-
-def _values(model: Model, test: NodeTest, row: Sequence[float]) -> list[float]:
-    """What a test on several features compares."""
-    return [
-        float(evaluate(value, lambda column: _column(model, column, row)))
-        for value in test.values
-    ]
-
-
-def _leading(sums: Sequence[float]) -> tuple[int, int]:
-    """Positions of the largest sum, the first of several, and of the next."""
-    best = max(range(len(sums)), key=sums.__getitem__)
-    others = (k for k in range(len(sums)) if k != best)
-    return best, max(others, key=sums.__getitem__)
-
-
-def _places(model: Model, test: NodeTest, feature: int) -> list[int]:
-    """Positions of a feature's columns in a test."""
-    return [
-        at for at, c in enumerate(test.columns) if model.columns[c].feature == feature
-    ]
-
-
-def _by_feature(
-    model: Model, test: NodeTest, row: Sequence[float], amounts: dict[int, float]
-) -> list[Contribution]:
-    parts = []
-    for feature, amount in amounts.items():
-        value = cell(model, feature, row[feature])
-        filled = value is None
-        if filled and not model.is_categorical(feature):
-            value = test.fill[_places(model, test, feature)[0]]
-        name = model.features[feature]["name"]
-        parts.append(Contribution(name, value, amount, filled))
-    return parts
-
-
-def _terms(
-    model: Model,
-    test: dict[str, Any],
-    row: Sequence[float],
-    columns: list[float],
-    weights: Sequence[float],
-    base: Sequence[float],
-) -> list[Contribution]:
-    """What each term of a quadratic test or model adds to its value at `base`."""
-    own = test["columns"]
-    names = term_names(test, [column_name(c, model.features) for c in own])
-    missing = [math.isnan(row[model.columns[c].feature]) for c in own]
-    parts = []
-    for name, w, (a, b) in zip(names, weights, terms_of(test), strict=True):
-        value = columns[a] * (columns[b] if b >= 0 else 1.0)
-        filled = missing[a] or (b >= 0 and missing[b])
-        start = base[a] * (base[b] if b >= 0 else 1.0)
-        parts.append(Contribution(name, value, w * (value - start), filled))
-    return parts
-
-
-def _total(test: dict[str, Any], columns: Sequence[float]) -> float:
-    """The weighted sum of a plain test."""
-    total = 0.0
-    for w, (a, b) in zip(test["weights"], terms_of(test), strict=True):
-        total += w * (columns[a] if b < 0 else columns[a] * columns[b])
-    return total
-
-
-def _column(model: Model, value: Column, row: Sequence[float]) -> float:
-    """Value of an encoded column, or what fills its missing cell."""
-    column = model.columns[value.number]
-    cell_ = row[column.feature]
-    if math.isnan(cell_):
-        return value.fill
-    if column.category < 0:
-        return cell_
-    return 1.0 if int(cell_) == column.category else -1.0

@@ -1,4 +1,4 @@
-"""Exporters: what a tree looks like elsewhere. All read only `Tree.to_dict()`.
+"""Exporters: a tree in other formats. All of them read only `Tree.to_dict()`.
 
 `export` finds the exporter of a format; each is a module that is imported when needed.
 """

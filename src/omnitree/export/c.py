@@ -1,8 +1,8 @@
 """C99 source of one function, `omnitree_predict`.
 
-Numbers come as an array of doubles (NaN if missing), categories as an array of strings
-(NULL if missing), both with a place for every feature of the tree; the
-comment on top of the function says which is which.
+Numbers are passed as an array of doubles (NaN if missing), categories as an array of strings
+(NULL if missing); both have a place for every feature of the tree, and the comment above
+the function says which is used.
 """
 
 from __future__ import annotations

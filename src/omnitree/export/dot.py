@@ -1,15 +1,17 @@
 """A picture of the tree in the language of Graphviz (`dot -Tsvg`).
 
-A node with two branches says the condition of the first, and its edges say yes and no;
-with more, each edge says its own condition. Of long sums the largest terms are shown.
+A node with two branches shows the condition of the first, and its edges are labelled yes and
+no; with more branches, each edge has its own condition. Of long sums, the largest terms are
+shown.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from omnitree.data.plain import one_line
 from omnitree.export.lines import model_lines
-from omnitree.export.model import Model, one_line
+from omnitree.export.model import Model
 from omnitree.export.probabilities import probability_lines
 from omnitree.export.words import (
     MOST_TERMS,
@@ -80,7 +82,7 @@ def to_dot(model: Model) -> str:
 def _named_sum(model: Model, node: int, options: dict[str, Any]) -> str:
     """The condition of the first of two branches, under the name that words below use."""
     test = model.tests(node)[0]
-    found = sums_of(test, model.tree["schema"], **options)
+    found = sums_of(test, model.tree["schema"], **options, brief=True)
     assert isinstance(found, Sides)
     condition = found.conditions(sum_name(node))[0]
     return f"{condition}, {sum_name(node)} = {' '.join(found.terms)}"

@@ -22,8 +22,7 @@ MODEL_TERMS = 5
 def category_note(tree: dict[str, Any]) -> list[str]:
     """What categories count in sums, if some sum has any."""
     model = Model(tree)
-    inner = [i for i in range(len(model.nodes)) if not model.is_leaf(i)]
-    tests = [model.tests(i)[0].data for i in inner if not _is_alone(model, i)]
+    tests = [model.tests(i)[0].data for i in model.inner if not _is_alone(model, i)]
     tests += [node["model"] for node in model.nodes if "model" in node]
     used = {c for test in tests for c in test.get("columns", ())}
     if not any(model.columns[c].category >= 0 for c in used):
@@ -48,7 +47,7 @@ def model_lines(
     most: int | None = MODEL_TERMS,
     names: Sequence[str] | None = None,
 ) -> list[str]:
-    """The sums of a leaf's model, one a class, with their largest terms.
+    """The sums of a leaf's model, one per class, with their largest terms.
 
     The largest are those by weight times the column's deviation, where the tree has these.
     With `scale`, weights are those of z(column). `names` are those of the sums, by default
@@ -60,7 +59,8 @@ def model_lines(
     features = tree["schema"]["features"]
     plain = plain_test(model, features)
     writer = SumWriter(plain, features, deviations, bool(scale), most)
-    terms = [text for _, text in writer.write(plain["weights"], plain["bias"])]
+    lines = plain.get("curve_values", ())
+    terms = [text for _, text in writer.write(plain["weights"], plain["bias"], lines)]
     labels = [str(c) for c in tree.get("classes", [])] if names is None else names
     return named(labels, terms, pad) if labels else broken("", terms[0], pad, 2)
 

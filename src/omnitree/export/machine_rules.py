@@ -1,10 +1,10 @@
 """Machines as rules (Utgoff & Brodley 1991, section 4).
 
-A row takes branch i of a machine if g_i > g_j for all other branches j (>= for later ones:
-of equal discriminants the first wins). Terms that g_i and g_j have in common cancel, and an
-inequality goes if the others imply it, which a small linear programme finds out: categories
-count as columns within -1 and 1 of which at most one is 1, numbers as unbounded, and so
-do the products of quadratic machines.
+A row takes branch i of a machine if g_i > g_j for all other branches j (>= for later ones,
+because the first of equal discriminants wins). Terms that g_i and g_j have in common cancel.
+An inequality that the others imply is dropped; a small linear programme decides which are.
+In it, categories are columns between -1 and 1 of which at most one is 1, while numbers and
+the products of quadratic machines are unbounded.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from omnitree.export.model import NodeTest
+from omnitree.export.model import EncodedColumn, NodeTest, encoded_columns
 from omnitree.export.plain import plain_test
 from omnitree.export.words import column_name, comparison, sum_terms, term_names
 from omnitree.tree.shared_models import terms_of
+
+NUMBER = EncodedColumn(-1, -1)
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,6 @@ class Inequality:
 def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequality]]:
     """For every branch of a machine the inequalities that lead there, none to spare.
 
-    Parameters
-    ----------
-    machine : NodeTest
-        The branch with the largest of its sums wins.
-    schema : dict
-        ``Tree.to_dict()["schema"]``.
-
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from omnitree import presets
     >>> from omnitree.export.model import Model
@@ -57,8 +50,10 @@ def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequa
     3
     """
     test, features = machine.data, schema["features"]
-    if "bias" not in test:
-        raise ValueError(f"a test of kind {machine.kind!r} is no machine of sums")
+    if "bias" not in test or "knots" in test:
+        raise ValueError(
+            f"a test of kind {machine.kind!r} is no machine of weighted sums"
+        )
     weights, bias = np.array(test["weights"]), np.array(test["bias"])
     alone = [test["columns"][a] if b < 0 else None for a, b in terms_of(test)]
     bounds, extra, extra_right = _categories(alone, schema)
@@ -76,14 +71,10 @@ def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequa
             used = np.flatnonzero(difference)
             # A single column is written in its own unit.
             unit = abs(difference[used[0]]) if len(used) == 1 else 1.0
-            rule.append(
-                Inequality(
-                    tuple(names[c] for c in used),
-                    tuple((difference[used] / unit).tolist()),
-                    other < i,
-                    float((starts[other] - starts[i]) / unit),
-                )
-            )
+            terms = tuple((difference[used] / unit).tolist())
+            threshold = float((starts[other] - starts[i]) / unit)
+            own = tuple(names[c] for c in used)
+            rule.append(Inequality(own, terms, other < i, threshold))
         rules.append(rule)
     return rules
 
@@ -119,28 +110,11 @@ def _categories(columns: list[int | None], schema: dict[str, Any]):
 
     None stands for a product of columns.
     """
-    every = [
-        f
-        for f, feature in enumerate(schema["features"])
-        for _ in range(_width(feature))
-    ]
-    of_feature = [-1 if c is None else every[c] for c in columns]
-    categorical = [
-        f >= 0 and schema["features"][f]["kind"] in ("categorical", "boolean")
-        for f in of_feature
-    ]
-    bounds = [(-1.0, 1.0) if s else (None, None) for s in categorical]
-    extra, right = [], []
-    for f in sorted({f for f, s in zip(of_feature, categorical, strict=True) if s}):
-        here = np.array([float(g == f) for g in of_feature])
-        extra.append(here)
-        right.append(2.0 - here.sum())  # at most one of them is 1, the others are -1
-    return bounds, np.array(extra).reshape(len(extra), len(columns)), np.array(right)
-
-
-def _width(feature: dict[str, Any]) -> int:
-    """Number of encoded columns of a feature."""
-    if feature["kind"] in ("numeric", "ordered"):
-        return 1
-    categories = len(feature["categories"] or [])
-    return {0: 0, 1: 0, 2: 1}.get(categories, categories)
+    every = encoded_columns(schema["features"])
+    used = [NUMBER if c is None else every[c] for c in columns]
+    of_feature = np.array([-1 if c.category < 0 else c.feature for c in used])
+    bounds = [(None, None) if f < 0 else (-1.0, 1.0) for f in of_feature]
+    known = [f for f in np.unique(of_feature) if f >= 0]
+    extra = np.array([of_feature == f for f in known], dtype=float)
+    extra = extra.reshape(len(known), len(columns))
+    return bounds, extra, 2.0 - extra.sum(axis=1)  # one may be 1, the others are -1

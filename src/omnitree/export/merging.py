@@ -1,8 +1,9 @@
-"""Leaves with one and the same model as one leaf, for formats that run.
+"""Merges leaves that share a model, for formats that run.
 
-Where all leaves below a test share a model, which of them a row reaches changes nothing: the
-test is left out, and the model written once. The answers are the same to the last bit. Only
-where the test divides rows it stays, since parts of an answer need not add up to it exactly.
+Where all leaves below a test share a model, it does not matter which of them a row reaches:
+the test is left out, and the model is written once. The answers are the same to the last
+bit. A test that divides rows stays, because the parts of an answer need not add up to it
+exactly.
 """
 
 from __future__ import annotations

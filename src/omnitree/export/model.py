@@ -8,6 +8,7 @@ exporters walk the nodes of this class and translate the rules of their tests
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.date_part import DatePart
+from omnitree.data.plain import one_line
 from omnitree.data.schema import Schema
 from omnitree.tree.expression import (
     Call,
@@ -26,14 +28,15 @@ from omnitree.tree.expression import (
     Lookup,
     Rule,
     Value,
+    columns_in,
     feature_of,
     parts,
     plain_rule,
-    route,
     simplified,
     walk,
 )
 from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.programs import route
 from omnitree.tree.shared_models import OwnFunctions, shared_models
 from omnitree.tree.splits import Split, fields_from_dict, split_from_dict
 
@@ -76,6 +79,11 @@ class NodeTest:
         """The rule in plain types, see `plain_rule`."""
         return plain_rule(self.whole)
 
+    @cached_property
+    def used(self) -> list[int]:
+        """Encoded columns that terms with a weight, or curves, look at."""
+        return columns_in(self.rule)
+
     @property
     def feature(self) -> int:
         """The feature of a test on one cell."""
@@ -101,7 +109,7 @@ class NodeTest:
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """What a test on several features compares: one value, or one a branch."""
+        """What a test on several features compares: one value, or one per branch."""
         return parts(self.rule)
 
     @property
@@ -130,15 +138,10 @@ def encoded_columns(features: Sequence[dict[str, Any]]) -> list[EncodedColumn]:
 
 
 class Model:
-    """A tree of the public format, read for exporting.
+    """A tree of the public format (`Tree.to_dict`), read for exporting.
 
-    Parameters
-    ----------
-    tree : dict
-        As `Tree.to_dict` gives it.
-    outputs : sequence of sequences, optional
-        Class probabilities of each node, or its one number. Without it, the shares of its
-        counts, or its constant.
+    `outputs` are class probabilities of each node, or its one number: by default the
+    shares of its counts, or its constant.
     """
 
     def __init__(
@@ -152,6 +155,8 @@ class Model:
         self.n_outputs = len(self.classes) or 1
         self._outputs = outputs
         self._tests: dict[int, list[NodeTest]] = {}
+        # What tests on several features ask for, by node and branch (`region.py`).
+        self.conditions: dict[int, list[list[str]]] = {}
 
     @cached_property
     def outputs(self) -> list[list[float]]:
@@ -159,7 +164,7 @@ class Model:
         if self._outputs is not None:
             return [[float(v) for v in row] for row in self._outputs]
         if self.numeric:
-            return [[node["constant"]] for node in self._spoken_for]
+            return [[node["constant"]] for node in self.spoken_for]
         if "shrinkage" in self.tree:
             return self._shrunken(self.tree["shrinkage"])
         return [[v / total_of(row) for v in row] for row in self.counts]
@@ -181,10 +186,10 @@ class Model:
     @cached_property
     def counts(self) -> list[list[float]]:
         """Class counts of each node; of its nearest ancestor with rows if it has none."""
-        return [node["value"] for node in self._spoken_for]
+        return [node["value"] for node in self.spoken_for]
 
     @cached_property
-    def _spoken_for(self) -> list[dict[str, Any]]:
+    def spoken_for(self) -> list[dict[str, Any]]:
         """Each node, or its nearest ancestor with rows if it has none."""
         found: list[dict[str, Any]] = []
         for node in self.nodes:  # parents come first
@@ -241,8 +246,13 @@ class Model:
         """Whether the node has no test."""
         return self.nodes[node]["kind"] == "leaf"
 
+    @cached_property
+    def inner(self) -> list[int]:
+        """Nodes with a test, in order."""
+        return [i for i in range(len(self.nodes)) if not self.is_leaf(i)]
+
     def children(self, node: int) -> list[int]:
-        """Children of a node, one a branch; none of a leaf."""
+        """Children of a node, one per branch; none of a leaf."""
         return self.nodes[node].get("children", [])
 
     def above(self, node: int) -> int:
@@ -271,7 +281,7 @@ class Model:
     def model(self, leaf: int) -> NodeTest | None:
         """The model of a leaf, read like a machine; None if it has none.
 
-        Its sums, one a class, go through softmax; of a number there is one, the answer.
+        Its sums, one per class, go through softmax; of a number there is one, the answer.
         """
         return self._models.get(leaf)
 
@@ -302,11 +312,7 @@ class Model:
     @cached_property
     def dividing(self) -> set[int]:
         """Nodes that may divide a row."""
-        return {
-            i
-            for i in range(len(self.nodes))
-            if not self.is_leaf(i) and self.missing(i) == -1
-        }
+        return {i for i in self.inner if self.missing(i) == -1}
 
     def walk(self) -> Iterator[tuple[int, int]]:
         """Nodes and their depths, parents first and branches in order."""
@@ -324,7 +330,7 @@ class Model:
     def path(self, node: int) -> list[tuple[int, int]]:
         """Decision nodes above a node, from the root, with the branch taken."""
         steps = []
-        while (above := self.nodes[node]["parent"]) >= 0:
+        while (above := self.above(node)) >= 0:
             steps.append((above, node - self.children(above)[0]))
             node = above
         return steps[::-1]
@@ -360,8 +366,7 @@ class Model:
         """Features that a test looks at."""
         if test.can_fail:
             return [test.feature]
-        used = {v.number for v in walk(test.rule) if isinstance(v, Column)}
-        return sorted({self.columns[c].feature for c in used})
+        return sorted({self.columns[c].feature for c in test.used})
 
     @cached_property
     def used(self) -> list[int]:
@@ -385,12 +390,7 @@ class Model:
     @cached_property
     def all_tests(self) -> list[NodeTest]:
         """Tests of all nodes, surrogates included, and the models of leaves."""
-        tests = [
-            test
-            for i in range(len(self.nodes))
-            if not self.is_leaf(i)
-            for test in self.tests(i)
-        ]
+        tests = [test for i in self.inner for test in self.tests(i)]
         return tests + [self._models[leaf] for leaf in self.modelled]
 
     @cached_property
@@ -404,13 +404,24 @@ class Model:
         }
         return found | ({"exp"} if self.modelled and not self.numeric else set())
 
+    def column_value(self, value: Column, row: Sequence[float]) -> float:
+        """Value of an encoded column in an encoded row, or what fills its missing cell."""
+        column = self.columns[value.number]
+        cell = row[column.feature]
+        if math.isnan(cell):
+            return value.fill
+        if column.category < 0:
+            return cell
+        return 1.0 if int(cell) == column.category else -1.0
+
     def branch(self, test: NodeTest, row: Sequence[float]) -> int:
         """Branch of an encoded row under a test, -1: cannot tell; the library's own."""
         values = np.array([row], dtype=np.float64)
-        return int(route(test.whole, values, self._schema)[0])
+        return int(route(test.whole, values, self.schema)[0])
 
     @cached_property
-    def _schema(self) -> Schema:
+    def schema(self) -> Schema:
+        """The schema as tables have it."""
         return Schema.from_dict(self.tree["schema"])
 
     def branch_of_codes(self, test: NodeTest) -> list[int] | None:
@@ -426,11 +437,6 @@ class Model:
         assert isinstance(rule, Cut)
         codes = range(len(self.features[test.feature]["categories"]))
         return [rule.low if c <= rule.threshold else 1 - rule.low for c in codes]
-
-
-def _model_sums(model: dict[str, Any]) -> NodeTest:
-    sums = fields_from_dict(LeafModel, "a model", model).sums
-    return NodeTest("model", Largest(sums), len(sums))
 
 
 def branch_names(labels: Sequence[int], classes: Sequence[Any]) -> tuple[str, ...]:
@@ -462,10 +468,3 @@ def category_text(category: Any) -> str:
     if isinstance(category, float) and category.is_integer():
         return str(int(category))
     return str(category)
-
-
-def one_line(text: object) -> str:
-    """Text of any kind as one line of printable characters."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
-    )

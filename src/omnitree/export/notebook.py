@@ -1,7 +1,7 @@
 """A fitted estimator in a notebook: one line of summary and the explorer below it.
 
-The explorer stands in an iframe with a sandbox, so that neither its style nor its script
-meets the notebook's.
+The explorer is in a sandboxed iframe, which keeps its style and its script apart from the
+notebook's.
 """
 
 from __future__ import annotations
@@ -14,18 +14,9 @@ HEIGHT = 560
 
 
 def summary(name: str, tree: dict[str, Any], page: str, most_bytes: int) -> str:
-    """HTML for a notebook's output.
+    """HTML for a notebook's output, from the estimator's name and the explorer's page.
 
-    Parameters
-    ----------
-    name : str
-        The estimator as Python shows it.
-    tree : dict
-        As `Tree.to_dict` gives it.
-    page : str
-        The explorer.
-    most_bytes : int
-        A larger page is left out, and the reader told how to write it to a file.
+    Of a page of more than `most_bytes` it says how to write it to a file.
     """
     kinds = Counter(node["kind"] for node in tree["nodes"])
     leaves = kinds.pop("leaf", 0)

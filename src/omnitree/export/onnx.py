@@ -1,7 +1,7 @@
 """ONNX: all tests of all nodes at once, as operators of the standard set (ai.onnx).
 
-Inputs are `numbers` (double, a column a feature that is a number or a boolean; NaN is a
-missing value) and `strings` (string, a column a feature of text; an empty string is a
+Inputs are `numbers` (double, a column per feature that is a number or a boolean; NaN is a
+missing value) and `strings` (string, a column per feature of text; an empty string is a
 missing value), each only if there are such features; the model's metadata lists their names
 in order. Outputs are `label` and `probabilities`, or `prediction` where the tree answers a
 number.
@@ -38,10 +38,16 @@ def to_onnx(model: Model) -> bytes:
         raise ImportError(
             "export to ONNX needs the package onnx: pip install 'omnitree[onnx]'"
         ) from None
-    return _Writer(model, onnx).model_bytes()
+    try:
+        return OnnxWriter(model, onnx).model_bytes()
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start]
+        raise ValueError(
+            f"a name, category or class holds {bad!r}, which ONNX cannot write"
+        ) from None
 
 
-class _Writer(Graph):
+class OnnxWriter(Graph):
     def __init__(self, model: Model, onnx: Any):
         super().__init__(onnx)
         self.model = model
@@ -56,19 +62,22 @@ class _Writer(Graph):
         """The whole model."""
         onnx, model = self.onnx, self.model
         helper, types = onnx.helper, onnx.TensorProto
-        inputs = []
-        if self.numbers:
-            shape = ["rows", len(self.numbers)]
-            inputs.append(helper.make_tensor_value_info("numbers", types.DOUBLE, shape))
-        if self.texts:
-            shape = ["rows", len(self.texts)]
-            inputs.append(helper.make_tensor_value_info("strings", types.STRING, shape))
+        names = [f["name"] for f in model.features]
+        about, inputs = {}, []
+        for kind, features, type_ in (
+            ("numbers", self.numbers, types.DOUBLE),
+            ("strings", self.texts, types.STRING),
+        ):
+            about[kind] = json.dumps([names[j] for j in features])
+            if features:
+                inputs.append(self.info(kind, type_, ["rows", len(features)]))
+        about["classes"] = json.dumps(model.classes)
         rows = self.op("Shape", inputs[0].name, start=0, end=1)
-        self.ones = self.op(
-            "Expand",
+        one, shape = (
             self.const([[1.0]]),
             self.op("Concat", rows, self.ints([1]), axis=0),
         )
+        self.ones = self.op("Expand", one, shape)
         self._sum_leaves(self._leaf_parts())
         outputs = self._number() if model.numeric else self._label()
         graph = helper.make_graph(
@@ -80,29 +89,17 @@ class _Writer(Graph):
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
         )
-        names = [f["name"] for f in model.features]
-        helper.set_model_props(
-            out,
-            {
-                "numbers": json.dumps([names[j] for j in self.numbers]),
-                "strings": json.dumps([names[j] for j in self.texts]),
-                "classes": json.dumps(model.classes),
-            },
-        )
+        helper.set_model_props(out, about)
         onnx.checker.check_model(out, full_check=True)
         return out.SerializeToString()
 
     def _number(self) -> list[Any]:
         """The number of a row."""
         self.op("Squeeze", "probabilities", self.ints([1]), output="prediction")
-        double = self.onnx.TensorProto.DOUBLE
-        make = self.onnx.helper.make_tensor_value_info
-        return [make("prediction", double, ["rows"])]
+        return [self.info("prediction", self.onnx.TensorProto.DOUBLE, ["rows"])]
 
     def _label(self) -> list[Any]:
         """The class of a row, and its probabilities."""
-        make = self.onnx.helper.make_tensor_value_info
-        double = self.onnx.TensorProto.DOUBLE
         best = self.op("ArgMax", self._worth(), axis=1, keepdims=0)
         classes = np.array(self.model.classes)
         if classes.dtype.kind == "U":
@@ -110,22 +107,18 @@ class _Writer(Graph):
         labels = self.onnx.numpy_helper.from_array(classes, "classes")
         self.constants.append(labels)
         self.op("Gather", "classes", best, output="label", axis=0)
-        shape = ["rows", len(self.model.classes)]
-        return [
-            make("label", labels.data_type, ["rows"]),
-            make("probabilities", double, shape),
-        ]
+        double, shape = self.onnx.TensorProto.DOUBLE, ["rows", len(classes)]
+        label = self.info("label", labels.data_type, ["rows"])
+        return [label, self.info("probabilities", double, shape)]
 
     def _worth(self) -> str:
         """What is largest for the class to answer: probability, or minus expected cost."""
         if self.model.costs is None:
             return "probabilities"
-        total = self.op(
-            "Mul", self.take("probabilities", [0]), self.row(self.model.costs[0])
-        )
-        for k, line in enumerate(self.model.costs[1:], 1):
+        total = ""
+        for k, line in enumerate(self.model.costs):
             term = self.op("Mul", self.take("probabilities", [k]), self.row(line))
-            total = self.op("Add", total, term)
+            total = self.op("Add", total, term) if k else term
         return self.op("Neg", total)
 
     def _cells(self) -> str:
@@ -182,17 +175,14 @@ class _Writer(Graph):
         """Branch of every test, -1 where it cannot tell, and which column is whose."""
         model = self.model
         cuts, maps, many = [], [], []
-        for node in range(len(model.nodes)):
-            if model.is_leaf(node):
-                continue
-            for i, test in enumerate(model.tests(node)):
-                here = ((node, i), test)
-                if not test.can_fail:
-                    many.append(here)
-                elif model.branch_of_codes(test) is None:
-                    cuts.append(here)
-                else:
-                    maps.append(here)
+        every = [((n, i), t) for n in model.inner for i, t in enumerate(model.tests(n))]
+        for here in every:
+            if not here[1].can_fail:
+                many.append(here)
+            elif model.branch_of_codes(here[1]) is None:
+                cuts.append(here)
+            else:
+                maps.append(here)
         cells = self.cells
         columns = self.columns if many else ""
         groups = [
@@ -272,6 +262,8 @@ class _Writer(Graph):
         if isinstance(value, ex.Column):
             cells = self.take(columns, [self.column_at[value.number]])
             return self.filled(cells, self.const(value.fill))
+        if isinstance(value, ex.Curve):
+            return self._sums([ex.Monomials(0.0, (), (), (value,))], columns)
         inside = [self._value(part, columns, done) for part in ex.parts(value)]
         match value:
             case ex.Call():
@@ -285,11 +277,17 @@ class _Writer(Graph):
         )
 
     def _sums(self, sums: list[ex.Monomials], columns: str) -> str:
-        """Sums of weighted columns: a loop over their terms, in order."""
+        """Sums of weighted columns: a loop over their terms, in order, then their curves."""
         start = self.op("Mul", self.ones, self.row([s.start for s in sums]))
+        if any(s.terms for s in sums):
+            start = self._add_columns(start, sums, columns)
+        if any(s.curves for s in sums):
+            start = self._add_curves(start, [s.curves for s in sums], columns)
+        return start
+
+    def _add_columns(self, start: str, sums: list[ex.Monomials], columns: str) -> str:
+        """Adds the weighted columns, and products of two, of all sums."""
         n_terms = max(len(s.terms) for s in sums)
-        if not n_terms:
-            return start
         # A factor that a term lacks is a column of ones, the last.
         n_columns = len(self.column_at)
         wide = self.op("Concat", columns, self.ones, axis=1)
@@ -331,13 +329,56 @@ class _Writer(Graph):
 
         return self.loop(len(weight), start, weight.shape[1], term)
 
+    def _add_curves(
+        self, start: str, sums: list[tuple[ex.Curve, ...]], columns: str
+    ) -> str:
+        """Adds the curves of all sums, the first of each, then the second ones.
+
+        Where a sum has fewer curves, or a curve fewer knots, knots are infinite and all
+        else is 0.
+        """
+        n_curves = max(map(len, sums))
+        n_knots = max(len(c.knots) for curves in sums for c in curves)
+        at = np.zeros((n_curves, len(sums)), dtype=int)
+        knots = np.full((n_curves, n_knots, len(sums)), np.inf)
+        values, slopes = np.zeros_like(knots), np.zeros_like(knots)
+        last, final, missing = (np.zeros((n_curves, len(sums))) for _ in range(3))
+        for i, curves in enumerate(sums):
+            for p, curve in enumerate(curves):
+                n = len(curve.knots)
+                at[p, i] = self.column_at[curve.column]
+                knots[p, :n, i], values[p, :n, i] = curve.knots, curve.values
+                slopes[p, : n - 1, i] = curve.slopes
+                last[p, i], final[p, i] = curve.knots[-1], curve.values[-1]
+                missing[p, i] = curve.missing
+
+        def term(op: Callable[..., str], p: str) -> str:
+            def of(table: np.ndarray, i: int | None = None) -> str:
+                part = table if i is None else table[:, i]
+                write = self.ints if part.dtype == int else self.const
+                return op("Gather", write(part), p, axis=0)
+
+            x = op("Gather", columns, of(at), axis=1)
+            total = of(final)
+            for i in range(n_knots - 2, -1, -1):
+                past = op("Sub", x, of(knots, i))
+                piece = op("Add", of(values, i), op("Mul", past, of(slopes, i)))
+                below = op("LessOrEqual", x, of(knots, i + 1))
+                total = op("Where", below, piece, total)
+            total = op("Where", op("GreaterOrEqual", x, of(last)), of(final), total)
+            below = op("LessOrEqual", x, of(knots, 0))
+            total = op("Where", below, of(values, 0), total)
+            return op("Where", op("IsNaN", x), of(missing), total)
+
+        return self.loop(n_curves, start, len(sums), term)
+
     # -- nodes ----------------------------------------------------------------------
 
     def _branches(self) -> tuple[str, dict[int, int]]:
         """Branch of every decision node, -1: divided, and which column is whose."""
         model = self.model
         tests, order = self._tests()
-        inner = [i for i in range(len(model.nodes)) if not model.is_leaf(i)]
+        inner = model.inner
         branch = self.take(tests, [order[i, 0] for i in inner])
         for s in range(1, max(len(model.tests(i)) for i in inner)):
             other = self.take(tests, [order.get((i, s), order[i, 0]) for i in inner])
@@ -384,23 +425,17 @@ class _Writer(Graph):
         if not model.modelled:
             return self.const(fixed)
         tests = [test for leaf in model.modelled if (test := model.model(leaf))]
-        columns = self.columns if any(t.columns for t in tests) else ""
+        columns = self.columns if any(ex.columns_in(t.rule) for t in tests) else ""
         sums = [found for t in tests for v in t.values if (found := ex.monomials(v))]
         shape = self.ints([0, len(tests), model.n_outputs])
         shares = self.op("Reshape", self._sums(sums, columns), shape)
         if not model.numeric:
             shares = self._softmax(shares)
-        at = [
-            model.modelled.index(i) if i in model.modelled else 0 for i in model.leaves
-        ]
+        place = {leaf: at for at, leaf in enumerate(model.modelled)}
+        at = [place.get(leaf, 0) for leaf in model.leaves]
         shares = self.op("Gather", shares, self.ints(at), axis=1)
-        by_model = np.array([[[i in model.modelled]] for i in model.leaves])
-        chosen = self.op(
-            "Where",
-            self.const(by_model.reshape(1, -1, 1), bool),
-            shares,
-            self.const(fixed[None]),
-        )
+        by_model = self.const([[[leaf in place] for leaf in model.leaves]], bool)
+        chosen = self.op("Where", by_model, shares, self.const(fixed[None]))
         return self.op("Transpose", chosen, perm=[1, 0, 2])
 
     def _softmax(self, sums: str) -> str:

@@ -12,13 +12,7 @@ import numpy as np
 
 
 class Graph:
-    """Operators and constants of a graph, in order.
-
-    Parameters
-    ----------
-    onnx : module
-        The package, which is imported only where it is needed.
-    """
+    """Operators and constants of a graph, in order; `onnx` is the package."""
 
     def __init__(self, onnx: Any):
         self.onnx = onnx
@@ -31,6 +25,10 @@ class Graph:
         array = np.asarray(values, dtype=dtype)
         self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name
+
+    def info(self, name: str, type_: int, shape: Sequence[Any]) -> Any:
+        """What an input or an output is called and holds."""
+        return self.onnx.helper.make_tensor_value_info(name, type_, shape)
 
     def ints(self, values: Any) -> str:
         """Name of a new constant of whole numbers."""
@@ -80,7 +78,7 @@ class Graph:
         at, go, before = (mark + name for name in ("at", "go", "before"))
         after = op("Add", before, term(op, at), output="after")
         go_on = op("Identity", go, output="go_on")
-        info, shape = helper.make_tensor_value_info, ["rows", width]
+        info, shape = self.info, ["rows", width]
         carried = [(go, go_on, types.BOOL, []), (before, after, types.DOUBLE, shape)]
         inputs = [info(old, type_, size) for old, _, type_, size in carried]
         outputs = [info(new, type_, size) for _, new, type_, size in carried]

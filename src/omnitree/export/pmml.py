@@ -1,10 +1,10 @@
 """PMML 4.4: a TreeModel, or a RegressionModel over derived fields.
 
-In a TreeModel every child has a predicate. Where the tests of a node may be unable to tell,
-it is a `surrogate` compound: the main test, the surrogates, and at last true or false, as
-the row belongs to this branch or not. Tests on several features are derived fields;
-categories that training never showed are taken as missing, and categories that a node never
-saw become missing in a derived field.
+In a TreeModel every child has a predicate. Where the tests of a node may fail to place a
+row, it is a `surrogate` compound: the main test, the surrogates, and finally true or false,
+depending on whether such rows take this branch. Tests on several features are derived
+fields; categories never seen in training count as missing, and categories that a node has
+never seen become missing in a derived field.
 
 A tree that divides rows among branches, or has models in its leaves, computes its answers
 in derived fields (`pmml_fields`), and the RegressionModel only hands them on; with costs, a
@@ -16,26 +16,26 @@ the outputs of the second.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
 
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.pmml_fields import Fields, number_of, text_of, type_of
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
+# Levels that are indented.
+DEEPEST = 20
+QUOTED = {'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}
 
 
 def to_pmml(model: Model) -> str:
     """An XML document."""
-    try:
-        return _Writer(model).document()
-    except RecursionError:
-        raise ValueError(
-            "the tree is too deep for PMML, whose nodes lie inside each other"
-        ) from None
+    return PmmlWriter(model).document()
 
 
-class _Writer:
+class PmmlWriter:
     def __init__(self, model: Model):
         self.model = model
         names = [f["name"] for f in model.features]
@@ -76,87 +76,44 @@ class _Writer:
         if len(self.fields.element):
             whole.append(self.fields.element)
         whole.extend(body)
-        ET.indent(root, " ")
-        text = ET.tostring(root, encoding="unicode", xml_declaration=False)
+        text = "\n".join(_lines(root))
         _check_characters(text)
-        # Readers of XML take a bare carriage return for a new line.
-        text = text.replace("\r", "&#13;")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
     def _schema(self) -> ET.Element:
         """Features that the model uses, and the target."""
         schema = ET.Element("MiningSchema")
         for j in self.model.used:
-            field = ET.SubElement(
-                schema, "MiningField", name=self.model.features[j]["name"]
-            )
+            name = self.model.features[j]["name"]
+            field = ET.SubElement(schema, "MiningField", name=name)
             if self.model.has_codes(j):
                 field.set("invalidValueTreatment", "asMissing")
         ET.SubElement(schema, "MiningField", name=self.target, usageType="target")
         return schema
 
     def _dictionary(self) -> ET.Element:
+        """All fields: numbers, or categories with their values."""
         model = self.model
-        fields = ET.Element("DataDictionary", numberOfFields=str(len(model.used) + 1))
-        for j in model.used:
-            name = model.features[j]["name"]
-            if not model.has_codes(j):
-                ET.SubElement(
-                    fields,
-                    "DataField",
-                    name=name,
-                    optype="continuous",
-                    dataType="double",
-                )
-                continue
-            categories = model.categories(j)
-            field = ET.SubElement(
-                fields,
-                "DataField",
-                name=name,
-                optype="categorical",
-                dataType=type_of(categories),
-            )
+        known = {
+            model.features[j]["name"]: model.categories(j) if model.has_codes(j) else []
+            for j in model.used
+        }
+        known[self.target] = model.classes
+        fields = ET.Element("DataDictionary", numberOfFields=str(len(known)))
+        for name, categories in known.items():
+            field = _field(fields, "DataField", name, categories)
             for category in categories:
                 ET.SubElement(field, "Value", value=text_of(category))
-        if model.numeric:
-            field = ET.SubElement(fields, "DataField", name=self.target)
-            field.set("optype", "continuous")
-            field.set("dataType", "double")
-            return fields
-        field = ET.SubElement(
-            fields,
-            "DataField",
-            name=self.target,
-            optype="categorical",
-            dataType=type_of(model.classes),
-        )
-        for label in model.classes:
-            ET.SubElement(field, "Value", value=text_of(label))
         return fields
 
     def _output(self, answers: list[ET.Element] | None = None) -> ET.Element:
         """The class and its probabilities, of the model's own or of derived fields."""
         output = ET.Element("Output")
-        numeric = self.model.numeric
-        kind = "double" if numeric else type_of(self.model.classes)
-        predicted = _fresh("predicted", [f["name"] for f in self.model.features])
-        ET.SubElement(
-            output,
-            "OutputField",
-            name=predicted,
-            optype="continuous" if numeric else "categorical",
-            dataType=kind,
-            feature="predictedValue",
-        )
+        name = _fresh("predicted", [f["name"] for f in self.model.features])
+        field = _field(output, "OutputField", name, self.model.classes)
+        field.set("feature", "predictedValue")
         for k, label in enumerate(self.model.classes):
-            field = ET.SubElement(
-                output,
-                "OutputField",
-                name=f"p({text_of(label)})",
-                optype="continuous",
-                dataType="double",
-            )
+            field = _field(output, "OutputField", f"p({text_of(label)})", [])
             if answers is None:
                 field.set("feature", "probability")
                 field.set("value", text_of(label))
@@ -171,8 +128,7 @@ class _Writer:
         model = self.model
         made: dict[int, ET.Element] = {}
         for node, _ in model.walk():
-            record = model.nodes[node]
-            above = record["parent"]
+            above = model.above(node)
             element = ET.Element("Node", id=str(node))
             if above < 0:
                 element.append(ET.Element("True"))
@@ -192,15 +148,10 @@ class _Writer:
         else:
             element.set("score", text_of(model.classes[model.labels[node]]))
         element.set("recordCount", number_of(sum(model.nodes[node]["value"])))
-        counts = model.counts[node]
         for k, label in enumerate(model.classes):
-            ET.SubElement(
-                element,
-                "ScoreDistribution",
-                value=text_of(label),
-                recordCount=number_of(counts[k]),
-                probability=number_of(model.outputs[node][k]),
-            )
+            share = ET.SubElement(element, "ScoreDistribution", value=text_of(label))
+            share.set("recordCount", number_of(model.counts[node][k]))
+            share.set("probability", number_of(model.outputs[node][k]))
 
     def _decision(self, answers: list[ET.Element]) -> ET.Element:
         """A tree that only names the class of least expected cost."""
@@ -232,11 +183,7 @@ class _Writer:
         parts = [self._test(node, i, test, b) for i, test in enumerate(tests)]
         if missing is not None and missing >= 0:
             parts.append(ET.Element("True" if missing == b else "False"))
-        if len(parts) == 1:
-            return parts[0]
-        compound = ET.Element("CompoundPredicate", booleanOperator="surrogate")
-        compound.extend(parts)
-        return compound
+        return _compound("surrogate", parts)
 
     def _test(self, node: int, i: int, test: NodeTest, b: int) -> ET.Element:
         if not test.can_fail:
@@ -266,6 +213,21 @@ class _Writer:
         return _simple(name, operator, number_of(test.cut.threshold))
 
 
+def _field(parent: ET.Element, tag: str, name: str, values: list[Any]) -> ET.Element:
+    """A field that holds one of some values, or a number if there are none."""
+    optype = "categorical" if values else "continuous"
+    kind = type_of(values) if values else "double"
+    return ET.SubElement(parent, tag, name=name, optype=optype, dataType=kind)
+
+
+def _compound(operator: str, parts: list[ET.Element]) -> ET.Element:
+    if len(parts) == 1:
+        return parts[0]
+    compound = ET.Element("CompoundPredicate", booleanOperator=operator)
+    compound.extend(parts)
+    return compound
+
+
 def _simple(field: str, operator: str, value: str) -> ET.Element:
     return ET.Element("SimplePredicate", field=field, operator=operator, value=value)
 
@@ -278,13 +240,8 @@ def _set(field: str, operator: str, values: list[Any]) -> ET.Element:
     if any(character in text for text in texts for character in '"\\'):
         # Engines differ in what they read as an escaped quote in an array.
         each = "equal" if operator == "isIn" else "notEqual"
-        parts = [_simple(field, each, text) for text in texts]
-        if len(parts) == 1:
-            return parts[0]
         both = "or" if operator == "isIn" else "and"
-        compound = ET.Element("CompoundPredicate", booleanOperator=both)
-        compound.extend(parts)
-        return compound
+        return _compound(both, [_simple(field, each, text) for text in texts])
     element = ET.Element("SimpleSetPredicate", field=field, booleanOperator=operator)
     array = ET.SubElement(element, "Array", n=str(len(values)), type=kind)
     array.text = " ".join(f'"{t}"' if kind == "string" else t for t in texts)
@@ -296,6 +253,28 @@ def _fresh(name: str, taken: list[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def _lines(root: ET.Element) -> Iterator[str]:
+    """The lines of a document; nodes may lie inside each other as deep as they like."""
+    stack: list[tuple[ET.Element | str, int]] = [(root, 0)]
+    while stack:
+        item, level = stack.pop()
+        pad = " " * min(level, DEEPEST)
+        if isinstance(item, str):
+            yield pad + item
+            continue
+        names = "".join(f' {k}="{escape(v, QUOTED)}"' for k, v in item.items())
+        if len(item):
+            yield f"{pad}<{item.tag}{names}>"
+            stack.append((f"</{item.tag}>", level))
+            stack.extend((child, level + 1) for child in reversed(item))
+        elif item.text:
+            # Readers of XML take a bare carriage return for a new line.
+            text = escape(item.text, {"\r": "&#13;"})
+            yield f"{pad}<{item.tag}{names}>{text}</{item.tag}>"
+        else:
+            yield f"{pad}<{item.tag}{names} />"
 
 
 def _check_characters(text: str) -> None:

@@ -22,14 +22,7 @@ DIVIDED = -1  # what the field of a node's branch holds where no test places the
 
 
 class Fields:
-    """The derived fields of one document.
-
-    Parameters
-    ----------
-    model : Model
-    prefix : str
-        Of their names; no feature's name begins with it.
-    """
+    """The derived fields of one document; no feature's name begins with `prefix`."""
 
     def __init__(self, model: Model, prefix: str):
         self.model = model
@@ -37,20 +30,13 @@ class Fields:
         self.element = ET.Element("LocalTransformations")
         self._done: dict[str, str] = {}
 
-    def derive(
-        self,
-        key: str,
-        expression: ET.Element,
-        optype: str = "continuous",
-        type_: str = "double",
-    ) -> str:
-        """Add a field; its name."""
-        name = f"{self.prefix}_{key}"
-        field = ET.SubElement(
-            self.element, "DerivedField", name=name, optype=optype, dataType=type_
-        )
+    def derive(self, key: str, expression: ET.Element, category: str = "") -> str:
+        """Add a field, of numbers unless the type of a category is given; its name."""
+        name = self._done[key] = f"{self.prefix}_{key}"
+        optype = "categorical" if category else "continuous"
+        field = ET.SubElement(self.element, "DerivedField", name=name, optype=optype)
+        field.set("dataType", category or "double")
         field.append(expression)
-        self._done[key] = name
         return name
 
     def only(self, feature: int, told: list[Any], key: str) -> str:
@@ -60,7 +46,7 @@ class Fields:
         source = self.model.features[feature]["name"]
         inside = apply("isIn", field_of(source), *map(constant, told))
         expression = apply("if", inside, field_of(source))
-        return self.derive(key, expression, "categorical", type_of(told))
+        return self.derive(key, expression, type_of(told))
 
     def values(self, test: NodeTest, key: str) -> list[str]:
         """The values of a test on several features, or of a model."""
@@ -74,8 +60,17 @@ class Fields:
         """The branch of a machine: the position of its largest value."""
         names = self.values(test, key)
         if key not in self._done:
-            self.derive(key, _position_of_largest(names), "categorical", "integer")
+            self._position_of_largest(names, key)
         return self._done[key]
+
+    def _position_of_largest(self, names: Sequence[str], key: str) -> str:
+        """The field with the position of the largest field, the first of several."""
+        top = field_of(self.derive(f"{key}_top", apply("max", *map(field_of, names))))
+        place = constant(len(names) - 1)
+        for k in range(len(names) - 2, -1, -1):
+            found = apply("equal", field_of(names[k]), top)
+            place = apply("if", found, constant(k), place)
+        return self.derive(key, place, "integer")
 
     # -- answers --------------------------------------------------------------------
 
@@ -98,8 +93,7 @@ class Fields:
             pairs = zip(answers, self.model.costs or (), strict=True)
             terms = [apply("*", p, constant(-float(line[j]))) for p, line in pairs]
             saved.append(self.derive(f"saved_{j}", apply("sum", *terms)))
-        largest = _position_of_largest(saved)
-        return self.derive("answer", largest, "categorical", "integer")
+        return self._position_of_largest(saved, "answer")
 
     def _leaf(self, leaf: int) -> list[ET.Element]:
         test = self.model.model(leaf)
@@ -165,7 +159,7 @@ class Fields:
             else:
                 (name,) = self.values(test, key)
                 value = _side(test, field_of(name))
-            name = self.derive(f"{key}_branch", value, "categorical", "integer")
+            name = self.derive(f"{key}_branch", value, "integer")
             last = field_of(name)
         return last.get("field", "")
 
@@ -194,6 +188,8 @@ class Fields:
             return constant(value.value)
         if isinstance(value, ex.Column):
             return self._column(value)
+        if isinstance(value, ex.Curve):
+            return self._curve(value)
         inside = [self._value(part) for part in ex.parts(value)]
         match value:
             case ex.Sum():
@@ -209,41 +205,57 @@ class Fields:
 
     def _column(self, filled: ex.Column) -> ET.Element:
         column = self.model.columns[filled.number]
-        name, fill = self.model.features[column.feature]["name"], filled.fill
-        if self.model.has_codes(column.feature):
+        field = field_of(self.model.features[column.feature]["name"])
+        if column.category >= 0:
             categories = self.model.categories(column.feature)
-            if column.category >= 0:
-                own = apply(
-                    "equal", field_of(name), constant(categories[column.category])
-                )
-                value = apply("if", own, constant(1.0), constant(-1.0))
-            else:
-                value = constant(len(categories) - 1.0)
-                for code in range(len(categories) - 2, -1, -1):
-                    own = apply("equal", field_of(name), constant(categories[code]))
-                    value = apply("if", own, constant(float(code)), value)
+            own = apply("equal", field, constant(categories[column.category]))
+            value = apply("if", own, constant(1.0), constant(-1.0))
         else:
-            value = field_of(name)
-        return apply("if", apply("isMissing", field_of(name)), constant(fill), value)
+            value = self._number(column.feature)
+        return apply("if", apply("isMissing", field), constant(filled.fill), value)
+
+    def _number(self, feature: int) -> ET.Element:
+        """A feature that is a number, or the code of one with an order; not missing."""
+        field = field_of(self.model.features[feature]["name"])
+        if not self.model.has_codes(feature):
+            return field
+        categories = self.model.categories(feature)
+        value = constant(len(categories) - 1.0)
+        for code in range(len(categories) - 2, -1, -1):
+            own = apply("equal", field, constant(categories[code]))
+            value = apply("if", own, constant(float(code)), value)
+        return value
+
+    def _curve(self, value: ex.Curve) -> ET.Element:
+        """A curve of an encoded column."""
+        feature = self.model.columns[value.column].feature
+        field = field_of(self.model.features[feature]["name"])
+        x = self._number(feature)
+        if len(x):  # codes, looked up once
+            key = f"code_{feature}"
+            if key not in self._done:
+                codes = apply("if", apply("isMissing", field), constant(-1.0), x)
+                self.derive(key, codes)
+            x = field_of(self._done[key])
+
+        def choose(at: float, low: ET.Element, high: ET.Element) -> ET.Element:
+            return apply("if", apply("lessOrEqual", x, constant(at)), low, high)
+
+        def piece(start: float, knot: float, slope: float) -> ET.Element:
+            past = apply("*", apply("-", x, constant(knot)), constant(slope))
+            return apply("sum", constant(start), past)
+
+        above = apply("greaterOrEqual", x, constant(value.knots[-1]))
+        inside = value.written(choose, piece)
+        inside = apply("if", above, constant(value.values[-1]), inside)
+        inside = choose(value.knots[0], constant(value.values[0]), inside)
+        return apply("if", apply("isMissing", field), constant(value.missing), inside)
 
 
 def _side(test: NodeTest, value: ET.Element) -> ET.Element:
     """The branch of a test that cuts a value."""
     low = apply("lessOrEqual", value, constant(float(test.cut.threshold)))
     return apply("if", low, constant(test.cut.low), constant(1 - test.cut.low))
-
-
-def _position_of_largest(names: Sequence[str]) -> ET.Element:
-    """The position of the largest field, the first of several."""
-    value = constant(len(names) - 1)
-    for k in range(len(names) - 2, -1, -1):
-        beats = [
-            apply("greaterOrEqual", field_of(names[k]), field_of(other))
-            for other in names[k + 1 :]
-        ]
-        best = beats[0] if len(beats) == 1 else apply("and", *beats)
-        value = apply("if", best, constant(k), value)
-    return value
 
 
 def apply(function: str, *arguments: ET.Element) -> ET.Element:

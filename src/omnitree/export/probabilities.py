@@ -1,7 +1,7 @@
-"""How the leaves below a test make probabilities, in words, where they all do it alike.
+"""How the leaves below a test compute probabilities, in words, where they share a model.
 
-A model that all of them share is told once, at the test: in a line if it is the test's own
-functions, else sum by sum. For `describe`, rules, pictures and explanations.
+The model is described once, at the test: in one line if it consists of the test's own
+functions, else sum by sum. Used by `describe`, rules, pictures and explanations.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import Any
 
 from omnitree.export.lines import MODEL_TERMS, model_lines
 from omnitree.export.model import Model
-from omnitree.export.words import Sides, model_kind, number, sum_name, sums_of
-from omnitree.tree.shared_models import OwnFunctions
+from omnitree.export.numbers import number
+from omnitree.export.words import Sides, model_kind, sum_name, sums_of
+from omnitree.tree.shared_models import OwnFunctions, with_sums
 
 # Scales this near to 1 say nothing.
 NO_SCALE = 1e-6
@@ -53,10 +54,9 @@ def probability_lines(
             return [line]
         terms, line = options.get("most"), f"{line}:"
         unit = _unit(own)
-        data = data | {
-            "bias": [own.others[k][0] / unit for k in more],
-            "weights": [[w / unit for w in own.others[k][1]] for k in more],
-        }
+        bias = [own.others[k][0] / unit for k in more]
+        rows = [[w / unit for w in own.others[k][1]] for k in more]
+        data = with_sums(data, bias, rows)
         names = [str(model.classes[k]) for k in more]
     scale = options.get("standardised")
     lines = model_lines({"model": data}, model.tree, pad + "  ", scale, terms, names)

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from omnitree.export.model import Model, NodeTest, one_line
+from omnitree.data.plain import one_line
+from omnitree.export.model import Model, NodeTest
 from omnitree.export.words import branch_text, largest
 from omnitree.tree import expression as ex
 
@@ -28,26 +28,14 @@ LONGEST_REMARK = 100
 
 
 class Dialect(ABC):
-    """How a language writes what all of them can do.
-
-    Attributes
-    ----------
-    and_, or_, not_ : str
-        Operators.
-    choice : str
-        One of two expressions, with places for `condition`, `yes` and `no`.
-    stop : str
-        Ends a statement.
-    functions : dict
-        What the functions of expressions are called.
-    """
+    """How a language writes what all of them can do."""
 
     and_: str
     or_: str
     not_: str
-    choice: str
-    stop: str
-    functions: ClassVar[dict[str, str]]
+    choice: str  # one of two expressions, with places for `condition`, `yes` and `no`
+    stop: str  # ends a statement
+    functions: ClassVar[dict[str, str]]  # what the functions of expressions are called
 
     def choose(self, condition: str, yes: str, no: str) -> str:
         """One of two expressions."""
@@ -90,18 +78,17 @@ class Dialect(ABC):
         """Set b to the position of the largest variable, the first of several."""
 
 
-@dataclass(frozen=True)
-class Block:
+class CodeBlock(NamedTuple):
     """Lines of code, without indentation of their own, for one block."""
 
     root: int
     lines: list[str]
 
 
-def blocks(model: Model, dialect: Dialect) -> list[Block]:
+def blocks(model: Model, dialect: Dialect) -> list[CodeBlock]:
     """The code of the tree, block by block, the root's first."""
-    writer = _Writer(model, dialect)
-    return [Block(root, writer.block(root)) for root in block_roots(model)]
+    writer = CodeWriter(model, dialect)
+    return [CodeBlock(root, writer.block(root)) for root in block_roots(model)]
 
 
 def block_roots(model: Model) -> list[int]:
@@ -118,7 +105,7 @@ def block_roots(model: Model) -> list[int]:
     return roots
 
 
-class _Writer:
+class CodeWriter:
     def __init__(self, model: Model, dialect: Dialect):
         self.model, self.dialect = model, dialect
         self.roots = set(block_roots(model))
@@ -176,15 +163,14 @@ class _Writer:
     def _leaf(self, node: int) -> list[str]:
         say, model = self.dialect, self.model.model(node)
         lines: list[str] = []
-        found = [(k, repr(p)) for k, p in enumerate(self.model.outputs[node]) if p]
+        answers = enumerate(self.model.outputs[node])
+        found = [(k, repr(p)) for k, p in answers if p or self.model.numeric]
         if model is not None:
             lines, names = self._variables(model)
             found = [(0, names[0])]
             if not self.model.numeric:
                 lines += say.maximum(names)
-                lines += [
-                    say.set(name, say.apply("exp", f"{name} - s")) for name in names
-                ]
+                lines += [say.set(n, say.apply("exp", f"{n} - s")) for n in names]
                 lines.append(say.set("s", " + ".join(names)))
                 found = [(k, f"({name} / s)") for k, name in enumerate(names)]
         if self.one_block:
@@ -203,9 +189,7 @@ class _Writer:
         for i, test in enumerate(tests):
             lines += self._ask(test, first=i == 0)
         if missing is not None and missing >= 0:
-            lines.append(self.dialect.if_("if", "b < 0", "cannot tell"))
-            lines.append("    " + self.dialect.set("b", str(missing)))
-            lines += self.dialect.end()
+            lines += self._set_if("b < 0", str(missing), "cannot tell")
         return lines, by_number
 
     def _alone(
@@ -247,23 +231,22 @@ class _Writer:
         if codes is None:
             low, cut = test.cut.low, repr(test.cut.threshold)
             value = say.choose(f"{name} <= {cut}", str(low), str(1 - low))
-            known = f"{unknown}{name} == {name}"
-            return [
-                say.if_("if", known, ""),
-                "    " + say.set("b", value),
-                *say.end(),
-            ]
+            return self._set_if(f"{unknown}{name} == {name}", value)
         lines = []
         for b in range(test.n_branches):
-            sets = f" {say.or_} ".join(
-                f"{name} == {code}" for code, to in enumerate(codes) if to == b
-            )
+            here = [f"{name} == {code}" for code, to in enumerate(codes) if to == b]
+            sets = f" {say.or_} ".join(here)
             if sets:
-                condition = f"{unknown}({sets})" if unknown else sets
-                lines.append(say.if_("if", condition, ""))
-                lines.append("    " + say.set("b", str(b)))
-                lines += say.end()
+                lines += self._set_if(f"{unknown}({sets})" if unknown else sets, str(b))
         return lines
+
+    def _set_if(self, condition: str, branch: str, remark: str = "") -> list[str]:
+        say = self.dialect
+        return [
+            say.if_("if", condition, remark),
+            "    " + say.set("b", branch),
+            *say.end(),
+        ]
 
     def _many(self, test: NodeTest) -> tuple[list[str], list[str]]:
         """A test on several features: lines, and conditions unless they set b."""
@@ -295,6 +278,8 @@ class _Writer:
                 return repr(float(value.value))
             case ex.Column():
                 return self._column(value)
+            case ex.Curve():
+                return self._curve(value)
             case ex.Product():
                 return f"({self._product(value, lines, free)})"
             case ex.Call():
@@ -324,12 +309,30 @@ class _Writer:
         say = self.dialect
         column = self.model.columns[value.number]
         name, fill = f"x{column.feature}", repr(float(value.fill))
+        own = name
         if column.category >= 0:
-            sign = say.choose(f"{name} == {column.category}", "1.0", "-1.0")
-            return say.choose(f"{name} < 0", fill, sign)
-        if self.model.has_codes(column.feature):
-            return say.choose(f"{name} < 0", fill, name)
-        return say.choose(f"{name} != {name}", fill, name)
+            own = say.choose(f"{name} == {column.category}", "1.0", "-1.0")
+        return say.choose(self._is_missing(column.feature), fill, own)
+
+    def _is_missing(self, feature: int) -> str:
+        name = f"x{feature}"
+        has_codes = self.model.has_codes(feature)
+        return f"{name} < 0" if has_codes else f"{name} != {name}"
+
+    def _curve(self, value: ex.Curve) -> str:
+        """A curve of an encoded column."""
+        say, feature = self.dialect, self.model.columns[value.column].feature
+        x = f"x{feature}"
+        first, last, missing = (
+            repr(float(v)) for v in (value.values[0], value.values[-1], value.missing)
+        )
+        inside = value.written(
+            lambda at, low, high: say.choose(f"{x} <= {at!r}", low, high),
+            lambda v, knot, slope: f"{v!r} + ({x} - {knot!r}) * {slope!r}",
+        )
+        inside = say.choose(f"{x} >= {value.knots[-1]!r}", last, inside)
+        inside = say.choose(f"{x} <= {value.knots[0]!r}", first, inside)
+        return say.choose(self._is_missing(feature), missing, inside)
 
 
 def n_variables(model: Model) -> int:

@@ -1,16 +1,17 @@
 """Python source of one function, `predict(row)`, that imports nothing.
 
-Where a tree looks at dates, it imports `datetime` and `re` of the standard library. A row
-is a dict from column names to cells: numbers, categories, dates, None or NaN in a missing
-value. A column that the row lacks is a missing value, a category that training never
-showed, too.
+Where a tree tests dates, it imports `datetime` and `re` from the standard library. A row is
+a dict from column names to cells: numbers, categories and dates, with None or NaN for a
+missing value. A column that the row lacks is missing, and so is a category that was never
+seen in training.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from omnitree.export.model import Model, one_line
+from omnitree.data.plain import one_line
+from omnitree.export.model import Model
 from omnitree.export.procedure import Dialect, blocks
 from omnitree.export.python_dates import dates_source
 

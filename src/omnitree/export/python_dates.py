@@ -1,4 +1,4 @@
-"""The code that reads dates, for exports to Python: `data.date_text` without remarks.
+"""The code that reads dates, for exports to Python: `data.date_text` without comments.
 
 Used by `omnitree.export.python`.
 """

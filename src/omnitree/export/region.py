@@ -1,21 +1,22 @@
-"""What a row must be like to reach a node: the tests of its path, put together.
+"""Which rows reach a node: all tests on the way to it, combined.
 
-Bounds of one number are merged to one interval and sets of categories to their
-intersection; tests on several features stay as they are. Rules print a region,
-counterfactuals search one.
+Bounds on a number are merged into one interval, sets of categories into their intersection;
+tests on several features are kept as they are. Rules print regions, and counterfactuals
+search them.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from omnitree.export.model import Model, NodeTest
+from omnitree.export.numbers import number
 from omnitree.export.words import (
     Sides,
     branch_text,
     largest,
-    number,
     set_text,
     sum_name,
     sums_of,
@@ -30,19 +31,13 @@ SHORT_SUM = 88
 
 @dataclass
 class Region:
-    """Rows that reach a node.
+    """Rows that reach a node, by feature.
 
-    Attributes
-    ----------
-    intervals : dict
-        Of a number: above the first bound, up to and including the second.
-    categories : dict
-        Of a feature with categories: the codes that pass.
-    others : list
-        Tests on several features, with the branch that must be taken.
-    missing values : dict
-        Whether a missing value in a feature passes all univariate tests of that feature.
-        None if other features decide that, or the row is divided.
+    A number is above the first bound of its interval, up to and including the second;
+    of a feature with categories the codes that pass are listed. `others` are tests on
+    several features with the branch that must be taken. `missing` says whether a missing
+    value passes all univariate tests of a feature; None if other features decide that,
+    or the row is divided.
     """
 
     intervals: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -58,40 +53,47 @@ class Region:
         )
 
 
-def region_of(model: Model, node: int) -> Region:
-    """The region of a node."""
-    region = Region()
-    for above, b in model.path(node):
-        test = model.tests(above)[0]
-        if not test.can_fail:
-            region.others.append((test, b))
+def regions(model: Model) -> Iterator[tuple[int, Region]]:
+    """Every leaf and its region, in the order of `Model.leaves`."""
+    stack = [(0, Region())]
+    while stack:
+        node, region = stack.pop()
+        if model.is_leaf(node):
+            yield node, region
             continue
-        feature = test.feature
-        region.missing.setdefault(feature, True)
-        if len(model.tests(above)) > 1 or above in model.dividing:
-            passes = None
-        else:
-            passes = model.missing(above) == b
-        before = region.missing[feature]
-        region.missing[feature] = passes if before else before
-        codes = model.branch_of_codes(test)
-        if codes is not None:
-            known = region.categories.get(feature, range(len(codes)))
-            region.categories[feature] = [c for c in known if codes[c] == b]
-            continue
-        low, high = region.intervals.get(feature, (-math.inf, math.inf))
-        cut = test.data["threshold"]
-        if b == test.data["low"]:
-            high = min(high, cut)
-        else:
-            low = max(low, cut)
-        region.intervals[feature] = (low, high)
-    return region
+        below = list(enumerate(model.children(node)))
+        stack.extend((c, _narrowed(model, region, node, b)) for b, c in reversed(below))
+
+
+def _narrowed(model: Model, region: Region, node: int, b: int) -> Region:
+    """The part of a node's region that takes a branch of its test."""
+    test = model.tests(node)[0]
+    if not test.can_fail:
+        return replace(region, others=[*region.others, (test, b)])
+    feature = test.feature
+    passes: bool | None = None
+    if len(model.tests(node)) == 1 and node not in model.dividing:
+        passes = model.missing(node) == b
+    before = region.missing.get(feature, True)
+    missing = region.missing | {feature: passes if before else before}
+    codes = model.branch_of_codes(test)
+    if codes is not None:
+        known = region.categories.get(feature, range(len(codes)))
+        left = {feature: [c for c in known if codes[c] == b]}
+        return replace(region, categories=region.categories | left, missing=missing)
+    low, high = region.intervals.get(feature, (-math.inf, math.inf))
+    cut = test.data["threshold"]
+    if b == test.data["low"]:
+        high = min(high, cut)
+    else:
+        low = max(low, cut)
+    intervals = region.intervals | {feature: (low, high)}
+    return replace(region, intervals=intervals, missing=missing)
 
 
 def region_text(model: Model, region: Region) -> list[str]:
     """The conditions of a region in words."""
-    lines = []
+    lines: dict[str, None] = {}  # in order, each once
     for j in region.missing:
         name = model.features[j]["name"]
         if j in region.categories:
@@ -105,35 +107,38 @@ def region_text(model: Model, region: Region) -> list[str]:
                 text = f"{name} > {number(low, 6)}"
             else:
                 text = f"{number(low, 6)} < {name} <= {number(high, 6)}"
-        lines.append(f"{text}, or missing" if region.missing[j] else text)
+        lines[f"{text}, or missing" if region.missing[j] else text] = None
     for test, b in region.others:
-        lines += [text for text in _conditions(model, test, b) if text not in lines]
-    return lines
+        if test.node not in model.conditions:
+            model.conditions[test.node] = _conditions(model, test)
+        lines |= dict.fromkeys(model.conditions[test.node][b])
+    return list(lines)
 
 
 def is_told_by_sums(model: Model, test: NodeTest) -> bool:
     """Whether a test is too long for a rule, so that its sums are given apart."""
     if test.can_fail:
         return False
-    if "values" in test.data:
+    if "values" in test.data or "knots" in test.data:
         return True
     if test.is_machine and test.n_branches > 2:
         return len(terms_of(test.data)) * (test.n_branches - 1) > SMALL_RULE
     return len(branch_text(test, 0, model.tree["schema"])) > SHORT_SUM
 
 
-def _conditions(model: Model, test: NodeTest, b: int) -> list[str]:
-    """What a test on several features asks for on a branch."""
+def _conditions(model: Model, test: NodeTest) -> list[list[str]]:
+    """What a test on several features asks for on each branch."""
     schema = model.tree["schema"]
+    every = range(test.n_branches)
     if is_told_by_sums(model, test):
         found = sums_of(test, schema)
         if isinstance(found, Sides):
-            return [found.conditions(sum_name(test.node))[b]]
-        return [f"{largest(b, test.names)} of the sums of node {test.node}"]
+            return [[text] for text in found.conditions(sum_name(test.node))]
+        sums = f"of the sums of node {test.node}"
+        return [[f"{largest(b, test.names)} {sums}"] for b in every]
     if test.is_machine and test.n_branches > 2:
         # Imported here: few trees need the linear programmes.
         from omnitree.export.machine_rules import machine_rules
 
-        rules = machine_rules(test, schema)
-        return [str(inequality) for inequality in rules[b]]
-    return [branch_text(test, b, schema)]
+        return [list(map(str, rule)) for rule in machine_rules(test, schema)]
+    return [[branch_text(test, b, schema)] for b in every]

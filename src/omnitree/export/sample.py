@@ -1,12 +1,13 @@
 """Rows to show beside a tree, and what a test sees of them.
 
-A `Sample` is plain arrays: the encoded cells, the class of each row if known, and the part
+`ShownRows` are plain arrays: the encoded cells, the class of each row if known, and the part
 of each row that passes through each node. `project` gives the number that a test compares
 with its cut. Used by the pictures and by the explorer; the estimators make the sample.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,30 +18,23 @@ from scipy import sparse
 
 from omnitree.data.schema import Schema
 from omnitree.export.model import NodeTest
+from omnitree.tree.curves import curve_at
 from omnitree.tree.expression import Column, evaluate
 from omnitree.tree.shared_models import terms_of
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """Rows with their ways through a tree.
+class ShownRows:
+    """Rows with their ways through a tree."""
 
-    Attributes
-    ----------
-    values : float64 array (n, features)
-        Numbers and codes of categories, as the tree format says; NaN is a missing value.
-    labels : int array (n,) or None
-        Position of each row's class in the classes of the tree.
-    path : sparse array (n, nodes)
-        The part of each row that passes through each node.
-    target : float array (n,) or None
-        The number of each row, where the tree answers numbers.
-    """
-
-    values: NDArray[np.float64]
-    labels: NDArray[np.intp] | None
-    path: sparse.csr_array
-    target: NDArray[np.float64] | None = None
+    values: NDArray[np.float64]  # (rows, features): numbers and codes, NaN if missing
+    labels: (
+        NDArray[np.intp] | None
+    )  # places of the rows' classes among those of the tree
+    path: (
+        sparse.csr_array
+    )  # (rows, nodes): the part of a row that passes through a node
+    target: NDArray[np.float64] | None = None  # where the tree answers numbers
 
     @property
     def n_rows(self) -> int:
@@ -83,21 +77,10 @@ def term_values(
 def project(
     test: NodeTest, schema: Schema, values: NDArray[np.float64], branch: int = 0
 ) -> NDArray[np.float64]:
-    """What a test compares with its cut (`cut_of`), for each row.
+    """What a test compares with its cut (`cut_of`), for each row; NaN if it is missing.
 
-    Parameters
-    ----------
-    test : NodeTest
-        No lookup of categories.
-    schema : Schema
-    values : float64 array (n, features)
-    branch : int
-        Of a machine: the branch whose score is set against the best of the others.
-
-    Returns
-    -------
-    float64 array (n,)
-        NaN where the cell of a test on one feature is missing.
+    The test looks up no categories. Of a machine, the score of `branch` is set against
+    the best of the others.
     """
     if test.can_fail:
         return values[:, test.feature]
@@ -110,19 +93,38 @@ def project(
 def scores(
     test: NodeTest, schema: Schema, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The values of a test on several features: (n, 1), or a column a branch."""
+    """The values of a test on several features: (n, 1), or a column per branch."""
     data = test.data
     if "weights" in data:
         x = term_values(data, schema, values)
-        return x @ np.atleast_2d(data["weights"]).T + data.get("bias", 0.0)
+        sums = x @ np.atleast_2d(data["weights"]).T + data.get("bias", 0.0)
+        return sums + curve_sums(data, schema, values) if "knots" in data else sums
     columns = zip(data["columns"], data["fill"], strict=True)
     every = dict(zip(columns, encoded(data, schema, values).T, strict=True))
 
+    features = schema.linear_columns()[0]
+
     def read(column: Column) -> NDArray[np.float64]:
+        if math.isnan(column.fill):  # of a curve
+            return values[:, features[column.number]]
         return every[column.number, column.fill]
 
     n = len(values)
     return np.stack([evaluate(v, read) * np.ones(n) for v in test.values], axis=1)
+
+
+def curve_sums(
+    test: dict[str, Any], schema: Schema, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What the curves of a test or a model add up to: (n, 1), or a column per sum."""
+    lines = test["curve_values"] if "bias" in test else [test["curve_values"]]
+    features = schema.linear_columns()[0]
+    total = np.zeros((len(values), len(lines)))
+    for j, column in enumerate(test["curve_columns"]):
+        x = values[:, features[column]]
+        for k, own in enumerate(lines):
+            total[:, k] += curve_at(test["knots"][j], own[j], x)
+    return total
 
 
 def cut_of(test: NodeTest) -> float:
@@ -165,4 +167,17 @@ def in_bins(
     at = np.clip(np.searchsorted(edges, z, side="left") - 1, 0, len(edges) - 2)
     counts = np.zeros((n_labels, len(edges) - 1))
     np.add.at(counts, (labels, at), weight)
+    return counts
+
+
+def in_categories(
+    codes: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    weight: NDArray[np.float64],
+    shape: tuple[int, int],
+) -> NDArray[np.float64]:
+    """Weight of the rows in each category, (labels, categories)."""
+    known = ~np.isnan(codes)
+    counts = np.zeros(shape)
+    np.add.at(counts, (labels[known], codes[known].astype(int)), weight[known])
     return counts

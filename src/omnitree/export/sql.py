@@ -1,8 +1,9 @@
 """One ANSI SQL expression over quoted column names.
 
-A plain tree becomes CASE expressions. Databases limit how deep these nest (SQLite to about
-25), so of each node's subtrees the one that nests deepest goes on in the same CASE and only
-the others are put inside: n leaves nest log2(n) deep, however deep the tree is.
+A plain tree becomes CASE expressions. Databases limit how deep these may nest (SQLite to
+about 25 levels), so of a node's subtrees the one that nests deepest continues the same
+CASE, and only the others are nested: n leaves need log2(n) levels, however deep the tree
+is.
 
 Four things need names for values, which a scalar subquery gives: codes of categories, where
 a test on several features asks for more than two of them, the discriminants of a linear
@@ -12,8 +13,8 @@ the latter come, each from the one before: the branch of every node (-1: divided
 of the row in every leaf, the probability of every class, the class. DISTINCT keeps
 databases from putting the expressions back in place of their names.
 
-A missing value is NULL; a category that training never showed is a missing value, too.
-Networks need TANH, of SQL:2016, and models in leaves EXP.
+A missing value is NULL, and categories never seen in training count as missing. Networks
+need TANH (SQL:2016), and models in leaves need EXP.
 """
 
 from __future__ import annotations
@@ -34,14 +35,10 @@ LEAST_POWER = "-7.0E2"
 def to_sql(model: Model, proba: bool = False) -> str:
     """An expression for the class, or for the number.
 
-    Parameters
-    ----------
-    model : Model
-    proba : bool
-        Give a list for SELECT instead: the class as "predicted" and the probability of
-        each class C as "p(C)".
+    With `proba` a list for SELECT instead: the class as "predicted" and the probability
+    of each class C as "p(C)".
     """
-    writer = _Writer(model)
+    writer = SqlWriter(model)
     if model.numeric:
         if proba:
             raise ValueError("proba=True is for classes; this tree answers a number")
@@ -63,7 +60,7 @@ def _remark(model: Model) -> str:
     return "\n".join(["/* Columns computed from dates:", *lines, "*/ "])
 
 
-class _Writer:
+class SqlWriter:
     def __init__(self, model: Model):
         self.model = model
         self.names = [_name(f["name"]) for f in model.features]
@@ -84,15 +81,13 @@ class _Writer:
             return self._let(self._cases(lambda n: self._leaf_label(n, labels)))
         names = [self._alias("p", k) for k in range(len(labels))]
         sums = [f"{self._leaf_sum(k)} AS {name}" for k, name in enumerate(names)]
-        table = f"(SELECT DISTINCT {', '.join(sums)} FROM {self._parts()})"
-        return (
-            f"(SELECT {self._decide(names, labels)} FROM {table} AS {self._alias('p')})"
-        )
+        source = self._table(sums, self._parts(), "p")
+        return f"(SELECT {self._decide(names, labels)}{source})"
 
     def probability(self, k: int) -> str:
         """The probability of a class; the number, where there are no classes."""
         if self.model.dividing:
-            return f"(SELECT {self._leaf_sum(k)} FROM {self._parts()})"
+            return f"(SELECT {self._leaf_sum(k)}{self._parts()})"
         return self._let(self._cases(lambda node: self._leaf_share(node, k)))
 
     def _leaf_label(self, leaf: int, labels: list[str]) -> str:
@@ -106,13 +101,11 @@ class _Writer:
         costs = self.model.costs
         if costs is None:
             return _largest(shares, labels)
-        expected = []
+        saved = []
         for k in range(len(labels)):
-            terms = [
-                f"{p} * {number(c[k])}" for p, c in zip(shares, costs, strict=True)
-            ]
-            expected.append(f"({_add(terms)})")
-        return _largest([f"-{e}" for e in expected], labels)
+            pairs = zip(shares, costs, strict=True)
+            saved.append(f"-({_add([f'{p} * {number(c[k])}' for p, c in pairs])})")
+        return _largest(saved, labels)
 
     def _leaf_share(self, leaf: int, k: int) -> str:
         """The probability of a class in a leaf, or its number."""
@@ -237,11 +230,15 @@ class _Writer:
                 return number(value.value)
             case ex.Column():
                 return self._column(value)
+            case ex.Curve():
+                return self._curve(value)
             case ex.Product():
-                texts = zip(
-                    value.factors, map(self._factor, value.factors), strict=True
-                )
-                inner = (f"({t})" if isinstance(f, ex.Product) else t for f, t in texts)
+                inner = [
+                    f"({self._factor(f)})"
+                    if isinstance(f, ex.Product)
+                    else self._factor(f)
+                    for f in value.factors
+                ]
                 return " * ".join(inner)
             case ex.Call(function="exp"):
                 return _exp(self._value(value.argument))
@@ -269,6 +266,31 @@ class _Writer:
         values = (-1.0, 1.0) if column.category >= 0 else (0.0, 1.0)
         return self._translated(column.feature, map(number, values), fill)
 
+    def _curve(self, value: ex.Curve) -> str:
+        """A curve of an encoded column."""
+        feature = self.model.columns[value.column].feature
+        x = self.names[feature]
+        missing = f"{x} IS NULL"
+        if self.model.has_codes(feature):
+            x = self._translated(feature, ("0", "1"), "-1")
+            if feature in self._coded:
+                x = self._alias("c", feature)
+            missing = f"{x} < 0"
+        inside = value.written(
+            lambda at, low, high: (
+                f"CASE WHEN {x} <= {number(at)} THEN {low} ELSE {high} END"
+            ),
+            lambda v, knot, slope: (
+                f"{number(v)} + ({x} - {number(knot)}) * {number(slope)}"
+            ),
+        )
+        return (
+            f"CASE WHEN {missing} THEN {number(value.missing)} "
+            f"WHEN {x} <= {number(value.knots[0])} THEN {number(value.values[0])} "
+            f"WHEN {x} >= {number(value.knots[-1])} THEN {number(value.values[-1])} "
+            f"ELSE {inside} END"
+        )
+
     def _translated(self, feature: int, values: Iterable[str], other: str) -> str:
         """A value for each category of a feature."""
         pairs = zip(self.model.categories(feature), values, strict=False)
@@ -284,27 +306,17 @@ class _Writer:
     def _machines(self) -> list[tuple[int, int]]:
         """Nodes and tests that are machines with more than two branches."""
         model = self.model
-        return [
-            (node, i)
-            for node in range(len(model.nodes))
-            if not model.is_leaf(node)
-            for i, test in enumerate(model.tests(node))
-            if _needs_name(test)
-        ]
+        tests = [(n, i, t) for n in model.inner for i, t in enumerate(model.tests(n))]
+        return [(node, i) for node, i, test in tests if _needs_name(test)]
 
     @cached_property
     def _coded(self) -> list[int]:
         """Features of three categories or more in tests on several features."""
         model = self.model
-        return sorted(
-            {
-                feature
-                for test in model.all_tests
-                if not test.can_fail
-                for feature in model.features_of(test)
-                if model.has_codes(feature) and len(model.categories(feature)) > 2
-            }
-        )
+        many = [test for test in model.all_tests if not test.can_fail]
+        used = {feature for test in many for feature in model.features_of(test)}
+        coded = [feature for feature in sorted(used) if model.has_codes(feature)]
+        return [feature for feature in coded if len(model.categories(feature)) > 2]
 
     def _codes(self) -> str:
         """FROM and a table of one row with codes of categories, -1 in a missing value."""
@@ -313,10 +325,9 @@ class _Writer:
         codes = []
         for j in self._coded:
             values = map(str, range(len(self.model.categories(j))))
-            codes.append(
-                f"{self._translated(j, values, '-1')} AS {self._alias('c', j)}"
-            )
-        return f" FROM (SELECT DISTINCT {', '.join(codes)}) AS {self._alias('c')}"
+            code = self._translated(j, values, "-1")
+            codes.append(f"{code} AS {self._alias('c', j)}")
+        return self._table(codes, "", "c")
 
     def _leaf_names(self, leaf: int, what: str = "") -> list[str]:
         """Names of what a leaf's model gives: its number, or the probabilities.
@@ -393,23 +404,13 @@ class _Writer:
         return f"(SELECT {expression}{source})" if source else expression
 
     def _parts(self) -> str:
-        """A table of one row: the part of the row that reaches each leaf."""
+        """FROM and a table of one row: the part of the row that reaches each leaf."""
         model = self.model
-        branches = [
-            f"{self._branch(node)} AS {self._alias('b', node)}"
-            for node in range(len(model.nodes))
-            if not model.is_leaf(node)
-        ] + self._all_leaf_names()
-        parts = [
-            f"{self._part(leaf)} AS {self._alias('w', leaf)}" for leaf in model.leaves
-        ] + self._all_leaf_names()
-        table = (
-            f"(SELECT DISTINCT {', '.join(branches)}{self._discriminants()}) "
-            f"AS {self._alias('b')}"
-        )
-        return (
-            f"(SELECT DISTINCT {', '.join(parts)} FROM {table}) AS {self._alias('w')}"
-        )
+        branches = [f"{self._branch(i)} AS {self._alias('b', i)}" for i in model.inner]
+        parts = [f"{self._part(i)} AS {self._alias('w', i)}" for i in model.leaves]
+        named = self._all_leaf_names()
+        source = self._table(branches + named, self._discriminants(), "b")
+        return self._table(parts + named, source, "w")
 
     def _part(self, leaf: int) -> str:
         """The part of a row that reaches a leaf, from the branches of its path."""

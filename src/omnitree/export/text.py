@@ -1,8 +1,8 @@
 """The tree in words, for a terminal. Reads the public dict of `Tree.to_dict`.
 
-A test on one feature, and a short sum, stands in the line of its branch. A longer sum is
-given a name first, the sums of a machine the names of its classes, and the branches refer
-to it. Where the tree remembers why a node has its kind of test, a line says so.
+Tests on one feature and short sums are written in the lines of their branches. A longer sum
+gets a name first (the sums of a machine get those of its classes), to which the branches
+refer. Where the tree records why a node has its kind of test, a line says so.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from omnitree.data.plain import one_line
 from omnitree.export.lines import (
     MODEL_TERMS,
     WIDTH,
@@ -18,8 +19,10 @@ from omnitree.export.lines import (
     model_lines,
     named,
 )
-from omnitree.export.model import Model, branch_names, one_line
+from omnitree.export.model import Model, branch_names
+from omnitree.export.numbers import number
 from omnitree.export.probabilities import probability_lines, probability_notes
+from omnitree.export.shifted_scores import shared_scores
 from omnitree.export.words import (
     MOST_TERMS,
     Sides,
@@ -27,7 +30,6 @@ from omnitree.export.words import (
     counted,
     largest,
     model_kind,
-    number,
     rows_text,
     sum_name,
     sums_of,
@@ -38,6 +40,10 @@ from omnitree.tree.splits import SPLITS
 # A sum up to this length is repeated in both branches, if their lines have room.
 SHORT_SUM = 60
 INDENT = "|   "
+# Standard errors below which the lead of the chosen candidate is called close.
+CLOSE = 1.0
+# Levels that are indented; below them a line begins with its level.
+DEEPEST = 30
 
 
 def describe(
@@ -50,26 +56,13 @@ def describe(
 ) -> str:
     """Indented text: a line for each branch, with the answer and the rows of leaves.
 
-    Parameters
-    ----------
-    tree : dict
-        As `Tree.to_dict` gives it.
-    standardised : bool
-        Show the weights of linear tests times the deviations of their columns, so that
-        they can be compared; needs `deviations` in the tree.
-    shares : bool
-        Show the share of every class in a leaf, not only the wrong rows.
-    full : bool
-        Show long sums whole. Else only their largest terms are shown, each measured by
-        its weight times the deviations of its columns where the tree knows them.
-    labels : sequence of int, optional
-        Index of the class that each node answers; from its counts if not given.
-    loss : str
-        What the loss of a tree for numbers is.
+    Options are as for the estimators' `describe`; `standardised` needs `deviations` in the
+    tree. `labels` are the classes that the nodes answer, by default from their counts;
+    `loss` says what the loss of a tree for numbers is.
     """
     if labels is None:
         labels = Model(tree).labels
-    writer = _Writer(tree, standardised, shares, full, labels, loss)
+    writer = TextWriter(tree, standardised, shares, full, labels, loss)
     # A stack of lines, and of nodes whose lines are still to write.
     stack: list[Any] = list(reversed(writer.title()))
     lines = []
@@ -82,13 +75,14 @@ def describe(
     return "\n".join(lines)
 
 
-class _Writer:
+class TextWriter:
     def __init__(self, tree, standardised, shares, full, labels, loss):
         self.tree, self.nodes, self.model = tree, tree["nodes"], Model(tree)
         self.classes = tree.get("classes", [])
         self.shares, self.labels, self.loss = shares, labels, loss
-        inner = [n["id"] for n in self.nodes if n["kind"] != "leaf"]
-        rich = any(not self.model.tests(i)[0].can_fail for i in inner)
+        self.scores = shared_scores(self.nodes)
+        self.shifted = {leaf: s for s in self.scores.values() for leaf in s.shifts}
+        rich = any(not self.model.tests(i)[0].can_fail for i in self.model.inner)
         deviations = tree.get("deviations")
         if standardised and rich and not deviations:
             raise ValueError(
@@ -114,34 +108,41 @@ class _Writer:
             lines.append("z(x): x in units of its standard deviation")
         lines += [*category_note(self.tree), *probability_notes(self.model)]
         if len(self.nodes) == 1:
-            return [*lines, *self._branch("always", 0, "")]
-        return [*lines, (0, "")]
+            return [*lines, *self._branch("always", 0, 0)]
+        return [*lines, (0, 0)]
 
-    def below(self, at: int, pad: str) -> list[Any]:
+    def below(self, at: int, level: int) -> list[Any]:
         """A decision node: what its test computes, why, its branches and their nodes."""
-        node = self.nodes[at]
-        before, conditions = self._conditions(node, pad)
-        lines: list[Any] = list(before)
+        node, pad = self.nodes[at], _pad(level)
+        before, conditions = self._conditions(node, level)
+        lines: list[Any] = []
+        if at in self.scores:
+            lines.append(pad + self.scores[at].title())
+            record = {"model": self.scores[at].model}
+            inside = pad + "  "
+            lines += model_lines(record, self.tree, inside, self.scale, self.terms)
+        lines += before
         lines += probability_lines(self.model, at, pad, self.terms, **self.options)
         lines += _why(node, pad)
         for child, condition in zip(node["children"], conditions, strict=True):
-            lines += self._branch(condition, child, pad)
+            lines += self._branch(condition, child, level)
         return lines
 
-    def _branch(self, condition: str, child: int, pad: str) -> list[Any]:
-        node = self.nodes[child]
+    def _branch(self, condition: str, child: int, level: int) -> list[Any]:
+        node, pad = self.nodes[child], _pad(level)
         if node["kind"] != "leaf":
-            return [pad + condition, (child, pad + INDENT)]
-        line = f"{pad}{condition}: {self._leaf(child)}"
-        if self.model.is_told_above(child):
+            return [pad + condition, (child, level + 1)]
+        line = f"{pad}{condition}: {self._leaf(child)}{reliability_text(node)}"
+        if child in self.shifted or self.model.is_told_above(child):
             return [line]
-        inside = pad + INDENT
+        inside = _pad(level + 1)
         return [line, *model_lines(node, self.tree, inside, self.scale, self.terms)]
 
     def _conditions(
-        self, node: dict[str, Any], pad: str
+        self, node: dict[str, Any], level: int
     ) -> tuple[list[str], list[str]]:
         """Lines that name sums, and the condition of each branch."""
+        pad = _pad(level)
         test, schema = self.model.tests(node["id"])[0], self.tree["schema"]
         branches = range(len(node["children"]))
         if test.can_fail:
@@ -149,9 +150,9 @@ class _Writer:
         found = sums_of(test, schema, **self.options)
         if isinstance(found, Sides):
             inside = found.conditions()
-            short = len(" ".join(found.terms)) <= SHORT_SUM
+            short = len(" ".join(found.terms)) <= SHORT_SUM and "knots" not in test.data
             named_below = self.model.shared.get(node["id"]) is not None
-            if short and not named_below and self._fit(inside, node["children"], pad):
+            if short and not named_below and self._fit(inside, node["children"], level):
                 return [], inside
             name = sum_name(node["id"])
             lines = broken(f"{name} = ", found.terms, pad)
@@ -176,21 +177,22 @@ class _Writer:
         title = SPLITS[node["kind"]].title or node["kind"]
         return f"{title}: {what} with the largest score"
 
-    def _fit(self, conditions: list[str], children: list[int], pad: str) -> bool:
+    def _fit(self, conditions: list[str], children: list[int], level: int) -> bool:
         """Whether the lines of branches are short enough."""
         pairs = zip(conditions, children, strict=True)
-        first = [self._branch(condition, child, pad)[0] for condition, child in pairs]
+        first = [self._branch(condition, child, level)[0] for condition, child in pairs]
         return max(map(len, first)) <= WIDTH
 
     def _leaf(self, at: int) -> str:
         """The answer of a leaf, and its training rows."""
         node = self.nodes[at]
         total = sum(node["value"])
+        if at in self.shifted:
+            return self.shifted[at].leaf(at, self.classes, total)
         model, told_above = "", self.model.is_told_above(at)
         if "model" in node and not told_above:
             model = f"by its {model_kind(node['model'])} model"
-        while not sum(node["value"]):  # no training row came: an ancestor decides
-            node = self.nodes[node["parent"]]
+        node = self.model.spoken_for[at]
         if not self.classes:
             own, mean = self.nodes[at], number(node["constant"], 6)
             return f"{model or 'mean ' * told_above + mean} ({rows_text(own)})"
@@ -200,15 +202,32 @@ class _Writer:
         if told_above and self.model.shared[self.model.above(at)] is None:
             answer = f"mostly {answer}"
         if self.shares:
-            parts = [
-                f"{c} {v / sum(counts):.1%}"
-                for c, v in zip(self.classes, counts, strict=True)
-                if v
-            ]
+            pairs = zip(self.classes, counts, strict=True)
+            parts = [f"{c} {v / sum(counts):.1%}" for c, v in pairs if v]
             return f"{answer} ({counted(total)}: {', '.join(parts)})"
         wrong = total - counts[self.labels[at]] if total else 0.0
         tail = f", {weight_text(wrong)} wrong" if wrong > 1e-6 else ""
         return f"{answer} ({counted(total)}{tail})"
+
+
+def _pad(level: int) -> str:
+    """What a line of some level begins with."""
+    return INDENT * min(level, DEEPEST) + f"[{level}] " * (level > DEEPEST)
+
+
+def reliability_text(node: dict[str, Any]) -> str:
+    """How often held-out rows of a leaf were right, with the interval; empty if unknown.
+
+    Examples
+    --------
+    >>> reliability_text({"held_out": {"right": 0.72, "low": 0.64, "high": 0.79}})
+    '; held out: 72 % right (64 to 79)'
+    """
+    found = node.get("held_out")
+    if found is None:
+        return ""
+    right, low, high = (100 * found[name] for name in ("right", "low", "high"))
+    return f"; held out: {right:.0f} % right ({low:.0f} to {high:.0f})"
 
 
 def _why(node: dict[str, Any], pad: str) -> list[str]:
@@ -227,12 +246,15 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
     parts = []
     for other in found:
         if not other["chosen"]:
-            less = other["score"] < own["score"]
-            parts.append(
-                f"{_candidate(other)} {score(other)}{' but no clear gain' * less},"
-            )
+            less = " but no clear gain" * (other["score"] < own["score"])
+            parts.append(f"{_candidate(other)} {score(other)}{less},")
     parts[0] = f"({parts[0]}"
     parts[-1] = f"{parts[-1][:-1]})"
+    near = [c for c in found if not c["chosen"] and c.get("behind", CLOSE) < CLOSE]
+    if near:
+        parts.append("a close choice; standard errors behind:")
+        parts += [f"{_candidate(c)} {c['behind']:.1f}," for c in near]
+        parts[-1] = parts[-1][:-1]
     name = "held-out error" if is_share else own["criterion"]
     head = f"{_candidate(own)}: chosen because its {name} is {score(own)}"
     return broken("", [head, *parts], pad, 4)
@@ -242,4 +264,5 @@ def _candidate(candidate: dict[str, Any]) -> str:
     """A learner by its name, with the kind of its test if the name does not say it."""
     kind, learner = candidate["kind"], candidate["learner"]
     word = (SPLITS[kind].family if kind in SPLITS else "") or kind
-    return learner if word in learner else f"{word} ({learner})"
+    named = word in learner or learner.startswith("tree over")
+    return learner if named else f"{word} ({learner})"

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from omnitree.export.curve_words import curve_spread, curve_text
 from omnitree.export.model import NodeTest, encoded_columns
+from omnitree.export.numbers import number
 from omnitree.export.plain import centre_of, plain_test, spreads
 from omnitree.tree.shared_models import terms_of
 
@@ -20,16 +22,6 @@ from omnitree.tree.shared_models import terms_of
 MOST_TERMS = 8
 # A comparison with both sides negated.
 MIRRORED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number with so many digits; large ones in full instead of with an exponent.
-
-    >>> number(0.123456), number(1234567.8), number(1e-7)
-    ('0.1235', '1234568', '1e-07')
-    """
-    text = f"{value:.{digits}g}"
-    return f"{value:.0f}" if "e+" in text and abs(value) < 1e12 else text
 
 
 def column_name(column: int, features: list[dict[str, Any]]) -> str:
@@ -103,12 +95,7 @@ def sum_terms(
 ) -> list[str]:
     """A sum as a list of signed terms, so that it can be broken between them.
 
-    Parameters
-    ----------
-    weights, names : sequences
-        Of the terms; those of weight 0 say nothing and are left out.
-    start : float, optional
-        A constant to begin with.
+    It begins with the constant `start`, if there is one; terms of weight 0 are left out.
     """
     used = [(w, name) for w, name in zip(weights, names, strict=True) if w]
     signed = [(w, f"{number(abs(w))} {name}") for w, name in used]
@@ -173,7 +160,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Sums:
-    """A machine: the terms of one sum a branch, constant first; the largest wins."""
+    """A machine: the terms of one sum per branch, constant first; the largest wins."""
 
     terms: list[list[str]]
 
@@ -184,11 +171,12 @@ def sums_of(
     deviations: Sequence[float] | None = None,
     standardised: bool = False,
     most: int | None = None,
+    brief: bool = False,
 ) -> Sides | Sums:
     """A test on several features in terms; a machine of two branches compares one sum.
 
-    What is no sum of weighted columns, or of products of two, is told by the columns that
-    it is a function of.
+    Curves are told by `curve_text` or, if `brief`, by name. What is no sum of weighted
+    columns, products of two and curves is told by the columns that it is a function of.
     """
     features, data = schema["features"], test.data
     if "weights" not in data:
@@ -201,20 +189,27 @@ def sums_of(
         terms = _listed(test.kind, columns, most)
         return Sides(terms, ("<=", ">"), data["threshold"])
     plain = plain_test(data, features)
-    writer = SumWriter(plain, features, deviations, standardised, most)
+    writer = SumWriter(plain, features, deviations, standardised, most, brief)
+    lines = plain.get("curve_values", ())
     if test.is_machine and test.n_branches > 2:
-        sums = writer.write(plain["weights"], plain["bias"])
+        sums = writer.write(plain["weights"], plain["bias"], lines)
         return Sums([terms for _, terms in sums])
     if test.is_machine:  # the first wins if the difference is not below 0
-        weights = [w - v for w, v in zip(*plain["weights"], strict=True)]
+        weights = less(*plain["weights"])
+        lines = [less(*two) for two in zip(*lines, strict=True)]
         cut, signs = plain["bias"][1] - plain["bias"][0], (">=", "<")
     else:
         weights, cut, signs = plain["weights"], plain["threshold"], ("<=", ">")
-    ((start, terms),) = writer.write([weights])
-    alone = (
-        None if standardised else _of_one_column(plain, weights, signs, cut, features)
-    )
+    ((start, terms),) = writer.write([weights], lines=[lines])
+    alone = None
+    if not standardised and not lines:
+        alone = _of_one_column(plain, weights, signs, cut, features)
     return Sides(terms, signs, cut - start, start, alone)
+
+
+def less(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Numbers less others."""
+    return [a - b for a, b in zip(first, second, strict=True)]
 
 
 def _of_one_column(
@@ -260,20 +255,11 @@ def _listed(name: str, columns: Sequence[str], most: int | None) -> list[str]:
 class SumWriter:
     """Writes the sums of a plain test, or of a leaf's model, all in the same way.
 
-    Parameters
-    ----------
-    test : dict
-        From `plain_test`: `columns`, `fill` and, with products, `terms`.
-    features : list of dict
-        Of the schema.
-    deviations : sequence of float, optional
-        Standard deviations of the encoded columns.
-    standardised : bool
-        Show weights for columns in units of their deviations.
-    most : int, optional
-        Show only so many terms of a sum, the largest by weight times deviations. The
-        sums are then centred: numbers are shown as differences from their means, and
-        terms that are left out are 0 for an average row.
+    `test` is from `plain_test`, `deviations` are those of the encoded columns. With
+    `standardised`, weights are for columns in units of these. If only `most` terms of a
+    sum are shown, the largest by weight times deviations, sums are centred: numbers are
+    differences from their means, and terms that are left out are 0 for an average row, as
+    curves are, which learners centre. With `brief`, curves are told by name alone.
     """
 
     def __init__(
@@ -283,8 +269,10 @@ class SumWriter:
         deviations: Sequence[float] | None = None,
         standardised: bool = False,
         most: int | None = None,
+        brief: bool = False,
     ):
-        self.most, self.standardised = most, standardised
+        self.most, self.standardised, self.brief = most, standardised, brief
+        self.features = features
         self.names = [column_name(c, features) for c in test["columns"]]
         self.pairs = [(a, b) for a, b in terms_of(test)]
         self.fill, self.test = test["fill"], test
@@ -300,37 +288,62 @@ class SumWriter:
         return values[a] * (values[b] if b >= 0 else 1.0)
 
     def write(
-        self, rows: Sequence[Sequence[float]], starts: Sequence[float] | None = None
+        self,
+        rows: Sequence[Sequence[float]],
+        starts: Sequence[float] | None = None,
+        lines: Sequence[Sequence[Sequence[float]]] = (),
     ) -> list[tuple[float, list[str]]]:
-        """Constant and signed terms of sums; the constant is among them if it is given."""
-        used = [[at for at, w in enumerate(row) if w] for row in rows]
+        """Constant and signed terms of sums; the constant is among them if it is given.
+
+        `lines` are those of the curves in each sum. In `used`, they follow the terms.
+        """
+        n = len(self.pairs)
+        curves = lines or [()] * len(rows)
+        used = [
+            [at for at, w in enumerate((*row, *map(any, own))) if w]
+            for row, own in zip(rows, curves, strict=True)
+        ]
         centred = self.most is not None and max(map(len, used)) > self.most
         centres = [self._centre(pair) if centred else 0.0 for pair in self.pairs]
         names = self._names(centres)
         out = []
         for i, row in enumerate(rows):
             sizes = [w * s for w, s in zip(row, self.scale, strict=True)]
+            sizes += map(curve_spread, curves[i])
             shown = used[i]
             if centred and len(shown) > (self.most or 0):
                 shown = sorted(shown, key=lambda at: -abs(sizes[at]))[: self.most]
             hidden = set(used[i]) - set(shown)
             start = 0.0 if starts is None else starts[i]
-            start += sum(row[at] * centres[at] for at in shown)
+            plain = [at for at in shown if at < n]
+            start += sum(row[at] * centres[at] for at in plain)
             start += sum(
-                row[at] * self._product(self.fill, self.pairs[at]) for at in hidden
+                row[at] * self._product(self.fill, self.pairs[at])
+                for at in hidden
+                if at < n
             )
             weights = sizes if self.standardised else row
             terms = sum_terms(
-                [weights[at] for at in shown],
-                [names[at] for at in shown],
+                [weights[at] for at in plain],
+                [names[at] for at in plain],
                 None if starts is None else start,
             )
+            bent = [self._curve(at - n, curves[i]) for at in shown if at >= n]
+            if bent and not plain and starts is None:
+                terms = [bent.pop(0)]
+            terms += [f"+ {text}" for text in bent]
             if hidden:
-                n = len(hidden)
-                text = f"{n} smaller term{'s' * (n > 1)}, 0 for an average row"
+                many = "s" * (len(hidden) > 1)
+                text = f"{len(hidden)} smaller term{many}, 0 for an average row"
                 terms.append(f"+ ... ({text})")
             out.append((start, terms))
         return out
+
+    def _curve(self, j: int, lines: Sequence[Sequence[float]]) -> str:
+        column, knots = self.test["curve_columns"][j], self.test["knots"][j]
+        if self.brief:
+            return f"curve({column_name(column, self.features)})"
+        return f"({curve_text(column, knots, lines[j], self.features)})"
 
     def _centre(self, pair: tuple[int, int]) -> float:
         """From where a term is measured; indicators keep their 1 and 0."""
@@ -374,7 +387,7 @@ def branch_text(
     """
     if test.can_fail:
         return _of_one_feature(test, b, schema["features"])
-    found = sums_of(test, schema, deviations, most=most)
+    found = sums_of(test, schema, deviations, most=most, brief=True)
     if isinstance(found, Sides):
         return found.conditions()[b]
     return f"{largest(b, test.names)}: {' '.join(found.terms[b])}"
@@ -391,13 +404,15 @@ def subject_text(
         return tree["schema"]["features"][test.feature]["name"]
     if test.is_machine:
         return f"largest of {test.n_branches} scores"
-    found = sums_of(test, tree["schema"], tree.get("deviations"), most=most)
+    found = sums_of(test, tree["schema"], tree.get("deviations"), most=most, brief=True)
     assert isinstance(found, Sides)
     return found.whole() if whole else " ".join(found.terms)
 
 
 def model_kind(model: dict[str, Any]) -> str:
-    """What a model is: linear, or quadratic if some of its terms are products."""
+    """What a model is: additive with curves, quadratic with products, else linear."""
+    if "knots" in model:
+        return "additive"
     return "quadratic" if "terms" in model else "linear"
 
 

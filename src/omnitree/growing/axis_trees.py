@@ -30,35 +30,19 @@ CATEGORIES = (
 GAIN_RATIO = 2  # the code of this merit in _core/common/merit.hpp
 # Codes of the merits that presort.hpp knows (Gini, gain, gain ratio, entropy): its own
 # code, and the factor from its scale to the merit's.
-PRESORTED = {
-    0: (0, 1.0),
-    1: (1, 1.0),
-    GAIN_RATIO: (1, 1.0),
-    3: (1, float(np.log(2))),
-}
+PRESORTED = {0: (0, 1.0), 1: (1, 1.0), GAIN_RATIO: (1, 1.0), 3: (1, float(np.log(2)))}
 
 
 @dataclass(frozen=True)
 class AxisSearch:
-    """All tests on one feature, tried at every node.
+    """All tests on one feature, tried at every node."""
 
-    Attributes
-    ----------
-    merit : Merit or None
-        Of class counts; None for a numeric target.
-    categories : str
-        One of CATEGORIES.
-    random_feature : bool
-        Whether the feature is drawn and only its cut is searched.
-    min_branch : float
-    release8, value_thresholds, collapse : bool
-        C4.5's rules; see `omnitree.learners.Univariate`.
-    """
-
-    merit: Any = None
-    categories: str = "subset"
+    merit: Any = None  # of class counts; None for a numeric target
+    categories: str = "subset"  # one of CATEGORIES
+    # Whether the feature is drawn and only its cut is searched.
     random_feature: bool = False
     min_branch: float = 1.0
+    # C4.5's rules; see `omnitree.learners.Univariate`.
     release8: bool = False
     value_thresholds: bool = False
     collapse: bool = False

@@ -23,17 +23,11 @@ from omnitree.growing.part import unknown
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """The rules by the number of a feature in the tree.
+    """The rules by the number of a feature in the tree."""
 
-    Attributes
-    ----------
-    direction : int8 array (n_features,)
-        +1, -1, or 0 where the answer may go either way.
-    groups : tuple of frozenset, or None
-        Features that may stand on one path; None: all of them.
-    """
-
+    # (n_features,): +1, -1, or 0 where the answer may go either way.
     direction: NDArray[np.int8]
+    # Features that may stand on one path; None: all of them.
     groups: tuple[frozenset[int], ...] | None
 
     @classmethod

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from omnitree.data.switches import disabled
 from omnitree.growing import axis_trees, fisher_trees
 from omnitree.growing.axis_trees import PRESORTED, AxisSearch, Tick
-from omnitree.growing.criterion import SquaredError
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.node import Node
 from omnitree.tree.tree import Tree
@@ -32,7 +32,7 @@ def class_target(search: Search, root: Node) -> bool:
 
 def squared_error(search: Search, root: Node) -> bool:
     """Numbers are predicted, and their squared error counts."""
-    return type(root.target.criterion) is SquaredError
+    return root.target.squared
 
 
 def complete_numbers(search: Search, root: Node) -> bool:
@@ -60,22 +60,13 @@ def presorted_rules(search: AxisSearch, root: Node) -> bool:
 
 @dataclass(frozen=True)
 class Grower:
-    """Compiled code that grows whole trees.
-
-    Attributes
-    ----------
-    name : str
-    search : class
-        What it searches at every node.
-    needs : tuple of functions of a search and a root
-        All must hold.
-    grow : function of a search, the root and a tick
-    """
+    """Compiled code that grows whole trees."""
 
     name: str
-    search: type
-    needs: tuple[Need, ...]
+    search: type  # what it searches at every node
+    needs: tuple[Need, ...]  # all must hold
     grow: Callable[[Any, Node, Tick | None], Tree]
+    presorts: bool = False  # whether it sorts every column once
 
     def serves(self, search: Search | None, root: Node) -> bool:
         """Whether it grows the same tree as the learner would node by node."""
@@ -90,12 +81,14 @@ GROWERS = (
         AxisSearch,
         (class_target, complete_numbers, presorted_rules),
         axis_trees.grow_presorted_classes,
+        presorts=True,
     ),
     Grower(
         "presorted numbers",
         AxisSearch,
         (squared_error, complete_numbers),
         axis_trees.grow_presorted_numbers,
+        presorts=True,
     ),
     Grower("general", AxisSearch, (class_target,), axis_trees.grow_general),
     Grower(
@@ -109,4 +102,5 @@ GROWERS = (
 
 def growers_for(search: Search | None, root: Node) -> list[Grower]:
     """The growers that can serve, fastest first; empty: it has to be node by node."""
-    return [grower for grower in GROWERS if grower.serves(search, root)]
+    allowed = [g for g in GROWERS if not (g.presorts and disabled("presorting"))]
+    return [grower for grower in allowed if grower.serves(search, root)]

@@ -22,21 +22,12 @@ from omnitree.tree.tree import LEAF, Tree
 
 @dataclass(frozen=True)
 class FisherSearch:
-    """Fisher's direction between two groups of classes, cut for equal variances.
+    """Fisher's direction between two groups of classes, cut for equal variances."""
 
-    Attributes
-    ----------
-    merit : int
-        Code of the merit that compares groups.
-    pca : int
-        0: principal components where the scatter is singular, 1: always, 2: never.
-    epsilon : float
-        Share of the variance that components keep.
-    """
-
-    merit: int
+    merit: int  # code of the merit that compares groups
+    # 0: principal components where the scatter is singular, 1: always, 2: never.
     pca: int
-    epsilon: float
+    epsilon: float  # share of the variance that components keep
 
 
 def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:

@@ -27,12 +27,7 @@ def slug(kind: str) -> str:
 
 
 def check_part(kind: str, name: Any, cls: Any, base: type) -> None:
-    """Refuse what cannot serve as a part of some kind.
-
-    Raises
-    ------
-    TypeError or ValueError
-    """
+    """Refuse what cannot serve as a part of some kind."""
     if not isinstance(name, str) or not name or set(name) & set(". :\t\n"):
         raise ValueError(
             f"the name of a {kind} must be a string without dots, colons and blanks, "

@@ -14,16 +14,19 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from omnitree.data.switches import disabled
 from omnitree.data.table import Table
 from omnitree.growing.axis_trees import Tick
+from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.dispatch import Grower, Search, growers_for
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.missing import Mean, fill_values
 from omnitree.growing.node import Node, make_children
-from omnitree.growing.progress import Progress
+from omnitree.growing.progress import progress
 from omnitree.tree.splits import Split
 from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
 
@@ -33,15 +36,15 @@ def grow(root: Node, learner: SplitLearner, verbose: int = 0) -> Tree:
     if root.rules.missing.fills:
         return _grow_filled(root, learner, verbose)
     limits = root.rules.limits
-    with Progress("growing", verbose) as progress:
+    with progress("growing", verbose) as show:
 
         def tick(fraction: float) -> bool:
-            progress.update(fraction)
+            show(fraction)
             return limits.expired()
 
         search = learner.search(root)
         growers = growers_for(search, root)
-        if search is None or not growers:
+        if search is None or not growers or disabled("whole_trees"):
             return grow_by_node(root, learner, tick)
         watched = verbose or limits.deadline is not None
         return grow_whole(growers[0], search, root, tick if watched else None)
@@ -59,18 +62,27 @@ def grow_whole(
 
 
 def _grow_filled(root: Node, learner: SplitLearner, verbose: int) -> Tree:
-    """Grow on filled rows; missing values then take the branch of what fills them."""
+    """Grow on filled rows; missing values then count as what fills them in every test."""
     sample = root.sample
     fill = fill_values(sample.table, sample.weight)
     values, schema = sample.table.values, sample.table.schema
     filled = Table(np.where(np.isnan(values), fill, values), schema)
     sample, rules = replace(sample, table=filled), replace(root.rules, missing=Mean())
     tree = grow(replace(root, sample=sample, rules=rules), learner, verbose)
-    row, branch = Table(fill[None], schema), tree.missing.copy()
+    row = Table(fill[None], schema)
+    branch, numbers, own = tree.missing.copy(), tree.weight.copy(), row.encoded.cells[0]
     for node in np.flatnonzero(tree.kind != LEAF).tolist():
-        (to,) = tree.split(node).route(row, np.zeros(1, dtype=np.int64))
+        split: Any = tree.split(node)
+        (to,) = split.route(row, np.zeros(1, dtype=np.int64))
         branch[node] = to if to >= 0 else branch[node]
-    return tree.replace(missing=branch)
+        if hasattr(split, "fill"):  # of a feature without any value, its own
+            pairs = zip(own[list(split.columns)].tolist(), split.fill, strict=True)
+            split = replace(
+                split, fill=tuple(f if np.isnan(c) else c for c, f in pairs)
+            )
+            start, end = tree.weight_ptr[tree.test_start[node] :][:2]
+            numbers[start:end] = split.pack()[2]
+    return tree.replace(missing=branch, weight=numbers)
 
 
 def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
@@ -88,9 +100,14 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
             # One stream a node, so that the order of growth does not matter. The depth is
             # in the key since a seed does not change by a 0 at its end.
             rng = np.random.default_rng([root.rules.seed, node.depth, *node.path])
-            split = learner.fit(node, rng)
+            try:
+                with until(limits.deadline):
+                    split = learner.fit(node, rng)
+            except TimeUp:
+                pass
             node.forget()
-        if split is None:
+        # Numbers near the largest that there are can overflow in a weight or a cut.
+        if split is None or not split.is_finite:
             finished += node.total
             return
         best_first = limits.max_leaves is not None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.clock import until
 from omnitree.growing.grower import grow
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node, Rules
@@ -20,24 +21,18 @@ from omnitree.tree.tree import Tree
 
 @dataclass(frozen=True)
 class Growth:
-    """A learner and the rules it works by.
-
-    Attributes
-    ----------
-    learner : SplitLearner
-    rules : Rules
-        With leaves.
-    priors : float array (n_classes,) or None
-        What each class weighs while tests are found; None: as much as its rows.
-    """
+    """A learner and the rules it works by."""
 
     learner: SplitLearner
-    rules: Rules
+    rules: Rules  # with leaves
+    # (n_classes,): what each class weighs while tests are found; None: as much as its
+    # rows.
     priors: NDArray[np.float64] | None = None
 
     def settled(self, sample: Sample) -> Growth:
         """The same with all that leaves choose once for a training sample chosen."""
-        leaves = self.rules.leaves.settled(sample, self.rules)
+        with until(self.rules.limits.deadline):
+            leaves = self.rules.leaves.settled(sample, self.rules)
         return replace(self, rules=replace(self.rules, leaves=leaves))
 
     def grow(self, sample: Sample, verbose: int = 0) -> Tree:
@@ -52,4 +47,5 @@ class Growth:
             tree = tree.recount(sample.table, sample.y, sample.weight)
         if sample.target.costs is not None:
             tree = tree.replace(costs=sample.target.costs)
-        return self.rules.leaves.fit(tree, sample, self.rules)
+        with until(self.rules.limits.deadline):
+            return self.rules.leaves.fit(tree, sample, self.rules)

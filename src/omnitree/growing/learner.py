@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
+from omnitree.growing.clock import check_time
 from omnitree.growing.constraints import Constraints
 from omnitree.growing.dispatch import Search
 from omnitree.growing.node import Node
 from omnitree.growing.node_folds import NodeFolds
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
+
+if TYPE_CHECKING:
+    from omnitree.growing.blocks.sum_node import SumNode
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +32,7 @@ class SplitLearner(Part):
     compiled code can find the same tests for a whole tree, `search` says what to look for.
     """
 
-    tasks: tuple[str, ...] = ("classification",)  # that it serves
+    tasks: ClassVar[tuple[str, ...]] = ("classification",)
     # Options that serve one task only.
     options_of: ClassVar[dict[str, tuple[str, ...]]] = {}
     uses_costs = False  # whether it weighs what features cost
@@ -38,10 +42,12 @@ class SplitLearner(Part):
         # Another `fit` finds other tests: compiled code must not stand in for it.
         if "fit" in vars(cls) and "search" not in vars(cls):
             cls.search = SplitLearner.search  # type: ignore[method-assign]
+        if "fit" in vars(cls) and "grows_from" not in vars(cls):
+            cls.grows_from = SplitLearner.grows_from  # type: ignore[method-assign]
 
     @property
     def label(self) -> str:
-        """A word for it among others."""
+        """Its short name among other candidates."""
         return type(self).__name__.lower()
 
     def check_options(self, task: str) -> None:
@@ -71,6 +77,20 @@ class SplitLearner(Part):
         """What `fit` looks for below a root, if compiled code knows it (`dispatch.py`)."""
         return None
 
+    @property
+    def grows_from(self) -> str | None:
+        """Sums over rows that `fit_sums` finds tests from: "histograms" or "moments".
+
+        None: it has to see rows.
+        """
+        return None
+
+    def fit_sums(
+        self, node: SumNode, rng: np.random.Generator
+    ) -> tuple[Split, tuple[float, ...]] | None:
+        """The best test for a node, from sums, and the shares of its branches."""
+        raise AssertionError(f"{type(self).__name__} has to see rows")
+
     def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
         """Mean loss on the test part of every fold, trained on the other part.
 
@@ -80,6 +100,7 @@ class SplitLearner(Part):
         table, rows = folds.node.sample.table, folds.node.rows
         losses = np.empty(len(folds))
         for d, own in enumerate(rng.spawn(len(folds))):
+            check_time()
             part = folds.part(d)
             # Limits are the node's affair: its parts are smaller than it is.
             split = None if part.target.is_pure else self.fit(part, own)

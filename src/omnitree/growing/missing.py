@@ -11,6 +11,8 @@ here.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ from omnitree.growing.part import Part, Registry
 class MissingPolicy(Part):
     """Where rows go whose tested value is missing."""
 
-    code: int
+    code: ClassVar[int]
     max_surrogates = 0
     fills = False  # whether missing values are filled before the tree grows
 
@@ -36,8 +38,7 @@ class Filled(MissingPolicy):
     """Fill in the training set's mean or most frequent category before growing.
 
     Tests are then chosen among rows without missing values (Weka's LMT and FT), and a
-    missing value met later takes the branch of what fills it. Tests on several features
-    fill with means of their node, which are those of the filled rows.
+    missing value met later counts as what fills it, in tests on several features, too.
     """
 
     code = 0
@@ -62,21 +63,15 @@ class Surrogate(MissingPolicy):
         How many are kept at a node.
     """
 
-    code = 2
+    max_surrogates: int = 5
 
-    def __init__(self, max_surrogates: int = 5):
-        self.max_surrogates = max_surrogates
+    code = 2
 
 
 MISSING = Registry(
     "missing-value policy",
     MissingPolicy,
-    {
-        "mean": Mean,
-        "filled": Filled,
-        "fractional": Fractional,
-        "surrogate": Surrogate,
-    },
+    {"mean": Mean, "filled": Filled, "fractional": Fractional, "surrogate": Surrogate},
 )
 
 

@@ -24,32 +24,23 @@ from omnitree.tree.rebuilding import branch_rows
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import Split
 
+# Columns as they are; with products.
 EXPANSIONS = ("linear", "quadratic")
+# Columns with curves; with curves and products.
+CURVED = ("curves", "blocks")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What holds in all nodes of one growth.
-
-    Attributes
-    ----------
-    missing : MissingPolicy
-    limits : Limits
-    seed : int
-    leaves : Leaves or None
-        What the leaves will hold.
-    feature_costs : float array or None
-        What each of the user's columns costs.
-    constraints : Constraints or None
-        What tests must keep.
-    """
+    """What holds in all nodes of one growth."""
 
     missing: MissingPolicy
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
-    leaves: Any = None
+    leaves: Any = None  # what the leaves will hold
+    # What each of the user's columns costs.
     feature_costs: NDArray[np.float64] | None = None
-    constraints: Constraints | None = None
+    constraints: Constraints | None = None  # what tests must keep
 
 
 @dataclass(frozen=True)
@@ -99,6 +90,14 @@ class Node:
         n = len(self.rows)
         return self.target.statistics_by(np.arange(n), n, self.weight)
 
+    def branch_statistics(self, split: Split) -> NDArray[np.float64]:
+        """Of the rows that a test can place, (branches, s)."""
+        branch = split.route(self.sample.table, self.rows)
+        branch = np.where(branch < 0, split.missing, branch)
+        known = np.flatnonzero(branch >= 0)
+        target, weight = self.target.take(known), self.weight[known]
+        return target.statistics_by(branch[known], split.n_children, weight)
+
     @property
     def total(self) -> float:
         """Weight of the node."""
@@ -114,7 +113,7 @@ class Node:
         return self.target.record(parent, self.weight, self.statistics)
 
     def stays_leaf(self) -> bool:
-        """Whether a rule forbids to split this node."""
+        """Whether a rule forbids splitting this node."""
         limits = self.rules.limits
         return bool(
             self.target.is_pure
@@ -151,13 +150,17 @@ class Node:
         """
         if expansion not in self.views:
             standard = self.sample.columns(expansion)
+            if expansion in CURVED:
+                schema = self.sample.table.schema
+                standard = standard.with_curves(schema, self.rows, self.weight)
 
             def difference() -> Moments | None:
                 parent, siblings = self.remainder
                 others = [s.view(expansion).moments for s in siblings]
                 return rest_of(parent[expansion], others)
 
-            usable = expansion in self.remainder[0] and not standard.has_missing
+            known = expansion in self.remainder[0] and not standard.scaling.curves
+            usable = known and not standard.has_missing
             self.views[expansion] = NodeColumns.of(
                 standard,
                 self.rows,
@@ -207,6 +210,11 @@ class Node:
     @cached_property
     def searches(self) -> dict[float, Any]:
         """Searches for cuts under a numeric target made so far, by least branch."""
+        return {}
+
+    @cached_property
+    def penalties(self) -> dict[tuple[Any, ...], Any]:
+        """What learners found that blocks of columns need, by their own keys."""
         return {}
 
     def forget(self) -> None:

@@ -18,10 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
+from omnitree.growing.clock import check_time
 from omnitree.growing.scaling import Floats, Scaling
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.tree.leaf_models import LeafModel
-from omnitree.tree.splits import MachineSplit, QuadraticMachineSplit, Split
+from omnitree.tree.splits import (
+    AdditiveMachineSplit,
+    MachineSplit,
+    QuadraticMachineSplit,
+    Split,
+)
 
 BLOCK = 2048
 # A child keeps at least this share of each column's scatter, or its moments are summed anew:
@@ -47,30 +53,19 @@ class Moments:
 
 @dataclass(frozen=True)
 class NodeColumns:
-    """Filled, standardised columns of some rows, with their classes and weights.
+    """Filled, standardised columns of some rows, with their classes and weights."""
 
-    Attributes
-    ----------
-    standard : StandardColumns
-        The columns of the whole training table.
-    rows : int array (n,)
-    y, weight : arrays (n,)
-        Class and weight of each row.
-    missing_means : float array
-        Of the columns with missing values, over the values present here.
-    remainder : callable, optional
-        Moments of these rows as a difference, cheaper than their sum; None: sum them.
-    within : tuple, optional
-        Rows of which these are some, filled alike, and the positions of these there.
-    """
-
-    standard: StandardColumns
-    rows: NDArray[np.int64]
+    standard: StandardColumns  # the columns of the whole training table
+    rows: NDArray[np.int64]  # (n,)
+    # (n,): class and weight of each row.
     y: NDArray[np.int32]
     weight: Floats
     n_classes: int
+    # Of the columns with missing values, over the values present here.
     missing_means: Floats
+    # Moments of these rows as a difference, cheaper than their sum; None: sum them.
     remainder: Callable[[], Moments | None] | None = None
+    # Rows of which these are some, filled alike, and the positions of these there.
     within: tuple[NodeColumns, NDArray[np.intp]] | None = None
 
     @classmethod
@@ -211,6 +206,7 @@ class NodeColumns:
         sums = np.zeros((self.n_classes, self.n_columns))
         second = np.zeros((self.n_columns, self.n_columns))
         for part, block in self.blocks():
+            check_time()
             kernel.add_class_sums(block, self.y[part], self.weight[part], sums)
             if self.plain:
                 second += block.T @ block
@@ -272,6 +268,7 @@ class NodeColumns:
         out = np.empty((basis.shape[1], len(at)))
         directions = np.ascontiguousarray(basis.T)
         for part, matrix, ids in self._pieces(at):
+            check_time()
             kernel.project(matrix, ids, directions, origin, out[:, part])
         return out
 
@@ -308,7 +305,7 @@ class NodeColumns:
 
     def machine(
         self, w: Floats, bias: Floats, merit: float
-    ) -> MachineSplit | QuadraticMachineSplit:
+    ) -> MachineSplit | QuadraticMachineSplit | AdditiveMachineSplit:
         """The test for the largest of `columns @ w.T + bias` in the table's own units."""
         return self.scaling.machine(w, bias, self.fill, merit)
 

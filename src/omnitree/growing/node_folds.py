@@ -29,16 +29,10 @@ PIECE = 2048  # rows taken at a time
 
 @dataclass(frozen=True)
 class NodeFolds:
-    """Some of a node's rows to test, the others to train on, several times.
-
-    Attributes
-    ----------
-    node : Node
-    tested : bool array (D, n)
-        Rows in the test part of each fold; all others are in the training part.
-    """
+    """Some of a node's rows to test, the others to train on, several times."""
 
     node: Node
+    # (D, n): rows in the test part of each fold; all others are in the training part.
     tested: NDArray[np.bool_]
 
     @classmethod
@@ -98,7 +92,7 @@ class NodeFolds:
         """The rows of a training part as linear tests see them, with known moments."""
         at, node = self.training(d), self.node
         rows = NodeColumns.of(
-            node.sample.columns(expansion),
+            node.view(expansion).standard,
             node.rows[at],
             node.y[at],
             node.weight[at],
@@ -141,12 +135,9 @@ class NodeFolds:
     def loss(self, d: int, trained: NDArray, tested: NDArray) -> float:
         """Mean loss of the tested rows: of classes, the share of wrong ones.
 
-        Parameters
-        ----------
-        d : int
-        trained, tested : int arrays
-            Branch of the rows of either part; -1: cannot tell. A branch answers as a leaf
-            of its training rows, or of all of them if it has none.
+        `trained` and `tested` are the branches of the rows of either part, -1 where the test
+        cannot tell. A branch answers as a leaf of its training rows, or of all of them if it
+        has none.
         """
         # One more branch, the last, for rows that go nowhere.
         n = int(max(trained.max(initial=0), tested.max(initial=0))) + 2
@@ -224,12 +215,7 @@ def _dealt(
     return deal(key, node.target.strata(), n_folds, seed, ties, groups)
 
 
-def _add(
-    view: NodeColumns,
-    at: NDArray[np.intp],
-    sums: Floats,
-    second: Floats,
-) -> None:
+def _add(view: NodeColumns, at: NDArray[np.intp], sums: Floats, second: Floats) -> None:
     """Add rows of a view to class sums (K, p) and second moments (p, p)."""
     y, weight, plain = view.y[at], view.weight[at], view.plain
     for start in range(0, len(at), PIECE):

@@ -10,27 +10,43 @@ part that is not registered: `UnregisteredPart` takes its place.
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 from abc import ABC
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, dataclass_transform
 
 from sklearn.base import BaseEstimator
 
 from omnitree.growing.foreign import announced, check_part, import_name, warn_of
 
 
+@dataclass_transform(eq_default=False)
 class Part(BaseEstimator, ABC):
-    """A piece of a tree learner: immutable in use, compared by its parameters."""
+    """A piece of a tree learner: immutable in use, compared by its parameters.
+
+    A subclass declares its parameters as annotated attributes with defaults, as a
+    dataclass does; its constructor is made from them. It may also write its own.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = inspect.get_annotations(cls).values()
+        declares = any("ClassVar" not in str(annotation) for annotation in own)
+        if declares and "__init__" not in vars(cls):
+            dataclass(eq=False, repr=False)(cls)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.get_params() == other.get_params()  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash((type(self), repr(sorted(self.get_params(deep=False).items()))))
+
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")  # it serves
 
     @property
     def resamples(self) -> bool:
@@ -63,21 +79,14 @@ class UnregisteredPart(Part):
         The name under which the class was registered.
     """
 
-    def __init__(self, kind, class_name, params, name=None):
-        self.kind = kind
-        self.class_name = class_name
-        self.params = params
-        self.name = name
+    kind: str
+    class_name: str
+    params: dict[str, Any]
+    name: str | None = None
 
 
 def require_present(value: Any) -> None:
-    """Refuse a value with stand-ins for absent parts, in parts of parts and lists, too.
-
-    Raises
-    ------
-    ValueError
-        Which says what to import.
-    """
+    """Refuse a value with stand-ins for absent parts, in parts of parts and lists, too."""
     if isinstance(value, UnregisteredPart):
         module, _, cls = value.class_name.partition(":")
         name = value.name or "a_name"
@@ -160,8 +169,10 @@ class Registry(Mapping[str, type[Part]]):
             self._failed.add(name)
             warn_of(point, error)
 
-    def resolve(self, part: Any) -> Any:
+    def resolve(self, part: Any, task: str | None = None) -> Any:
         """Turn a name into a part with default options; leave objects as they are.
+
+        With a task, refuse parts that do not serve it.
 
         Examples
         --------
@@ -173,24 +184,40 @@ class Registry(Mapping[str, type[Part]]):
             ...
         ValueError: unknown merit 'ginni', did you mean 'gini'? Choose one of: ...
         """
-        if isinstance(part, self.base):
-            return part
-        require_present(part)
-        if not isinstance(part, str):
-            raise TypeError(
-                f"{self.kind} must be a name or a {self.base.__name__}, not {part!r}"
+        if not isinstance(part, self.base):
+            require_present(part)
+            if not isinstance(part, str):
+                raise TypeError(
+                    f"{self.kind} must be a name or a {self.base.__name__}, not {part!r}"
+                )
+            if part not in self:
+                raise ValueError(unknown(self.kind, part, list(self)))
+            part = self[part]()
+        if task is not None and task not in part.tasks:
+            able = [name for name, cls in self.items() if task in cls.tasks]
+            raise ValueError(
+                f"{type(part).__name__} is not for {task}; choose another {self.kind}: "
+                f"{', '.join(able) or 'there is none'}"
             )
-        if part not in self:
-            raise ValueError(unknown(self.kind, part, list(self)))
-        return self[part]()
+        return part
 
 
 def number(name: str, value: Any, least: float = 0.0, most: float = math.inf) -> float:
     """The value of a numeric option; an error that names it if it is out of range."""
-    if isinstance(value, numbers.Real) and least <= float(value) <= most:
-        return float(value)
+    try:
+        if isinstance(value, numbers.Real) and least <= float(value) <= most:
+            return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        pass
     upper = "" if most == math.inf else f" and at most {most:g}"
     raise ValueError(f"{name} must be at least {least:g}{upper}, not {value!r}")
+
+
+def one_of(name: str, value: Any, known: Collection[str]) -> str:
+    """The value of an option that has a few; an error that names them if it is another."""
+    if isinstance(value, str) and value in known:
+        return value
+    raise ValueError(unknown(name, value, list(known)))
 
 
 def unknown(kind: str, name: object, known: list[str]) -> str:

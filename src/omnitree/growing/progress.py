@@ -1,44 +1,21 @@
-"""Progress of long work: a rich bar on demand, silence otherwise.
-
-rich is imported only when a bar is shown, so that `import omnitree` stays quick.
-"""
+"""Progress of long work: a rich bar on demand, silence otherwise."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
-class Progress:
-    """Context manager that turns fractions into a progress bar.
+@contextmanager
+def progress(title: str, verbose: int = 0) -> Iterator[Callable[[float], None]]:
+    """A function that shows which fraction is done; with `verbose` 0, nothing is shown."""
+    if not verbose:
+        yield lambda fraction: None
+        return
+    # Imported here, so that `import omnitree` stays quick.
+    from rich.progress import Progress
 
-    Parameters
-    ----------
-    title : str
-    verbose : int
-        0 shows nothing.
-    """
-
-    def __init__(self, title: str, verbose: int = 0):
-        self.title = title
-        self.verbose = verbose
-        self._bar: Any = None
-
-    def __enter__(self) -> Progress:
-        if self.verbose:
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(transient=False)
-            self._bar.start()
-            self._task = self._bar.add_task(self.title, total=1.0)
-        return self
-
-    def __exit__(self, kind: Any, *rest: object) -> None:
-        if self._bar is not None:
-            if kind is None:
-                self.update(1.0)
-            self._bar.stop()
-
-    def update(self, fraction: float) -> None:
-        """Show that this much is done."""
-        if self._bar is not None:
-            self._bar.update(self._task, completed=min(fraction, 1.0))
+    with Progress() as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda fraction: bar.update(task, completed=min(fraction, 1.0))
+        bar.update(task, completed=1.0)

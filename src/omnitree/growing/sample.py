@@ -19,24 +19,17 @@ from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.target import Target
 from omnitree.resampling.folds import deal, row_hash
 from omnitree.resampling.held_out import by_group
+from omnitree.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Encoded rows with their target and weights.
-
-    Attributes
-    ----------
-    table : Table
-    target : Target
-    weight : float array (n,)
-    groups : int array (n,) or None
-        Rows of one group are held out together.
-    """
+    """Encoded rows with their target and weights."""
 
     table: Table
     target: Target
-    weight: NDArray[np.float64]
+    weight: NDArray[np.float64]  # (n,)
+    # (n,): rows of one group are held out together.
     groups: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -67,6 +60,14 @@ class Sample:
         """Weights of the units of evidence: the rows or, where there are any, groups."""
         return by_group(self.weight, self.groups)
 
+    def counts_at(self, tree: Tree) -> NDArray[np.float64]:
+        """Class counts of the rows at every node of a tree."""
+        return tree.class_counts(self.table, self.y, self.weight)
+
+    def loss_at(self, tree: Tree) -> NDArray[np.float64] | None:
+        """Loss of every node's constant on the rows there; None: see row by row."""
+        return None
+
     def folds(self, n_folds: float, seed: int) -> NDArray[np.int64]:
         """Fold of each row; see `deal`.
 
@@ -96,5 +97,9 @@ class Sample:
         return self.standardised.with_products(self.table.schema)
 
     def columns(self, expansion: str) -> StandardColumns:
-        """Columns for tests over many of them, made when a learner first asks."""
-        return self.standardised if expansion == "linear" else self._with_products
+        """Columns for tests over many of them, made when a learner first asks.
+
+        Without those of curves, which each node makes for itself (`Node.view`).
+        """
+        products = expansion in ("quadratic", "blocks")
+        return self._with_products if products else self.standardised

@@ -1,9 +1,10 @@
 """How encoded columns are centred and scaled, and the way back to the table's own units.
 
-Tests over many columns are searched on columns z_j = (x_j - mean_j) / std_j and on products
-z_a z_b of them. A `Scaling` says which columns these are and turns weights on them into
-tests and models in the table's units, where a missing value counts as its fill. Nobody else
-does either. Used by every learner, and by all leaves, that look at several columns at once.
+Tests over many columns are searched on columns z_j = (x_j - mean_j) / std_j, on products
+z_a z_b of them and on those that curves are sums of (`curve_basis.py`). A `Scaling` says
+which columns these are and turns weights on them into tests and models in the table's
+units, where a missing value counts as its fill. Nobody else does either. Used by every
+learner, and by all leaves, that look at several columns at once.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
+from omnitree.growing.curve_basis import CurveBasis
 from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import (
+    AdditiveMachineSplit,
+    AdditiveSplit,
     AxisSplit,
     LinearSplit,
     MachineSplit,
@@ -34,16 +38,7 @@ def _no_pairs() -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Some encoded columns in units of their deviations, then products of pairs of them.
-
-    Attributes
-    ----------
-    which : int array (p,)
-        Encoded columns of the table, by number.
-    mean, std : float arrays (p,)
-        In the table's units. A constant column has deviation 0, and no test uses it.
-    a, b : int arrays (q,)
-        Positions of the two factors of each product.
+    """Some encoded columns in units of their deviations, products of pairs, and curves.
 
     Examples
     --------
@@ -53,11 +48,15 @@ class Scaling:
     ((0.5, 2.5), 23.5, (10.0, 7.0))
     """
 
-    which: NDArray[np.intp]
+    which: NDArray[np.intp]  # (p,): encoded columns of the table, by number
+    # (p,): in the table's units. A constant column has deviation 0, and no test uses
+    # it.
     mean: Floats
     std: Floats
+    # (q,): positions of the two factors of each product.
     a: NDArray[np.intp] = field(default_factory=_no_pairs)
     b: NDArray[np.intp] = field(default_factory=_no_pairs)
+    curves: tuple[CurveBasis, ...] = ()  # what follows the columns and products
 
     @property
     def n_plain(self) -> int:
@@ -66,8 +65,27 @@ class Scaling:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns and products, p + q."""
+        """Number of all columns: plain ones, products and those of curves."""
+        return self._first_of_curves + sum(len(c.spread) for c in self.curves)
+
+    @property
+    def _first_of_curves(self) -> int:
         return len(self.mean) + len(self.a)
+
+    @property
+    def blocks(self) -> NDArray[np.intp]:
+        """The block of each column: 0 plain, 1 of a curve, 2 a product."""
+        out = np.ones(self.n_columns, dtype=np.intp)
+        out[: self.n_plain], out[self.n_plain : self._first_of_curves] = 0, 2
+        return out
+
+    @property
+    def terms(self) -> NDArray[np.intp]:
+        """The term that each column is part of: itself, or a curve."""
+        first = self._first_of_curves
+        sizes = [len(c.spread) for c in self.curves]
+        of_curves = np.repeat(first + np.arange(len(sizes)), sizes)
+        return np.concatenate([np.arange(first), of_curves])
 
     @property
     def _divisor(self) -> Floats:
@@ -90,17 +108,25 @@ class Scaling:
 
     @property
     def factors(self) -> Floats | None:
-        """1 where the line's column is a product of the other; None without products."""
+        """1 where the line's term is a product of the other; None without products."""
         if not len(self.a):
             return None
-        out = np.zeros((self.n_columns, self.n_columns))
-        products = np.arange(self.n_plain, self.n_columns)
+        n = self._first_of_curves + len(self.curves)
+        out = np.zeros((n, n))
+        products = np.arange(self.n_plain, self._first_of_curves)
         out[products, self.a] = out[products, self.b] = 1.0
         return out
 
     def own(self, z: Floats) -> Floats:
         """Values of the columns, without products, in the table's units."""
         return z * self.std + self.mean
+
+    def own_knots(self, curve: CurveBasis) -> Floats:
+        """The knots of a curve in the table's units, without the noise of last digits."""
+        own = curve.knots * self.std[curve.at] + self.mean[curve.at]
+        noise = 1e-12 * (np.abs(own).max() + self.std[curve.at])
+        own = np.where(np.abs(own) > noise, own, 0.0)
+        return np.array([float(f"{x:.12g}") for x in own])
 
     def standardised(self, x: Floats) -> Floats:
         """Values in the table's units in deviations; 0 in a constant column."""
@@ -120,9 +146,11 @@ class Scaling:
         """The model whose sums are `columns @ w.T + bias`.
 
         `w` is (k, n_columns). `fill` (p,) is what the columns are where a value is missing,
-        in deviations.
+        in deviations. The weight of a column that has a curve becomes part of the curve,
+        which stays constant beyond the rows that it was made for.
         """
         p, terms = self.n_plain, ()
+        w, bias, curves = self._with_curves(w, bias, fill)
         if w[:, p:].any():
             at, terms, weights, bias = self._with_terms(w, bias)
         else:
@@ -135,7 +163,28 @@ class Scaling:
             tuple(map(tuple, weights.tolist())),
             link,
             terms,
+            *curves,
         )
+
+    def _with_curves(self, w: Floats, bias: Floats, fill: Floats):
+        """Weights of columns and products, biases, and the fields of a model's curves."""
+        first = self._first_of_curves
+        if not w[:, first:].any():
+            return w[:, :first], bias, ()
+        own, bias = w[:, :first].copy(), np.array(bias, dtype=np.float64)
+        columns, knots, values = [], [], []
+        for curve in self.curves:
+            j, last = curve.at, first + len(curve.spread)
+            part, first = w[:, first:last], last
+            if part.any():
+                line = np.append(curve.knots - fill[j], 0.0)
+                values.append(part @ curve.values.T + own[:, [j]] * line)
+                bias += own[:, j] * fill[j]
+                own[:, j] = 0.0
+                columns.append(int(self.which[j]))
+                knots.append(tuple(self.own_knots(curve).tolist()))
+        lines = [tuple(tuple(v[i].tolist()) for v in values) for i in range(len(w))]
+        return own, bias, (tuple(columns), tuple(knots), tuple(lines))
 
     def _with_terms(self, w: Floats, bias: Floats):
         """Positions of the columns, terms, their weights, and biases in own units."""
@@ -158,9 +207,11 @@ class Scaling:
 
     def test(
         self, w: Floats, threshold: float, fill: Floats
-    ) -> LinearSplit | QuadraticSplit:
+    ) -> LinearSplit | QuadraticSplit | AdditiveSplit:
         """The test `columns @ w <= threshold`, with weights of this very length."""
         m = self.model(w[None], np.array([-threshold]), fill)
+        if m.curve_columns:
+            return AdditiveSplit.of(m)
         weights, own = m.weights[0], 0.0 - m.bias[0]
         if m.terms:
             return QuadraticSplit(m.columns, m.fill, m.terms, weights, own)
@@ -183,9 +234,11 @@ class Scaling:
 
     def machine(
         self, w: Floats, bias: Floats, fill: Floats, merit: float
-    ) -> MachineSplit | QuadraticMachineSplit:
+    ) -> MachineSplit | QuadraticMachineSplit | AdditiveMachineSplit:
         """The test for the largest of several sums, as in `model`."""
         m = self.model(w, bias, fill)
+        if m.curve_columns:
+            return AdditiveMachineSplit.of(m, merit=merit)
         if m.terms:
             return QuadraticMachineSplit(
                 m.columns, m.fill, m.terms, m.bias, m.weights, merit=merit

@@ -3,8 +3,9 @@
 Each column has mean 0 and deviation 1 over the whole table: a change of units that Fisher's
 direction does not notice, but that distances between means, principal components and
 penalties do. With products, squares and products of two columns follow (the quadratic nodes
-of Yildiz & Alpaydin); they are made for the rows asked for, so that no large table is kept.
-Made once a fit, read by `NodeColumns` and by models in leaves.
+of Yildiz & Alpaydin); with curves, the columns that curves of single features are sums of
+(`curve_basis.py`). Both are made for the rows asked for, so that no large table is kept.
+Made once a fit, curves once a node; read by `NodeColumns` and by models in leaves.
 """
 
 from __future__ import annotations
@@ -16,29 +17,23 @@ from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
+from omnitree.growing.curve_basis import CurveBasis
 from omnitree.growing.scaling import Floats, Scaling
 
 
 @dataclass(frozen=True, eq=False)
 class StandardColumns:
-    """Columns with mean 0 and deviation 1, and products of them.
+    """Columns with mean 0 and deviation 1, products of them, and columns of curves."""
 
-    Attributes
-    ----------
-    plain : float array (n, p)
-        All rows without the products; a missing value is NaN, a constant column 0.
-    scaling : Scaling
-    with_missing : int array
-        Plain columns that have missing values.
-    spread : float array (n_columns,)
-        Deviation of each column that a penalty on its weight should see: 1 for numbers,
-        whose units are arbitrary; for a category the square root of that of its own column,
-        so that weights of rare categories, for which few rows speak, are shrunken more.
-    """
-
+    # (n, p): all rows without products and curves; a missing value is NaN, a constant
+    # column 0.
     plain: Floats
     scaling: Scaling
-    with_missing: NDArray[np.intp]
+    with_missing: NDArray[np.intp]  # plain columns that have missing values
+    # (n_columns,): deviation of each column that a penalty on its weight should see: 1
+    # for numbers, whose units are arbitrary; for a category the square root of that of
+    # its own column, so that weights of rare categories, for which few rows speak, are
+    # shrunken more; for those of curves, see `CurveBasis`.
     spread: Floats
 
     @classmethod
@@ -67,9 +62,28 @@ class StandardColumns:
         spread = np.concatenate([self.spread, products])
         return replace(self, scaling=scaling, spread=spread)
 
+    def with_curves(
+        self, schema: Schema, rows: NDArray[np.int64], weight: Floats
+    ) -> StandardColumns:
+        """The same with a curve for each number, made for some rows."""
+        is_number, scaling = schema.linear_columns()[1] < 0, self.scaling
+        made = (
+            CurveBasis.of(int(j), self.plain[rows, j], weight)
+            for j in np.flatnonzero(is_number & (scaling.std > 0))
+        )
+        curves = tuple(
+            curve
+            for curve in made
+            if curve is not None and _distinct(scaling.own_knots(curve))
+        )
+        spread = np.concatenate([self.spread, *(curve.spread for curve in curves)])
+        return replace(
+            self, scaling=replace(self.scaling, curves=curves), spread=spread
+        )
+
     @property
     def n_columns(self) -> int:
-        """Number of columns, products included."""
+        """Number of columns, those of products and curves included."""
         return self.scaling.n_columns
 
     @property
@@ -80,7 +94,8 @@ class StandardColumns:
     @property
     def matrix(self) -> Floats | None:
         """All columns of the whole table, where they lie there complete."""
-        return None if self.has_missing or len(self.scaling.a) else self.plain
+        plain = not (self.has_missing or len(self.scaling.a) or self.scaling.curves)
+        return self.plain if plain else None
 
     def missing_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         """Means of the columns with missing values over the values present in some rows."""
@@ -89,18 +104,23 @@ class StandardColumns:
             cells = self.plain[rows, j]
             present = ~np.isnan(cells)
             if present.any():
-                means[i] = np.average(cells[present], weights=weight[present])
+                own = weight[present]
+                means[i] = (cells[present] * own).sum() / own.sum()
         return means
 
     def take(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
         """The columns of some rows, missing values filled; not to be written to."""
         z = self._take_plain(rows, missing_means)
         p, a, b = self.scaling.n_plain, self.scaling.a, self.scaling.b
-        if not len(a):
+        if self.n_columns == p:
             return z
         out = np.empty((len(rows), self.n_columns))
         out[:, :p] = z
-        np.multiply(z[:, a], z[:, b], out=out[:, p:])
+        last = p + len(a)
+        np.multiply(z[:, a], z[:, b], out=out[:, p:last])
+        for curve in self.scaling.curves:
+            first, last = last, last + len(curve.spread)
+            out[:, first:last] = curve.columns(self.plain[rows, curve.at])
         return out
 
     def _take_plain(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
@@ -121,6 +141,11 @@ class StandardColumns:
         return StandardColumns(
             self.plain[:, [j]], scaling, with_missing, self.spread[[j]]
         )
+
+
+def _distinct(knots: Floats) -> bool:
+    """Whether knots are apart in the table's units, and no further than numbers go."""
+    return bool((np.diff(knots) > 0).all() and np.isfinite(knots[-1] - knots[0]))
 
 
 def _side_by_side(rows: NDArray[np.int64]) -> bool:

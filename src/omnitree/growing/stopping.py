@@ -1,8 +1,8 @@
 """When a node stays a leaf: rules of the part `stopping` and limits of the estimator.
 
-`Stopping` says how much evidence a node needs; the limits (depth, leaves, seconds) are the
-user's patience. Both meet in `Limits`, which is what the grower reads. A pure node is a
-leaf under every rule.
+`Stopping` says how much evidence a node needs; the limits (depth, leaves, seconds) say how
+large the tree may become and how long it may take. `Limits` combines both for the grower. A
+pure node is a leaf under every rule.
 """
 
 from __future__ import annotations
@@ -25,16 +25,14 @@ class Stopping(Part):
         pre-pruning is 0.05.
     """
 
-    def __init__(self, min_rows: float = 2, min_share: float = 0.0):
-        self.min_rows = min_rows
-        self.min_share = min_share
+    min_rows: float = 2
+    min_share: float = 0.0
 
 
 class PrePruning(Stopping):
     """Stop at nodes with less than 5 % of the training rows (LDT05's pre-pruning)."""
 
-    def __init__(self, min_rows: float = 2, min_share: float = 0.05):
-        super().__init__(min_rows, min_share)
+    min_share: float = 0.05
 
 
 STOPPING = Registry(
@@ -60,7 +58,7 @@ class Limits:
         max_leaves: int | None,
         max_seconds: float | None,
     ) -> Limits:
-        """Rules and limits for a training table of weight `total`."""
+        """The rules and limits for a training table of weight `total`."""
         min_rows = number("min_rows", stopping.min_rows)
         min_share = number("min_share", stopping.min_share, most=1)
         return cls(

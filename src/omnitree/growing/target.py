@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.criterion import Criterion
+from omnitree.growing.criterion import Criterion, Scan, SquaredError
 from omnitree.tree.answers import decide
 from omnitree.tree.records import NodeRecord
 
@@ -34,14 +34,14 @@ class Target(ABC):
         The classes in the order of their codes; none where numbers are predicted.
     costs : float array (n_classes, n_classes) or None
         What an answer (column) costs for a row of a class (line); None: all alike.
-    criterion : Criterion or None
-        What numbers lose by a wrong answer.
+    squared : bool
+        Whether the squared error counts, so that the statistics say what a node loses.
     """
 
     task: str
     classes: NDArray[Any]
     costs: Floats | None
-    criterion: Criterion | None
+    squared: bool = False
 
     @property
     @abstractmethod
@@ -72,6 +72,10 @@ class Target(ABC):
 
     def without_costs(self) -> Target:
         """The same, with all wrong answers alike."""
+        return self
+
+    def of_present(self) -> Target:
+        """The same rows among the classes that they have, and no others."""
         return self
 
     @abstractmethod
@@ -128,7 +132,6 @@ class ClassTarget(Target):
     classes: NDArray[Any]
     costs: Floats | None = None
     task = "classification"
-    criterion = None
 
     @property
     def y(self) -> NDArray[np.int32]:
@@ -167,6 +170,18 @@ class ClassTarget(Target):
         if self.costs is None:
             return (answers != self.codes).astype(np.float64)
         return self.costs[self.codes, answers]
+
+    def losses_by(self, counts: Floats, outputs: Floats) -> Floats:
+        """What rows with these class counts lose by an answer, line by line (n, K)."""
+        answers = decide(outputs, self.costs)
+        lost = counts if self.costs is None else counts @ self.costs
+        own = np.take_along_axis(lost, answers[:, None], axis=1)[:, 0]
+        return counts.sum(axis=1) - own if self.costs is None else own
+
+    def of_present(self) -> ClassTarget:
+        present, codes = np.unique(self.codes, return_inverse=True)
+        costs = None if self.costs is None else self.costs[np.ix_(present, present)]
+        return ClassTarget(codes.astype(np.int32), self.classes[present], costs)
 
     def log_likelihood(self, loss: float, total: float) -> float:
         return -loss
@@ -228,15 +243,22 @@ class NumericTarget(Target):
     def log_likelihood(self, loss: float, total: float) -> float:
         return self.criterion.log_likelihood(max(loss, 0.0), total)
 
+    @property
+    def squared(self) -> bool:  # type: ignore[override]
+        return type(self.criterion) is SquaredError
+
     def loss(self, answer: float, weight: Floats) -> float:
         """What all rows lose by one answer."""
         return float(weight @ self.criterion.losses(self.values - answer))
+
+    def scan(self, weight: Floats, min_branch: float) -> Scan:
+        """A search for the best cut with an answer on either side."""
+        return self.criterion.scan(self.values, weight, min_branch)
 
     def record(self, parent: int, weight: Floats, statistics: Floats) -> NodeRecord:
         value = statistics[:1]
         if not len(self):
             return NodeRecord(parent, value, constant=0.0, loss=0.0)
         constant = self.answer(weight)
-        return NodeRecord(
-            parent, value, constant=constant, loss=self.loss(constant, weight)
-        )
+        loss = self.loss(constant, weight)
+        return NodeRecord(parent, value, constant=constant, loss=loss)

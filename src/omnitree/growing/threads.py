@@ -1,7 +1,8 @@
-"""One thread for BLAS: the systems of a node are small, and waiting for threads is not.
+"""BLAS in one thread: the systems solved at a node are small, waiting for threads is long.
 
-On a busy machine threads made L-BFGS and small products 30 to 100 times slower. Sums that do
-not depend on the number of threads are welcome too. Used by RLS and all that descends.
+On a busy machine, threads made L-BFGS and small products 30 to 100 times slower. With one
+thread, sums do not depend on the number of threads either. Used by RLS and by everything
+fitted by descent.
 """
 
 from __future__ import annotations

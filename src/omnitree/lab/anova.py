@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, stats
 
 from omnitree.lab.extras import need
-from omnitree.lab.statistics import Outcome
+from omnitree.lab.statistics import HypothesisTest, certain
 
 COLUMNS = ["SS", "df", "MS", "F", "p"]
 
@@ -27,20 +27,10 @@ def factorial(
 ) -> pd.DataFrame:
     """Analysis of variance of a full factorial design, one factor or several.
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-    factors : mapping of name to array of shape (n,)
-        The level of each observation.
-    sums : {"unique", "sequential"}, default="unique"
-        Type III sums of squares, or those of each source after the ones before it.
+    `factors` have the level of each observation. The sums of squares are of type III, or
+    "sequential": those of each source after the ones before it. The table has a row per
+    source ("a", "b", "a*b", "error", "total").
 
-    Returns
-    -------
-    DataFrame with a row per source ("a", "b", "a*b", "error", "total").
-
-    Examples
-    --------
     >>> table = factorial([1.0, 2, 3, 5, 6, 7], {"group": list("aaabbb")})
     >>> round(float(table.loc["group", "F"]), 3)
     24.0
@@ -71,21 +61,10 @@ def split_plot(
 ) -> pd.DataFrame:
     """Split-plot analysis of variance: every unit is measured at all inner levels.
 
-    Parameters
-    ----------
-    y : array of shape (n_units, n_levels)
-        Scores; a unit is a data set, say, and a level a method.
-    between : array of shape (n_units,)
-        The group of each unit; groups may differ in size.
-    names : pair of str
-        What the outer and the inner factor are called.
+    `y` is (units, levels): a unit is a data set, say, and a level a method; `between` is
+    the group of each unit, and groups may differ in size. `names` are those of the outer
+    and the inner factor.
 
-    Returns
-    -------
-    DataFrame with the rows outer, "units", inner, outer*inner, "error", "total".
-
-    Examples
-    --------
     >>> y = np.array([[1.0, 3], [2, 5], [4, 4], [6, 7]])
     >>> table = split_plot(y, ["a", "a", "b", "b"], ("noise", "measure"))
     >>> list(table.index)
@@ -111,45 +90,29 @@ def split_plot(
     grand = mean.mean(axis=0) ** 2 / ((1 / size).sum() / n_groups**2)
     outer, inner = names
     table = pd.DataFrame(columns=COLUMNS, dtype=float)
-    inside = levels - 1
-    for source, ss, df, error, error_df in (
-        (outer, spread[0], n_groups - 1, rest[0], free),
-        ("units", rest[0], free, None, 0),
-        (inner, grand[1:].sum(), inside, rest[1:].sum(), free * inside),
-        (
-            f"{outer}*{inner}",
-            spread[1:].sum(),
-            (n_groups - 1) * inside,
-            rest[1:].sum(),
-            free * inside,
-        ),
-        ("error", rest[1:].sum(), free * inside, None, 0),
+    inside, apart = levels - 1, n_groups - 1
+    units, error = (rest[0], free), (rest[1:].sum(), free * inside)
+    for source, ss, df, against in (
+        (outer, spread[0], apart, units),
+        ("units", *units, None),
+        (inner, grand[1:].sum(), inside, error),
+        (f"{outer}*{inner}", spread[1:].sum(), apart * inside, error),
+        ("error", *error, None),
     ):
         f = p = np.nan
-        if error is not None:
-            f = (ss / df) / (error / error_df) if error > 0 else np.inf
-            p = float(stats.f.sf(f, df, error_df))
+        if against is not None:
+            f = (ss / df) / (against[0] / against[1]) if against[0] > 0 else np.inf
+            p = float(stats.f.sf(f, df, against[1]))
         table.loc[source] = [ss, df, ss / df, f, p]
     return _with_total(table, y.ravel())
 
 
-def contrast(groups: Sequence[ArrayLike], weights: Sequence[float]) -> Outcome:
+def contrast(groups: Sequence[ArrayLike], weights: Sequence[float]) -> HypothesisTest:
     """A contrast between the means of groups, by the error of a one-way analysis.
 
-    Parameters
-    ----------
-    groups : sequence of arrays
-        Scores of each group.
-    weights : sequence of float
-        One per group, adding up to zero: (2, -1, -1) sets the first against the others.
+    The weights add up to zero: (2, -1, -1) sets the first group against the others. The
+    statistic is F with 1 and n - k degrees of freedom.
 
-    Returns
-    -------
-    Outcome
-        F with 1 and n - k degrees of freedom, and p.
-
-    Examples
-    --------
     >>> round(contrast([[1, 2, 3], [2, 3, 4], [7, 8, 9]], [-1, -1, 2]).statistic, 1)
     60.5
     """
@@ -163,9 +126,9 @@ def contrast(groups: Sequence[ArrayLike], weights: Sequence[float]) -> Outcome:
     value = sum(w * a.mean() for w, a in zip(weights, arrays, strict=True))
     spread = error * sum(w * w / len(a) for w, a in zip(weights, arrays, strict=True))
     if spread == 0:
-        return Outcome(0.0, 1.0) if abs(value) < 1e-12 else Outcome(np.inf, 0.0)
+        return certain(abs(value))
     f = float(value**2 / spread)
-    return Outcome(f, float(stats.f.sf(f, 1, free)))
+    return HypothesisTest(f, float(stats.f.sf(f, 1, free)))
 
 
 def _with_total(table: pd.DataFrame, y: np.ndarray) -> pd.DataFrame:

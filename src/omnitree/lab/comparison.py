@@ -1,8 +1,8 @@
-"""What stored results say: a table a data set, wins of each pair, ranks.
+"""Compares stored results: a table per data set, wins of each pair, ranks.
 
-The test of a pair is the one that suits the protocol. Each method is tested against the
-first; with several data sets all pairs are counted as the papers count them, and with
-three methods or more the mean ranks are tested (Friedman, Nemenyi, Holm).
+Pairs are tested in the way that suits the protocol. Each method is tested against the
+first; with several data sets, the wins of all pairs are counted as the papers do, and with
+three or more methods the mean ranks are tested (Friedman, Nemenyi, Holm).
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ import numpy as np
 from omnitree.lab import ranks
 from omnitree.lab.protocols import Protocol
 from omnitree.lab.runner import Result
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable
 
-MEASURES = ("error", "leaves", "nodes", "parameters", "seconds", "memory")
 TITLES = {
     "error": "error %",
+    "log_loss": "log loss",
+    "brier": "Brier score",
     "leaves": "leaves",
     "nodes": "nodes",
     "parameters": "parameters",
     "seconds": "fit s",
     "memory": "MB",
 }
+MEASURES = tuple(TITLES)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MethodComparison:
     """Results of several methods on several data sets under one protocol."""
 
     results: list[Result]
@@ -64,18 +66,17 @@ class Comparison:
             for name, by in self.by_data.items()
         }
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[TextTable]:
         """Everything there is to say, as tables."""
         out = [self.summary()]
         if len(self.methods) > 1:
-            out += [self.wins("error")]
-        complete = self.mean_scores("error")
-        if len(self.methods) > 2 and len(complete) > 1:
+            out.append(self.wins("error"))
+        if self.can_rank:
             out.append(self.rank_table())
         failures = self.failures()
         return [*out, failures] if failures.rows else out
 
-    def summary(self, measures: Sequence[str] = MEASURES) -> Table:
+    def summary(self, measures: Sequence[str] = MEASURES) -> TextTable:
         """Means and deviations of the measures, and p against the first method."""
         first = self.methods[0]
         rows = []
@@ -88,28 +89,24 @@ class Comparison:
                 if method != first and {method, first} <= set(scores):
                     p = f"{self.protocol.compare(scores[method], scores[first]).p:.3f}"
                 rows.append((*row, p))
-        columns = (
-            "data set",
-            "method",
-            *(TITLES[m] for m in measures),
-            f"p against {first}",
-        )
+        titles = [TITLES[m] for m in measures]
+        columns = ("data set", "method", *titles, f"p against {first}")
         note = (
             f"Mean ± standard deviation over the folds of {self.protocol.name}; failed "
             f"folds are left out. p: {self.protocol.test_name}, errors of the same folds; "
             "not corrected for the number of tests. Fit s: CPU seconds of one fit."
         )
-        return Table("Comparison", columns, tuple(rows), note, text_columns=2)
+        return TextTable("Comparison", columns, tuple(rows), note, text_columns=2)
 
-    def wins(self, measure: str, level: float = 0.05) -> Table:
+    def wins(self, measure: str, level: float = 0.05) -> TextTable:
         """Data sets on which the row's method is significantly better than the column's."""
-        counts = ranks.win_table(self.scores(measure), self._test(measure), level)
+        if self.protocol.by_rows and measure != "error":
+            name = self.protocol.name
+            raise ValueError(f"{name} gives no folds to test {measure} on")
+        counts = ranks.win_table(self.scores(measure), self.protocol.compare, level)
         rows = [
-            (
-                str(name),
-                *("" if name == c else str(counts.loc[name, c]) for c in counts),
-            )
-            for name in counts.index
+            (str(m), *("" if m == c else str(counts.loc[m, c]) for c in counts))
+            for m in counts.index
         ]
         note = (
             f"Of {len(self.by_data)} data sets, at {level:g} ({self.protocol.test_name}). "
@@ -117,14 +114,7 @@ class Comparison:
             "one other, the row SUM those on which the column's method is beaten."
         )
         title = f"Wins: {TITLES[measure]}"
-        return Table(title, ("method", *map(str, counts)), tuple(rows), note)
-
-    def _test(self, measure: str):
-        if self.protocol.by_rows and measure != "error":
-            raise ValueError(
-                f"{self.protocol.name} gives no folds to test {measure} on"
-            )
-        return self.protocol.compare
+        return TextTable(title, ("method", *map(str, counts)), tuple(rows), note)
 
     def mean_scores(self, measure: str) -> dict[str, list[float]]:
         """Means of each method by data set, where all methods finished."""
@@ -134,7 +124,12 @@ class Comparison:
         }
         return {n: row for n, row in means.items() if len(row) == len(self.methods)}
 
-    def rank_table(self, measure: str = "error") -> Table:
+    @property
+    def can_rank(self) -> bool:
+        """Whether there are enough methods and data sets to test mean ranks."""
+        return len(self.methods) > 2 and len(self.mean_scores("error")) > 1
+
+    def rank_table(self, measure: str = "error") -> TextTable:
         """Mean ranks with Friedman's, Nemenyi's and Holm's tests."""
         scores = np.array(list(self.mean_scores(measure).values()))
         n, k = scores.shape
@@ -143,15 +138,11 @@ class Comparison:
         against = ranks.holm(scores, best)
         pairs = ranks.nemenyi(scores)
         overall = ranks.friedman(scores)
-        rows = tuple(
-            (
-                self.methods[i],
-                f"{mean[i]:.2f}",
-                "" if i == best else f"{pairs[i, best]:.3f}",
-                "" if i == best else f"{against[i]:.3f}",
-            )
-            for i in np.argsort(mean, kind="stable")
-        )
+        rows = []
+        for i in np.argsort(mean, kind="stable"):
+            tests = (f"{pairs[i, best]:.3f}", f"{against[i]:.3f}")
+            own = ("", "") if i == best else tests
+            rows.append((self.methods[i], f"{mean[i]:.2f}", *own))
         note = (
             f"{n} data sets. Friedman: chi-square {overall.chi_square:.2f}, p "
             f"{overall.p:.3f} (Iman & Davenport: F {overall.f:.2f}, p "
@@ -159,9 +150,9 @@ class Comparison:
             f"{ranks.critical_difference(k, n):.2f}."
         )
         columns = ("method", "mean rank", "p Nemenyi against the best", "p Holm")
-        return Table(f"Ranks: {TITLES[measure]}", columns, rows, note)
+        return TextTable(f"Ranks: {TITLES[measure]}", columns, tuple(rows), note)
 
-    def failures(self) -> Table:
+    def failures(self) -> TextTable:
         """Fits that failed, with what they said."""
         rows: list[tuple[str, ...]] = []
         for name, by in self.by_data.items():
@@ -170,14 +161,12 @@ class Comparison:
                     n = result.failures.count(text)
                     rows.append((name, method, text, f"{n} of {len(result.folds)}"))
         columns = ("data set", "method", "failure", "folds")
-        return Table("Failures", columns, tuple(rows), text_columns=3)
+        return TextTable("Failures", columns, tuple(rows), text_columns=3)
 
 
 def mean_and_deviation(values: Sequence[float] | np.ndarray) -> str:
     """`12.3 ± 1.2`, of the finite values; empty if there are none.
 
-    Examples
-    --------
     >>> mean_and_deviation([1.0, 2.0, float("nan")])
     '1.50 ± 0.71'
     """

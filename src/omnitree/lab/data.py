@@ -1,9 +1,9 @@
-"""Data sets by name, and what an experiment needs to know of one.
+"""Data sets by name, and what an experiment needs to know about them.
 
-A name is looked for among scikit-learn's own sets and the generators, then as `NAME.csv`
-in a folder (`--data`, else $OMNITREE_DATA; its last column is `class`, a column `split` of
-train and test is no feature, empty cells are missing), then at OpenML. A path to a file is
-read as a table of the user's. Options follow a colon: `led:irrelevant=17:rows=500`.
+A name is looked up among scikit-learn's data sets and the generators, then as `NAME.csv` in
+a folder (`--data`, else $OMNITREE_DATA; the last column is `class`, a column `split` of
+train and test is not a feature, and empty cells are missing), then at OpenML. A path is
+read as the user's own table. Options follow a colon: `led:irrelevant=17:rows=500`.
 """
 
 from __future__ import annotations
@@ -34,24 +34,15 @@ PLAIN = FileFormat(",", ".", "utf-8", comment="", missing=("",), forgiving=False
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table with labels.
-
-    Attributes
-    ----------
-    name : str
-    X : DataFrame
-    y : array of str
-    split : array of {"train", "test"}, or None
-        A division that comes with the data.
-    source : str
-        Where it is from, in words.
-    """
+    """A table with labels."""
 
     name: str
     X: pd.DataFrame
-    y: np.ndarray
-    split: np.ndarray | None = None
-    source: str = ""
+    y: np.ndarray  # of str
+    split: np.ndarray | None = (
+        None  # "train" or "test", if a division comes with the data
+    )
+    source: str = ""  # where it is from, in words
 
     @cached_property
     def digest(self) -> str:
@@ -61,15 +52,10 @@ class Dataset:
             column = self.X[name]
             hashed.update(f"\x1e{name}\x1f".encode())
             if pd.api.types.is_numeric_dtype(column.dtype):
-                hashed.update(
-                    (column.to_numpy(np.float64, na_value=np.nan) + 0.0).tobytes()
-                )
+                numbers = column.to_numpy(np.float64, na_value=np.nan) + 0.0
+                hashed.update(numbers.tobytes())
             else:
-                missing = column.isna()
-                cells = [
-                    "\x00" if g else str(v)
-                    for v, g in zip(column, missing, strict=True)
-                ]
+                cells = ["\x00" if pd.isna(cell) else str(cell) for cell in column]
                 hashed.update("\x1f".join(cells).encode())
         for labels in (self.y, self.split):
             hashed.update(b"\x1e")
@@ -91,19 +77,10 @@ def load(
 ) -> Dataset:
     """Find a data set by name or path.
 
-    Parameters
-    ----------
-    name : str
-        A name with options, or a path to a file as `read_table` reads.
-    folder : Path, optional
-        Where `NAME.csv` is looked for; by default $OMNITREE_DATA.
-    target : str, optional
-        Column with the class, for a path; by default `class`, else the last one.
-    format : FileFormat, optional
-        How a file is written, for a path.
+    `folder` is where `NAME.csv` is looked for, by default $OMNITREE_DATA. For a path,
+    `target` is the column with the class (by default `class`, else the last one) and
+    `format` says how the file is written.
 
-    Examples
-    --------
     >>> load("led:rows=20:irrelevant=3").X.shape
     (20, 10)
     """

@@ -1,15 +1,14 @@
-"""The answers of a procedure to rows it has not seen, by cross-validation.
+"""What a procedure predicts for rows it has not seen, by cross-validation.
 
-The whole procedure is fitted anew for every fold, so that whatever it chooses is chosen
-without the fold. Folds are stratified by class; rows of one group stay together. There are
-no more folds than the rarest class has rows (groups, if there are any), but two at least.
+The whole procedure is fitted again for every fold, so that all its choices are made without
+the held-out rows. Folds are stratified by class, and rows of one group stay together. There
+are at most as many folds as the rarest class has rows (or groups), but at least two.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +20,9 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 
-from omnitree.lab.intervals import Sample
-from omnitree.lab.procedure import Procedure, Rows
+from omnitree.lab.intervals import ScoredRows
+from omnitree.lab.procedure import LearningRows, Procedure
+from omnitree.lab.runner import watched
 
 
 class NoEstimate(Exception):
@@ -30,7 +30,7 @@ class NoEstimate(Exception):
 
 
 @dataclass(frozen=True)
-class Folds:
+class FoldCount:
     """How many folds there are, and why not as many as asked for."""
 
     n: int
@@ -38,27 +38,16 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """Answers to all rows, each by a fit without it.
+class HeldOutAnswers:
+    """Answers to all rows, each by a fit without it."""
 
-    Attributes
-    ----------
-    answer : array (n,)
-        Labels or numbers.
-    classes : array of str
-        All labels, sorted; empty for numbers.
-    proba : float64 array (n, K)
-    sample : Sample
-        Weights and groups, as intervals need them.
-    """
-
-    answer: np.ndarray
-    classes: np.ndarray
-    proba: np.ndarray
-    sample: Sample
+    answer: np.ndarray  # labels or numbers
+    classes: np.ndarray  # all labels, sorted; empty for numbers
+    proba: np.ndarray  # (rows, classes)
+    sample: ScoredRows  # weights and groups, as intervals need them
 
 
-def choose_folds(rows: Rows, asked: int) -> Folds:
+def choose_folds(rows: LearningRows, asked: int) -> FoldCount:
     """As many folds as asked for, or as there can be."""
     units = np.arange(len(rows.y)) if rows.groups is None else rows.groups
     word = "row" if rows.groups is None else "group"
@@ -77,10 +66,10 @@ def choose_folds(rows: Rows, asked: int) -> Folds:
         most = max(2, size)
         why = f"class {str(labels[int(np.argmin(sizes))])!r} has {size} {word}"
         why += "s" * (size > 1)
-    return Folds(asked) if asked <= most else Folds(most, why)
+    return FoldCount(asked) if asked <= most else FoldCount(most, why)
 
 
-def hold_out(procedure: Procedure, rows: Rows, folds: int) -> HeldOut:
+def hold_out(procedure: Procedure, rows: LearningRows, folds: int) -> HeldOutAnswers:
     """Fit on all folds but one and answer that one, in turn."""
     n = len(rows.y)
     classes = np.array([]) if procedure.numeric else np.unique(rows.y)
@@ -92,7 +81,9 @@ def hold_out(procedure: Procedure, rows: Rows, folds: int) -> HeldOut:
         groups = np.unique(rows.groups, return_inverse=True)[1]
     with warnings.catch_warnings():  # the fit to all rows has said what there is to say
         warnings.simplefilter("ignore")
-        for train, test in _watched(_divisions(procedure, rows, folds)):
+        parts = _divisions(procedure, rows, folds)
+        shown = sys.stderr.isatty()
+        for train, test in watched(parts, "estimating the error", len(parts), shown):
             known = np.unique(rows.y[train])
             if len(classes) and len(known) == 1:
                 answer[test] = known[0]
@@ -104,31 +95,17 @@ def hold_out(procedure: Procedure, rows: Rows, folds: int) -> HeldOut:
             if len(classes):
                 columns = np.searchsorted(classes, model.classes_)
                 proba[np.ix_(test, columns)] = model.predict_proba(X)
-    return HeldOut(answer, classes, proba, Sample(weight.astype(float), groups, folds))
+    sample = ScoredRows(weight.astype(float), groups, folds)
+    return HeldOutAnswers(answer, classes, proba, sample)
 
 
-def _divisions(procedure: Procedure, rows: Rows, folds: int) -> list[Any]:
-    options = {"n_splits": folds, "shuffle": True, "random_state": procedure.seed}
-    if procedure.numeric:
-        cut = KFold(**options) if rows.groups is None else GroupKFold(**options)
-    elif rows.groups is None:
-        cut = StratifiedKFold(**options)
+def _divisions(procedure: Procedure, rows: LearningRows, folds: int) -> list[Any]:
+    """Training and test rows of each fold."""
+    if rows.groups is None:
+        kind = KFold if procedure.numeric else StratifiedKFold
     else:
-        cut = StratifiedGroupKFold(**options)
+        kind = GroupKFold if procedure.numeric else StratifiedGroupKFold
+    cut = kind(folds, shuffle=True, random_state=procedure.seed)
     parts = cut.split(np.zeros(len(rows.y)), rows.y, rows.groups)
     # With groups a fold may be empty.
     return [(train, test) for train, test in parts if len(train) and len(test)]
-
-
-def _watched(divisions: list[Any]) -> Iterator[Any]:
-    """The folds, with a bar that shows the time left on a terminal."""
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(
-        divisions,
-        "estimating the error",
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )

@@ -9,8 +9,6 @@ from typing import Any
 def need(module: str) -> Any:
     """A module of the extra `lab`; a clear error if it is not installed.
 
-    Examples
-    --------
     >>> need("json").dumps([1])
     '[1]'
     >>> need("no_such_library.part")

@@ -1,9 +1,9 @@
-"""One fit and test: what a worker of the runner does.
+"""One fit and one test: the work of a single process of the runner.
 
-A fit that fails, or takes longer than its limit, becomes a recorded failure. The limit is
-hard where the system has alarms (not on Windows): the fit is stopped by an exception at
-the next step of Python or tick of a kernel. Memory is the peak of the resident size over
-what it was before the fit, where the system says (Linux).
+A fit that fails or exceeds its time limit is recorded as a failure. The limit is hard where
+the system has alarms (not on Windows): an exception stops the fit at the next step of Python
+or tick of a kernel. Memory is the increase of the peak resident size during the fit, where
+the system reports it (Linux).
 """
 
 from __future__ import annotations
@@ -64,6 +64,10 @@ def _tree(data: Dataset, method: Method, part: Division, seed: int) -> Fold:
     predicted = np.searchsorted(data.classes, estimator.predict(X.iloc[part.test]))
     truth = np.searchsorted(data.classes, y[part.test])
     seen = float(np.mean(estimator.predict(X.iloc[part.train]) != y[part.train]))
+    proba = np.zeros((len(truth), len(data.classes)))
+    known = np.searchsorted(data.classes, estimator.classes_)
+    proba[:, known] = estimator.predict_proba(X.iloc[part.test])
+    detail = {"training_error": 100 * seen, **probability_losses(proba, truth)}
     tree = estimator.tree_
     return Fold(
         error=100 * float(np.mean(predicted != truth)),
@@ -76,7 +80,7 @@ def _tree(data: Dataset, method: Method, part: Division, seed: int) -> Fold:
         memory=memory,
         rows=part.test,
         predicted=predicted,
-        detail={"nodes": describe_nodes(tree), "training_error": 100 * seen},
+        detail={"nodes": describe_nodes(tree), **detail},
     )
 
 
@@ -93,6 +97,21 @@ def _paths(data: Dataset, method: Method, seed: int) -> Fold:
         predicted=predicted,
         detail={"paths": [list(path.features) for path in found]},
     )
+
+
+def probability_losses(proba: np.ndarray, truth: np.ndarray) -> dict[str, float]:
+    """Log loss and Brier score of probabilities (n, classes) of rows of some classes.
+
+    Examples
+    --------
+    >>> losses = probability_losses(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]))
+    >>> {name: round(loss, 3) for name, loss in losses.items()}
+    {'log_loss': 0.347, 'brier': 0.25}
+    """
+    own = proba[np.arange(len(truth)), truth]
+    log_loss = -np.log(np.maximum(own, np.finfo(float).eps)).mean()
+    brier = ((proba**2).sum(axis=1) - 2 * own + 1).mean()
+    return {"log_loss": float(log_loss), "brier": float(brier)}
 
 
 def describe_nodes(tree: Tree) -> list[list[Any]]:

@@ -20,19 +20,28 @@ Sample = tuple[pd.DataFrame, np.ndarray]
 # left, upper right, middle, lower left, lower right, bottom.
 SEGMENTS = np.array(
     [
-        [1, 1, 1, 0, 1, 1, 1],
-        [0, 0, 1, 0, 0, 1, 0],
-        [1, 0, 1, 1, 1, 0, 1],
-        [1, 0, 1, 1, 0, 1, 1],
-        [0, 1, 1, 1, 0, 1, 0],
-        [1, 1, 0, 1, 0, 1, 1],
-        [1, 1, 0, 1, 1, 1, 1],
-        [1, 0, 1, 0, 0, 1, 0],
-        [1, 1, 1, 1, 1, 1, 1],
-        [1, 1, 1, 1, 0, 1, 1],
-    ],
-    dtype=bool,
+        [on == "1" for on in digit]
+        for digit in [
+            "1110111",
+            "0010010",
+            "1011101",
+            "1011011",
+            "0111010",
+            "1101011",
+            "1101111",
+            "1010010",
+            "1111111",
+            "1111011",
+        ]
+    ]
 )
+
+
+def _frame(X: np.ndarray, *names: str) -> pd.DataFrame:
+    """A table whose last columns, behind `names`, are called by a stem and a number."""
+    *first, stem = names
+    rest = [f"{stem}{j + 1}" for j in range(X.shape[1] - len(first))]
+    return pd.DataFrame(X, columns=[*first, *rest])
 
 
 def led(
@@ -40,17 +49,9 @@ def led(
 ) -> Sample:
     """LED digits (Breiman et al. 1984): seven segments, each inverted by chance.
 
-    Parameters
-    ----------
-    rows : int, default=1000
-    noise : float, default=0.1
-        Chance of an inverted segment; at 0.1 the best possible error is 26 %.
-    irrelevant : int, default=0
-        Further features that are on or off at random (17 in the UCI's LED-24).
-    seed : int, default=0
+    `noise` is the chance of an inverted segment; at 0.1 the best possible error is 26 %.
+    `irrelevant` features more are on or off at random (17 in the UCI's LED-24).
 
-    Examples
-    --------
     >>> X, y = led(rows=5, irrelevant=2)
     >>> X.shape, X.columns[-1]
     ((5, 9), 'irrelevant2')
@@ -61,15 +62,13 @@ def led(
     segment = SEGMENTS[digit] ^ (rng.random((rows, 7)) < noise)
     other = rng.random((rows, irrelevant)) < 0.5
     names = [f"segment{j + 1}" for j in range(7)]
-    names += [f"irrelevant{j + 1}" for j in range(irrelevant)]
-    return pd.DataFrame(np.hstack([segment, other]), columns=names), digit.astype(str)
+    X = np.hstack([segment, other])
+    return _frame(X, *names, "irrelevant"), digit.astype(str)
 
 
 def led_bayes_error(noise: float = 0.1) -> float:
     """Best possible error on `led`, summed over all 128 displays.
 
-    Examples
-    --------
     >>> round(led_bayes_error(0.1), 2)
     0.26
     """
@@ -82,15 +81,8 @@ def led_bayes_error(noise: float = 0.1) -> float:
 def waveform(rows: int = 5000, features: int = 21, seed: int = 0) -> Sample:
     """Waveforms (Breiman et al. 1984): random mixtures of two of three triangles.
 
-    Parameters
-    ----------
-    rows : int, default=5000
-    features : {21, 40}, default=21
-        With 40, the last 19 are pure noise. The best possible error is about 14 %.
-    seed : int, default=0
+    Of 40 features the last 19 are pure noise. The best possible error is about 14 %.
 
-    Examples
-    --------
     >>> waveform(rows=4, features=40)[0].shape
     (4, 40)
     """
@@ -104,8 +96,7 @@ def waveform(rows: int = 5000, features: int = 21, seed: int = 0) -> Sample:
     u = rng.random((rows, 1))
     X = rng.normal(size=(rows, features))
     X[:, :21] += u * first[label] + (1 - u) * second[label]
-    names = [f"x{j + 1}" for j in range(features)]
-    return pd.DataFrame(X, columns=names), label.astype(str)
+    return _frame(X, "x"), label.astype(str)
 
 
 def dnf(
@@ -113,18 +104,9 @@ def dnf(
 ) -> Sample:
     """The Boolean function ab or c(not d)e (Pagallo 1989; Utgoff & Brodley 1991).
 
-    Parameters
-    ----------
-    rows : int, default=0
-        0: each of the 32 combinations once (needs no irrelevant features); else drawn.
-    irrelevant : int, default=0
-        Further random features.
-    noise : float, default=0
-        Chance of a wrong label.
-    seed : int, default=0
+    Without a number of rows each of the 32 combinations is there once, which allows for
+    no `irrelevant`, random features. `noise` is the chance of a wrong label.
 
-    Examples
-    --------
     >>> X, y = dnf()
     >>> len(y), int((y == "true").sum())
     (32, 11)
@@ -139,8 +121,7 @@ def dnf(
         X = rng.random((rows, 5 + irrelevant)) < 0.5
     a, b, c, d, e = X[:, :5].T
     label = ((a & b) | (c & ~d & e)) ^ (rng.random(len(X)) < noise)
-    names = [*"abcde", *(f"irrelevant{j + 1}" for j in range(irrelevant))]
-    return pd.DataFrame(X, columns=names), np.where(label, "true", "false")
+    return _frame(X, *"abcde", "irrelevant"), np.where(label, "true", "false")
 
 
 def l_problem(rows: int = 500, noise: float = 0.0, seed: int = 0) -> Sample:
@@ -149,8 +130,6 @@ def l_problem(rows: int = 500, noise: float = 0.0, seed: int = 0) -> Sample:
     Two tests on one feature each solve it, no single straight line does: the least that
     a linear node has to leave to univariate ones. `noise` is the chance of a wrong label.
 
-    Examples
-    --------
     >>> X, y = l_problem(rows=4, seed=1)
     >>> X.shape, sorted(set(y.tolist()))
     ((4, 2), ['L', 'rest'])
@@ -165,19 +144,10 @@ def l_problem(rows: int = 500, noise: float = 0.0, seed: int = 0) -> Sample:
 def lw94(experiment: int = 1, noise: int = 1, rows: int = 100, seed: int = 0) -> Sample:
     """The three designs of Liu & White (1994): normal attributes shifted by class.
 
-    Parameters
-    ----------
-    experiment : {1, 2, 3}
-        1: a signal of strength 2 and `noise` attributes without any; 2: eleven
-        attributes of strength 1; 3: ten of strengths 0.2, 0.4, ..., 2.
-    noise : int, default=1
-        Pure noise attributes of experiment 1.
-    rows : int, default=100
-        Half of each class.
-    seed : int, default=0
+    Experiment 1 has a signal of strength 2 and `noise` attributes without any, 2 has
+    eleven attributes of strength 1, 3 has ten of strengths 0.2, 0.4, ..., 2. Half of the
+    rows are of each class.
 
-    Examples
-    --------
     >>> X, y = lw94(3)
     >>> X.shape, int((y == "1").sum())
     ((100, 10), 50)
@@ -193,8 +163,7 @@ def lw94(experiment: int = 1, noise: int = 1, rows: int = 100, seed: int = 0) ->
     rng = np.random.default_rng(seed)
     label = np.arange(rows) % 2
     X = rng.normal(size=(rows, len(strength))) + label[:, None] * strength
-    names = [f"a{j + 1}" for j in range(len(strength))]
-    return pd.DataFrame(X, columns=names), label.astype(str)
+    return _frame(X, "a"), label.astype(str)
 
 
 def gaussians(
@@ -206,14 +175,8 @@ def gaussians(
 ) -> Sample:
     """Spherical normal classes of equal size whose means are equally far apart.
 
-    Parameters
-    ----------
-    rows, classes, features : int
-        At most one class more than features.
-    distance : float, default=2.0
-        Between any two means, in standard deviations; `gaussian_bayes_error` gives the
-        best possible error.
-    seed : int, default=0
+    The `distance` between any two means is in standard deviations; the best possible
+    error is `gaussian_bayes_error`. There is at most one class more than features.
     """
     if not 2 <= classes <= features + 1:
         raise ValueError(
@@ -224,16 +187,12 @@ def gaussians(
     mean = np.zeros((classes, features))
     mean[:, : classes - 1] = _simplex(classes) * number("distance", distance)
     X = rng.normal(size=(rows, features)) + mean[label]
-    return pd.DataFrame(
-        X, columns=[f"x{j + 1}" for j in range(features)]
-    ), label.astype(str)
+    return _frame(X, "x"), label.astype(str)
 
 
 def gaussian_bayes_error(classes: int = 2, distance: float = 2.0) -> float:
     """Best possible error on `gaussians`, by integration over the winning margin.
 
-    Examples
-    --------
     >>> round(gaussian_bayes_error(2, 2.0), 4)  # one normal tail beyond half the distance
     0.1587
     """

@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
+
+from omnitree.resampling.held_out import share_interval
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
@@ -31,40 +33,32 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sample:
+class ScoredRows:
     """Rows, their weights, and which belong together.
 
-    Attributes
-    ----------
-    weight : float64 array (n,)
-    groups : int array (n,) or None
-        Codes of groups from 0.
-    folds : int or None
-        Of the cross-validation that held out the rows; None if one fit answered all.
-
-    Examples
-    --------
-    >>> rows = Sample(np.ones(100))
+    >>> rows = ScoredRows(np.ones(100))
     >>> wrong = np.arange(100) < 10
     >>> [round(v, 3) for v in rows.share(wrong)]
     [0.1, 0.055, 0.175]
     """
 
     weight: Floats
-    groups: NDArray[np.intp] | None = None
-    folds: int | None = None
+    groups: NDArray[np.intp] | None = None  # codes from 0
+    folds: int | None = (
+        None  # that the rows were held out in; None: one fit answered all
+    )
 
     @property
     def inflation(self) -> float:
         """What shared training rows multiply variances by."""
         return 1.0 if self.folds is None else 1 + self.folds / (self.folds - 1)
 
-    def take(self, rows: NDArray) -> Sample:
+    def take(self, rows: NDArray) -> ScoredRows:
         """Some of the rows."""
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[rows], return_inverse=True)[1]
-        return Sample(self.weight[rows], groups, self.folds)
+        return ScoredRows(self.weight[rows], groups, self.folds)
 
     def units(self, values: Floats) -> Floats:
         """Sums over rows that belong together."""
@@ -126,21 +120,18 @@ class Sample:
         error = self.standard_error(self.influence(yes))
         n = self.n_units / self.inflation
         if error > 0:
-            rows = Sample(self.weight).n_units / self.inflation
+            rows = ScoredRows(self.weight).n_units / self.inflation
             n = min(value * (1 - value) / error**2, rows)
         return wilson(value, n)
 
     def area(self, score: Floats, positive: NDArray) -> Interval:
         """The area under the ROC curve, by the variance of DeLong et al. (1988).
 
-        Examples
-        --------
         >>> truth = np.array([False, False, True, True])
-        >>> Sample(np.ones(4)).area(np.array([0.1, 0.4, 0.35, 0.8]), truth).value
+        >>> ScoredRows(np.ones(4)).area(np.array([0.1, 0.4, 0.35, 0.8]), truth).value
         0.75
         """
-        above = np.empty(len(score))
-        influence = np.empty(len(score))
+        above, influence = np.empty(len(score)), np.empty(len(score))
         for own, sign in ((positive, 1.0), (~positive, -1.0)):
             above[own] = _share_below(
                 sign * score[own], sign * score[~own], self.weight[~own]
@@ -153,9 +144,8 @@ class Sample:
             n = min(positive.sum(), (~positive).sum()) / self.inflation
             return wilson(value, float(n))
         half = self.quantile * self.standard_error(influence) / (value * (1 - value))
-        logit = np.log(value / (1 - value))
-        ends = 1 / (1 + np.exp(-np.array([logit - half, logit + half])))
-        return Interval(value, float(ends[0]), float(ends[1]))
+        low, high = special.expit(special.logit(value) + np.array([-half, half]))
+        return Interval(value, float(low), float(high))
 
     def determination(self, loss: Floats, spread: Floats) -> Interval:
         """R squared: one less the ratio of two means of squares."""
@@ -176,8 +166,7 @@ class Sample:
         own = z[np.arange(len(z)), truth]
         slope = 1.0
         for _ in range(50):
-            q = np.exp(slope * z - (slope * z).max(axis=1, keepdims=True))
-            q /= q.sum(axis=1, keepdims=True)
+            q = special.softmax(slope * z, axis=1)
             mean = (q * z).sum(axis=1)
             score = self.weight * (own - mean)
             curvature = float(self.weight @ ((q * z**2).sum(axis=1) - mean**2))
@@ -193,17 +182,10 @@ class Sample:
 def wilson(share: float, n: float) -> Interval:
     """Wilson's score interval of a share of n rows.
 
-    Examples
-    --------
     >>> [round(v, 3) for v in wilson(0.0, 20)]
     [0.0, 0.0, 0.161]
     """
-    z2 = float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    low = 0.0 if share == 0 else float(centre - half)
-    high = 1.0 if share == 1 else float(centre + half)
-    return Interval(share, low, high)
+    return Interval(share, *share_interval(share, n, LEVEL))
 
 
 def _share_below(scores: Floats, others: Floats, weight: Floats) -> Floats:

@@ -1,10 +1,11 @@
-"""How good answers to held-out rows are, as text and tables.
+"""How good the answers to held-out rows are, as text and tables.
 
-For classes: error, sensitivity and specificity, AUC, log loss, calibration slope, costs,
-and the confusion matrix. For numbers: root mean squared error, mean absolute error and R
-squared. Each stands beside its 95 % interval (`intervals`) and what a constant answer gets:
-the class that is best under the user's weights and costs, or the mean. The rarer of two
-classes is the positive one. Log loss is scikit-learn's.
+For classes: error, sensitivity and specificity, AUC, log loss, Brier score, calibration
+slope, costs, and the confusion matrix. For numbers: root mean squared error, mean absolute
+error and R squared. Each has its 95 % interval (`intervals`) and, for comparison, the figure
+of a constant answer: the class that is best under the user's weights and costs, or the mean.
+The rarer of two classes is the positive one. Log loss is scikit-learn's; the Brier score is
+the sum over all classes.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
-from omnitree.lab.estimate import HeldOut
-from omnitree.lab.intervals import Interval, Sample
-from omnitree.lab.procedure import Procedure, Rows
-from omnitree.lab.tables import Table
+from omnitree.lab.estimate import HeldOutAnswers
+from omnitree.lab.intervals import Interval, ScoredRows
+from omnitree.lab.procedure import LearningRows, Procedure
+from omnitree.lab.tables import TextTable
 
 MOST_CLASSES_SHOWN = 12
 MOST_CONFUSIONS = 10
@@ -31,7 +32,7 @@ TITLE = "On held-out rows"
 
 
 def measures_of(
-    procedure: Procedure, rows: Rows, held_out: HeldOut
+    procedure: Procedure, rows: LearningRows, held_out: HeldOutAnswers
 ) -> ClassMeasures | NumberMeasures:
     """The measures that suit the target."""
     if procedure.numeric:
@@ -44,8 +45,8 @@ class ClassMeasures:
     """Of answers that are classes."""
 
     procedure: Procedure
-    rows: Rows
-    held_out: HeldOut
+    rows: LearningRows
+    held_out: HeldOutAnswers
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -70,11 +71,11 @@ class ClassMeasures:
         return self.procedure.row_costs(self.held_out.classes, self.rows.y)
 
     @cached_property
-    def weighted(self) -> Sample:
+    def weighted(self) -> ScoredRows:
         """The rows weighted by class, too."""
         sample = self.held_out.sample
         weight = sample.weight * self.procedure.class_weights(self.rows.y)
-        return Sample(weight, sample.groups, sample.folds)
+        return ScoredRows(weight, sample.groups, sample.folds)
 
     @cached_property
     def constant(self) -> int:
@@ -123,47 +124,39 @@ class ClassMeasures:
             f"{self.always}: {_percent(self.constant_error)}), by"
         )
 
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[TextTable]:
         """All measures, and which classes are mistaken for which."""
         rows = tuple(self._lines())
-        yield Table(TITLE, (*COLUMNS, self.always), rows, self._note())
+        yield TextTable(TITLE, (*COLUMNS, self.always), rows, self._note())
         yield self._confusions()
 
     def _lines(self) -> Iterator[tuple[str, ...]]:
         sample, classes = self.held_out.sample, self.held_out.classes
-        yield (
-            "error",
-            _percent(self.error.value),
-            _percents(self.error),
-            _percent(self.constant_error),
-        )
+        yield _line("error", self.error, self.constant_error)
         if self.procedure.class_weight is not None:
             found = self.weighted.share(self.said != self.truth)
             constant = self.weighted.mean(self.truth != self.constant)
-            name = "error, classes weighted"
-            yield name, _percent(found.value), _percents(found), _percent(constant)
+            yield _line("error, classes weighted", found, constant)
         if self.procedure.costs is not None:
-            cost = sample.positive(self.own_costs)
             constant = sample.mean(self.costs[:, self.constant])
-            yield "cost a row", f"{cost.value:.3g}", _numbers(cost), f"{constant:.3g}"
+            yield _line(
+                "cost per row", sample.positive(self.own_costs), constant, ".3g"
+            )
         if self.area is not None:
             rare = int(np.argmin(self.shares))
             for name, k in (("sensitivity", rare), ("specificity", 1 - rare)):
                 of = self.truth == k
                 found = sample.take(np.flatnonzero(of)).share(self.said[of] == k)
-                yield (
-                    f"{name} (recall of {str(classes[k])!r})",
-                    _percent(found.value),
-                    _percents(found),
-                    _percent(float(self.constant == k)),
-                )
-            area = self.area
-            yield "AUC", f"{area.value:.3f}", _numbers(area, ".3f"), "0.500"
+                recall = f"{name} (recall of {str(classes[k])!r})"
+                yield _line(recall, found, float(self.constant == k))
+            yield _line("AUC", self.area, 0.5, ".3f")
         loss = sample.positive(self._log_losses(self.held_out.proba))
-        constant = sample.mean(
-            self._log_losses(np.tile(self.shares, (len(self.said), 1)))
+        shares, proba = np.tile(self.shares, (len(self.said), 1)), self.held_out.proba
+        yield _line("log loss", loss, sample.mean(self._log_losses(shares)), ".3f")
+        brier = sample.positive(self._brier_scores(proba))
+        yield _line(
+            "Brier score", brier, sample.mean(self._brier_scores(shares)), ".3f"
         )
-        yield "log loss", f"{loss.value:.3f}", _numbers(loss, ".3f"), f"{constant:.3f}"
         slope = self._slope
         if slope is not None:
             yield "calibration slope", f"{slope.value:.2f}", _numbers(slope, ".2f"), ""
@@ -176,15 +169,19 @@ class ClassMeasures:
         own = proba[np.arange(len(self.truth)), self.truth]
         return -np.log(np.maximum(own, np.finfo(float).eps))
 
+    def _brier_scores(self, proba: np.ndarray) -> np.ndarray:
+        own = proba[np.arange(len(self.truth)), self.truth]
+        return (proba**2).sum(axis=1) - 2 * own + 1
+
     def _note(self) -> str:
-        notes = ["Log loss beside that of the class shares."]
+        notes = ["Log loss and Brier score beside those of the class shares."]
         if self._slope is not None:
             notes.append(f"Calibration: {_calibration(self._slope)}.")
         if self.procedure.class_weight is not None:
             notes.append("Class weights shift probabilities towards heavy classes.")
         return " ".join(notes)
 
-    def _confusions(self) -> Table:
+    def _confusions(self) -> TextTable:
         sample, classes = self.held_out.sample, [str(c) for c in self.held_out.classes]
         k = len(classes)
         cells = np.bincount(self.truth * k + self.said, sample.weight, k * k)
@@ -194,23 +191,19 @@ class ClassMeasures:
             wrong = counts - np.diag(np.diag(counts))
             places = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]
             pairs = [divmod(int(place), k) for place in places]
-            most = tuple(
+            most = [
                 (classes[i], classes[j], f"{wrong[i, j]:.6g}")
                 for i, j in pairs
                 if wrong[i, j] > 0
-            )
+            ]
             title = "The most frequent confusions"
-            return Table(title, ("class", "answer", "rows"), most, note, 2)
+            return TextTable(title, ("class", "answer", "rows"), tuple(most), note, 2)
+        recall = [_percent(v) for v in np.diag(counts) / counts.sum(axis=1)]
         rows = tuple(
-            (
-                classes[i],
-                *(f"{v:.6g}" for v in counts[i]),
-                _percent(counts[i, i] / counts[i].sum()),
-            )
-            for i in range(k)
+            (classes[i], *(f"{v:.6g}" for v in counts[i]), recall[i]) for i in range(k)
         )
         columns = ("class \\ answer", *classes, "recall")
-        return Table("Confusion matrix", columns, rows, note)
+        return TextTable("Confusion matrix", columns, rows, note)
 
     def verdicts(self) -> Iterator[str]:
         """Whether anything was learned."""
@@ -228,8 +221,8 @@ class ClassMeasures:
 class NumberMeasures:
     """Of answers that are numbers."""
 
-    rows: Rows
-    held_out: HeldOut
+    rows: LearningRows
+    held_out: HeldOutAnswers
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -267,23 +260,19 @@ class NumberMeasures:
             f"{_numbers(self.root, '.4g')}; always the mean: {constant:.4g}), by"
         )
 
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[TextTable]:
         """All measures."""
-        sample = self.held_out.sample
+        sample, spread = self.held_out.sample, self.constant_squares
         absolute = sample.positive(np.abs(self.held_out.answer - self.rows.y))
-        spread = self.constant_squares
-        lines = [
-            ("root mean squared error", self.root, np.sqrt(sample.mean(spread))),
-            ("mean absolute error", absolute, sample.mean(np.sqrt(spread))),
-        ]
+        root, mean = np.sqrt(sample.mean(spread)), sample.mean(np.sqrt(spread))
         rows = [
-            (name, f"{found.value:.4g}", _numbers(found, ".4g"), f"{constant:.4g}")
-            for name, found, constant in lines
+            _line("root mean squared error", self.root, root, ".4g"),
+            _line("mean absolute error", absolute, mean, ".4g"),
         ]
         if self.determination is not None:
             found = self.determination
             rows.append(("R²", f"{found.value:.3f}", _numbers(found, ".3f"), "0"))
-        yield Table(TITLE, (*COLUMNS, "always the mean"), tuple(rows))
+        yield TextTable(TITLE, (*COLUMNS, "always the mean"), tuple(rows))
 
     def verdicts(self) -> Iterator[str]:
         """Whether anything was learned."""
@@ -300,6 +289,15 @@ def _no_better(difference: Interval, constant: str) -> str:
     return f"No better than {constant}"
 
 
+def _line(
+    name: str, found: Interval, constant: float, form: str = "%"
+) -> tuple[str, ...]:
+    """A measure beside that of the constant answer: shares, or numbers of a format."""
+    if form == "%":
+        return name, _percent(found.value), _percents(found), _percent(constant)
+    return name, f"{found.value:{form}}", _numbers(found, form), f"{constant:{form}}"
+
+
 def _percent(share: float) -> str:
     return f"{_hundredfold(share)} %"
 
@@ -313,13 +311,14 @@ def _hundredfold(share: float) -> str:
     return f"{100 * share:.1f}" if share == 0 or share >= 5e-4 else f"{100 * share:.1g}"
 
 
-def _numbers(found: Interval, form: str = ".3g") -> str:
+def _numbers(found: Interval, form: str) -> str:
     return f"{found.low:{form}} to {found.high:{form}}"
 
 
 def _calibration(slope: Interval) -> str:
+    found = "no sign that probabilities are wrong"
     if slope.high < 1:
-        return "probabilities are too close to 0 and 1 (a slope of 1 is right)"
+        found = "probabilities are too close to 0 and 1"
     if slope.low > 1:
-        return "probabilities are too far from 0 and 1 (a slope of 1 is right)"
-    return "no sign that probabilities are wrong (a slope of 1 is right)"
+        found = "probabilities are too far from 0 and 1"
+    return f"{found} (a slope of 1 is right)"

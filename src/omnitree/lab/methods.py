@@ -1,4 +1,4 @@
-"""Methods of a comparison: a preset with options, as `ldt:threshold=exhaustive`."""
+"""Methods of a comparison: presets with options, such as `ldt:threshold=exhaustive`."""
 
 from __future__ import annotations
 
@@ -57,8 +57,6 @@ class Method:
 def parse(text: str) -> Method:
     """The method of a specification; an `InputError` if there is no such preset.
 
-    Examples
-    --------
     >>> parse("cart:se=1.0").make().pruning
     CostComplexity(repeats=10, se=1.0)
     """

@@ -1,9 +1,9 @@
 """Data sets of OpenML: scikit-learn fetches and caches them, a manifest checks them.
 
-`fetch_openml` keeps the server's answers in a folder, compares the file with the server's
-own checksum, and later answers from there without a network. OpenML may change what it
-serves under a name, so the hash of each table is written to `manifest.json` the first time
-and compared ever after: a run can be repeated, or says that it cannot. The folder is
+`fetch_openml` keeps downloads in a folder, checks them against the server's checksums and
+reads them from there later, without a network. OpenML may change what it serves under a
+name, so the hash of each table is written to `manifest.json` the first time and compared
+from then on: a run is either repeated exactly or fails with an error. The folder is
 $OMNITREE_CACHE, else `omnitree` in the user's cache folder.
 """
 

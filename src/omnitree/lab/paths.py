@@ -33,21 +33,11 @@ from omnitree.tree.splits import AxisSplit
 
 @dataclass(frozen=True)
 class Path:
-    """The way of one row through a tree that it was not part of.
+    """The way of one row through a tree that it was not part of."""
 
-    Attributes
-    ----------
-    features : tuple of int
-        Feature tested at each step, from the root; -1 for tests of several features.
-    counts : tuple of arrays
-        Class counts of the branches of each step.
-    end : array
-        Class counts where the path ends.
-    """
-
-    features: tuple[int, ...]
-    counts: tuple[np.ndarray, ...]
-    end: np.ndarray
+    features: tuple[int, ...]  # tested at each step; -1 for tests of several features
+    counts: tuple[np.ndarray, ...]  # of the classes in the branches of each step
+    end: np.ndarray  # class counts where the path ends
 
     @property
     def label(self) -> int:
@@ -162,9 +152,7 @@ def grow(root: Node, learner: SplitLearner, row: int) -> Path:
         if sum(child.total > 0 for child in children) < 2:
             break
         branch = int(split.route(one, np.array([0]))[0])
-        if (
-            branch < 0
-        ):  # missing: the branch stored for it; of divided rows, the largest
+        if branch < 0:  # missing: the branch for it; of divided rows, the largest
             largest = int(np.argmax([child.total for child in children]))
             branch = split.missing if split.missing >= 0 else largest
         if children[branch].total == 0:

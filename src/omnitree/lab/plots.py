@@ -63,7 +63,7 @@ def nodes_by_level(counts: Mapping[str, Sequence[float]], title: str) -> Svg:
         height[: len(values)] = values
         axis.bar(np.arange(1, depth + 1), height, bottom=base, label=kind)
         base += height
-    axis.set(xlabel="level", ylabel="decision nodes a tree", title=title)
+    axis.set(xlabel="level", ylabel="decision nodes per tree", title=title)
     if counts:
         axis.legend(fontsize=8)
     return _svg(figure)

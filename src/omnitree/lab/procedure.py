@@ -1,7 +1,7 @@
 """What `omnitree fit` fits: a preset with the user's options, on any part of the rows.
 
 A `Procedure` makes the same estimator for the whole table and for each fold; class weights
-and costs are cut to the classes that a fold has. `Rows` are what it fits on.
+and costs are cut to the classes that a fold has. `LearningRows` are what it fits on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from omnitree.lab.methods import DEFAULT_PRESET, parse
 
 
 @dataclass(frozen=True)
-class Rows:
+class LearningRows:
     """Features and labels, with weights and groups if there are any."""
 
     X: pd.DataFrame
@@ -27,43 +27,30 @@ class Rows:
     weight: np.ndarray | None = None
     groups: np.ndarray | None = None
 
-    def take(self, rows: np.ndarray) -> Rows:
+    def take(self, rows: np.ndarray) -> LearningRows:
         """Some of the rows, by position."""
-        return Rows(
+        return LearningRows(
             self.X.iloc[rows],
             self.y[rows],
             None if self.weight is None else self.weight[rows],
             None if self.groups is None else self.groups[rows],
         )
 
-    def with_column(self, name: str) -> Rows:
+    def with_column(self, name: str) -> LearningRows:
         """The same rows with one feature only."""
         return replace(self, X=self.X[[name]])
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """An estimator and how it is fitted.
+    """An estimator and how it is fitted."""
 
-    Attributes
-    ----------
-    preset : str
-        With options, as `methods.parse` reads it.
-    seed : int
-    numeric : bool
-        Whether a number is predicted.
-    class_weight : "balanced", dict of label to weight, or None
-    costs : dict of label to dict of answer to cost, or None
-    options : dict
-        Other parameters of the estimator.
-    """
-
-    preset: str
+    preset: str  # with options, as `methods.parse` reads it
     seed: int
-    numeric: bool = False
-    class_weight: str | dict[str, float] | None = None
-    costs: dict[str, dict[str, float]] | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    numeric: bool = False  # whether a number is predicted
+    class_weight: str | dict[str, float] | None = None  # "balanced", or by label
+    costs: dict[str, dict[str, float]] | None = None  # by label and answer
+    options: dict[str, Any] = field(default_factory=dict)  # others of the estimator
 
     def make(self, y: np.ndarray) -> Any:
         """The unfitted estimator for rows with these labels."""
@@ -100,7 +87,7 @@ class Procedure:
                 raise InputError(f"{self.preset!r} has no {name.replace('_', '-')}")
         return given
 
-    def fit(self, rows: Rows) -> Any:
+    def fit(self, rows: LearningRows) -> Any:
         """The estimator, fitted."""
         given: dict[str, Any] = {}
         if rows.weight is not None:

@@ -25,12 +25,7 @@ from omnitree.data.reading import InputError
 from omnitree.growing.part import number, unknown
 from omnitree.lab import specs
 from omnitree.lab.data import Dataset
-from omnitree.lab.statistics import (
-    Outcome,
-    corrected_t,
-    five_by_two_f,
-    mcnemar,
-)
+from omnitree.lab.statistics import HypothesisTest, corrected_t, five_by_two_f, mcnemar
 
 SEEDS_APART = 1000  # repeats that one seed may have before it meets the next seed's
 
@@ -59,19 +54,31 @@ class Protocol:
     @property
     def test_name(self) -> str:
         """The test of a difference that suits the protocol, in words."""
-        return "McNemar's test on the test rows"
+        if self.by_rows:
+            return "McNemar's test on the test rows"
+        return "corrected resampled t test (Nadeau & Bengio)"
 
     def divide(self, data: Dataset, seed: int) -> list[Division]:
         """All divisions of a data set."""
         raise AssertionError(f"{type(self).__name__} divides nothing")
 
-    def compare(self, a: np.ndarray, b: np.ndarray) -> Outcome:
+    def compare(self, a: np.ndarray, b: np.ndarray) -> HypothesisTest:
         """Test the errors of two methods (of folds; of rows if `by_rows`)."""
         return mcnemar(a == 0, b == 0)
 
 
+def _dealt(deal: Any, data: Dataset) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows, as a splitter of scikit-learn deals them."""
+    with warnings.catch_warnings():  # a class may have fewer rows than folds
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            return list(deal.split(np.zeros(len(data.y)), data.y))
+        except ValueError as error:
+            raise InputError(f"{data.name}: {error}") from None
+
+
 @dataclass(frozen=True)
-class CrossValidation(Protocol):
+class RepeatedFolds(Protocol):
     """Repeated stratified k-fold cross-validation, if need be with a part for pruning."""
 
     folds: int = 10
@@ -96,34 +103,21 @@ class CrossValidation(Protocol):
 
     @property
     def test_name(self) -> str:
-        if self._is_5x2:
-            return "combined 5x2cv F test (Alpaydın)"
-        return "corrected resampled t test (Nadeau & Bengio)"
+        return "combined 5x2cv F test (Alpaydın)" if self._is_5x2 else super().test_name
 
     def divide(self, data: Dataset, seed: int) -> list[Division]:
         out = []
         for repeat in range(self.repeats):
             state = SEEDS_APART * seed + repeat
             deal = StratifiedKFold(self.folds, shuffle=True, random_state=state)
-            with warnings.catch_warnings():  # a class may have fewer rows than folds
-                warnings.simplefilter("ignore", UserWarning)
-                try:
-                    parts = [
-                        test for _, test in deal.split(np.zeros(len(data.y)), data.y)
-                    ]
-                except ValueError as error:
-                    raise InputError(f"{data.name}: {error}") from None
+            parts = [test for _, test in _dealt(deal, data)]
             for i, test in enumerate(parts):
-                prune = parts[(i + 1) % self.folds] if self.prune else None
-                rest = [
-                    part
-                    for j, part in enumerate(parts)
-                    if j != i and not (self.prune and j == (i + 1) % self.folds)
-                ]
-                out.append(Division(np.sort(np.concatenate(rest)), test, prune))
+                after = parts[i + 1 :] + parts[:i]
+                prune = after.pop(0) if self.prune else None
+                out.append(Division(np.sort(np.concatenate(after)), test, prune))
         return out
 
-    def compare(self, a: np.ndarray, b: np.ndarray) -> Outcome:
+    def compare(self, a: np.ndarray, b: np.ndarray) -> HypothesisTest:
         if self._is_5x2:
             return five_by_two_f(a, b)
         return corrected_t(a, b, 1 / (self.folds - 1 - self.prune))
@@ -147,21 +141,14 @@ class MonteCarlo(Protocol):
     def name(self) -> str:
         return specs.show("mc", {"repeats": self.repeats, "test": self.test})
 
-    @property
-    def test_name(self) -> str:
-        return "corrected resampled t test (Nadeau & Bengio)"
-
     def divide(self, data: Dataset, seed: int) -> list[Division]:
         deal = StratifiedShuffleSplit(
             self.repeats, test_size=self.test, random_state=seed
         )
-        try:
-            parts = list(deal.split(np.zeros(len(data.y)), data.y))
-        except ValueError as error:
-            raise InputError(f"{data.name}: {error}") from None
+        parts = _dealt(deal, data)
         return [Division(np.sort(train), np.sort(test)) for train, test in parts]
 
-    def compare(self, a: np.ndarray, b: np.ndarray) -> Outcome:
+    def compare(self, a: np.ndarray, b: np.ndarray) -> HypothesisTest:
         return corrected_t(a, b, self.test / (1 - self.test))
 
 
@@ -211,10 +198,8 @@ NAMES = ["5x2cv", "10fold", "3x10fold", "bu95", "fixed", "mc", "loo", "loo-path"
 def parse(text: str) -> Protocol:
     """The protocol of a name.
 
-    Examples
-    --------
     >>> parse("5x2cv")
-    CrossValidation(folds=2, repeats=5, prune=False)
+    RepeatedFolds(folds=2, repeats=5, prune=False)
     >>> parse("bu95").name
     '10x4fold+prune'
     """
@@ -223,7 +208,7 @@ def parse(text: str) -> Protocol:
     found = re.fullmatch(r"(?:(\d{1,3})x)?(\d{1,4})fold(\+prune)?", name)
     if found and not options:
         repeats, folds, prune = found.groups()
-        return CrossValidation(int(folds), int(repeats or 1), prune is not None)
+        return RepeatedFolds(int(folds), int(repeats or 1), prune is not None)
     kinds: dict[str, tuple[Any, dict[str, Any]]] = {
         "mc": (MonteCarlo, {}),
         "fixed": (Fixed, {}),

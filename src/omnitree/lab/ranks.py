@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from omnitree.lab.statistics import Outcome
+from omnitree.lab.statistics import HypothesisTest
 
 
 class Friedman(NamedTuple):
@@ -32,8 +32,6 @@ class Friedman(NamedTuple):
 def mean_ranks(scores: ArrayLike) -> np.ndarray:
     """Mean rank of each column, 1 for the smallest score; ties share their ranks.
 
-    Examples
-    --------
     >>> mean_ranks([[1, 2, 3], [2, 2, 9]])
     array([1.25, 1.75, 3.  ])
     """
@@ -43,8 +41,6 @@ def mean_ranks(scores: ArrayLike) -> np.ndarray:
 def friedman(scores: ArrayLike) -> Friedman:
     """Whether the columns of a table data sets x methods differ (ties are corrected for).
 
-    Examples
-    --------
     >>> round(friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]]).p, 4)
     0.1054
     """
@@ -64,13 +60,16 @@ def friedman(scores: ArrayLike) -> Friedman:
 def critical_difference(k: int, n: int, level: float = 0.05) -> float:
     """Difference of mean ranks that Nemenyi's test calls significant.
 
-    Examples
-    --------
     >>> round(critical_difference(k=4, n=14), 2)  # Demsar (2006), section 3.2.4
     1.25
     """
     q = float(stats.studentized_range.ppf(1 - level, k, math.inf)) / math.sqrt(2)
-    return q * math.sqrt(k * (k + 1) / (6 * n))
+    return q * _standard_error(k, n)
+
+
+def _standard_error(k: int, n: int) -> float:
+    """Of a difference between the mean ranks of two of k methods over n data sets."""
+    return math.sqrt(k * (k + 1) / (6 * n))
 
 
 def nemenyi(scores: ArrayLike) -> np.ndarray:
@@ -78,8 +77,7 @@ def nemenyi(scores: ArrayLike) -> np.ndarray:
     table = _matrix(scores)
     n, k = table.shape
     rank = mean_ranks(table)
-    error = math.sqrt(k * (k + 1) / (6 * n))
-    q = np.abs(rank[:, None] - rank[None, :]) / error * math.sqrt(2)
+    q = np.abs(rank[:, None] - rank) / _standard_error(k, n) * math.sqrt(2)
     p = stats.studentized_range.sf(q, k, math.inf)
     np.fill_diagonal(p, 1.0)
     return np.minimum(p, 1.0)
@@ -90,8 +88,8 @@ def holm(scores: ArrayLike, control: int = 0) -> np.ndarray:
     table = _matrix(scores)
     n, k = table.shape
     rank = mean_ranks(table)
-    z = np.abs(rank - rank[control]) / math.sqrt(k * (k + 1) / (6 * n))
-    others = np.array([i for i in range(k) if i != control])
+    z = np.abs(rank - rank[control]) / _standard_error(k, n)
+    others = np.arange(k) != control
     p = np.ones(k)
     p[others] = holm_adjust(2 * stats.norm.sf(z[others]))
     return p
@@ -100,8 +98,6 @@ def holm(scores: ArrayLike, control: int = 0) -> np.ndarray:
 def holm_adjust(p: ArrayLike) -> np.ndarray:
     """Holm's step-down adjustment of p-values.
 
-    Examples
-    --------
     >>> holm_adjust([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
@@ -116,8 +112,6 @@ def holm_adjust(p: ArrayLike) -> np.ndarray:
 def cliques(ranks: ArrayLike, difference: float) -> list[list[int]]:
     """Largest groups of methods whose mean ranks span less than the critical difference.
 
-    Examples
-    --------
     >>> cliques([1.0, 1.5, 3.0, 3.2], 0.8)
     [[0, 1], [2, 3]]
     """
@@ -139,27 +133,16 @@ def cliques(ranks: ArrayLike, difference: float) -> list[list[int]]:
 
 def win_table(
     scores: Mapping[str, Mapping[str, np.ndarray]],
-    test: Callable[[np.ndarray, np.ndarray], Outcome],
+    test: Callable[[np.ndarray, np.ndarray], HypothesisTest],
     level: float = 0.05,
 ) -> pd.DataFrame:
     """On how many data sets the row's method is significantly better (smaller).
 
-    Parameters
-    ----------
-    scores : mapping of data set to mapping of method to scores of the same folds
-        Smaller is better; a method missing on a data set is not compared there.
-    test : callable
-        Of two arrays of scores, as `five_by_two_f`.
-    level : float, default=0.05
+    `scores` are those of the same folds, by data set and method; a method missing on a
+    data set is not compared there. As in the papers, "SUM" is no sum: the column counts
+    the data sets on which the row's method beats at least one other, the row those on
+    which the column's method is beaten.
 
-    Returns
-    -------
-    DataFrame, methods x methods, with "SUM" as last row and column. As in the papers
-    these are no sums: the column SUM counts the data sets on which the row's method beats
-    at least one other, the row SUM those on which the column's method is beaten.
-
-    Examples
-    --------
     >>> from omnitree.lab.statistics import paired_t
     >>> a, b = np.array([1.0, 2.0, 1.5]), np.array([5.0, 6.5, 5.6])
     >>> win_table({"iris": {"x": a, "y": b}}, paired_t)

@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from omnitree.data.files import replace_file
+from omnitree.data.plain import one_line
 from omnitree.data.reading import InputError
 from omnitree.lab import plots
-from omnitree.lab.comparison import TITLES, Comparison
+from omnitree.lab.comparison import TITLES, MethodComparison
 from omnitree.lab.extras import need
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable, markdown_text
 
 SUFFIXES = (".html", ".md", ".tex", ".csv")
 
@@ -60,41 +61,34 @@ def write(
     path: Path,
     title: str,
     lines: Sequence[str],
-    tables: Sequence[Table],
+    tables: Sequence[TextTable],
     figures: Sequence[Figure] = (),
     texts: Sequence[Text] = (),
+    safe_csv: bool = False,
 ) -> None:
-    """Write a report; `figures` and `texts` go into HTML only."""
+    """Write a report; `figures` and `texts` go into HTML only.
+
+    With `safe_csv`, no cell of a CSV file is a formula.
+    """
     suffix = path.suffix.lower()
     if suffix == ".html":
-        text = html(title, lines, tables, figures, texts)
+        source = files("omnitree.lab").joinpath("report.html.j2").read_text("utf-8")
+        page = need("jinja2").Environment(autoescape=True).from_string(source)
+        text = page.render(
+            title=title, lines=lines, texts=texts, tables=tables, figures=figures
+        )
     elif suffix == ".md":
-        parts = [f"# {title}", *lines, *(table.markdown() for table in tables)]
+        heads = [markdown_text(line) for line in (f"# {title}", *lines)]
+        parts = [*heads, *(table.markdown() for table in tables)]
         text = "\n\n".join(parts) + "\n"
     elif suffix == ".tex":
-        heads = [f"% {line}" for line in (title, *lines)]
+        heads = [f"% {one_line(line)}" for line in (title, *lines)]
         text = "\n\n".join([*heads, *(table.latex() for table in tables)]) + "\n"
     else:
-        text = "\n".join(f"# {table.title}\n{table.csv()}" for table in tables)
+        text = "\n".join(
+            f"# {one_line(table.title)}\n{table.csv(safe_csv)}" for table in tables
+        )
     replace_file(path, text)
-
-
-def html(
-    title: str,
-    lines: Sequence[str],
-    tables: Sequence[Table],
-    figures: Sequence[Figure] = (),
-    texts: Sequence[Text] = (),
-) -> str:
-    """A page that needs nothing from elsewhere."""
-    jinja = need("jinja2")
-    markup = need("markupsafe").Markup
-    source = files("omnitree.lab").joinpath("report.html.j2").read_text("utf-8")
-    template = jinja.Environment(autoescape=True).from_string(source)
-    drawn = [{"title": f.title, "svg": markup(f.svg)} for f in figures]
-    return template.render(
-        title=title, lines=lines, texts=texts, tables=tables, figures=drawn
-    )
 
 
 def can_draw() -> bool:
@@ -106,34 +100,32 @@ def can_draw() -> bool:
     return True
 
 
-def figures_of(comparison: Comparison) -> list[Figure]:
+def figures_of(comparison: MethodComparison) -> list[Figure]:
     """Box plots, nodes by level and, where ranks can be tested, their diagram."""
     out = []
     methods = comparison.methods
     for name, by in comparison.by_data.items():
         groups = {}
-        for measure in ("error", "parameters", "seconds"):
+        for measure in ("error", "log_loss", "parameters", "seconds"):
             values = [by[m].scores(measure) for m in methods if m in by]
             if all(np.isfinite(v).sum() > 1 for v in values):
                 groups[TITLES[measure]] = values
         if groups:
             out.append(Figure(f"{name}: folds", plots.box_plots(groups, methods)))
-        levels = [
+        out += [
             Figure(f"{name}, {m}: decision nodes by level", plots.nodes_by_level(c, m))
             for m in methods
             if m in by and (c := level_counts(by[m].folds))
         ]
-        out += levels
-    complete = comparison.mean_scores("error")
-    if len(methods) > 2 and len(complete) > 1:
-        scores = np.array(list(complete.values()))
+    if comparison.can_rank:
+        scores = np.array(list(comparison.mean_scores("error").values()))
         drawing = plots.critical_difference_diagram(scores, methods)
         out.append(Figure("Mean ranks of the errors", drawing))
     return out
 
 
 def level_counts(folds: Sequence) -> dict[str, list[float]]:
-    """Mean number of decision nodes a tree, by kind and level."""
+    """Mean number of decision nodes per tree, by kind and level."""
     trees = [fold.detail["nodes"] for fold in folds if "nodes" in fold.detail]
     depth = max((level for nodes in trees for _, level, *_ in nodes), default=0)
     out: dict[str, list[float]] = {}

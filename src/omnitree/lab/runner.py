@@ -1,19 +1,21 @@
 """Run every method on every data set, in parallel over folds, and keep each result.
 
 All methods see the same divisions and the same seeds. Folds that the store has are not
-repeated. Workers are processes of joblib; the order in which folds finish does not matter.
+repeated. Workers are processes of joblib, or of a Dask cluster; the order in which folds
+finish does not matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 
+from omnitree.growing.blocks.dask_engine import current_client
 from omnitree.lab.data import Dataset
 from omnitree.lab.fitting import fit_and_test
 from omnitree.lab.methods import Method
@@ -58,7 +60,7 @@ class Result:
         return [fold.failure for fold in self.folds if fold.failure is not None]
 
     def scores(self, measure: str) -> np.ndarray:
-        """A measure of every fold: error, leaves, nodes, parameters, seconds, memory."""
+        """A measure of every fold: one of `omnitree.lab.comparison.MEASURES`."""
         values = [getattr(fold, measure) for fold in self.folds]
         return np.array([np.nan if v is None else v for v in values], dtype=float)
 
@@ -79,93 +81,61 @@ def run(
 ) -> list[Result]:
     """Do what the store does not have yet, then return everything.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-    store : Store
-    n_jobs : int, optional
-        Processes, as joblib counts them; by default one.
-    limit : float, optional
-        Seconds that one fit may take.
-    verbose : bool, default=False
-        Show progress with the time left.
-    retry : bool, default=False
-        Try failed folds again.
+    `n_jobs` are processes, as joblib counts them; inside ``with distributed.Client(...)``
+    folds are tasks of its cluster instead. One fit may take `limit` seconds;
+    `verbose` shows progress with the time left, and `retry` tries failed folds again.
     """
-    parts = _Divisions()
-    runs = [task.run for task in tasks]
-    jobs = []
-    for task, key in zip(tasks, runs, strict=True):
+    divisions: dict[tuple[str, str, int], list[Division]] = {}  # once for all methods
+    runs, jobs = [], []
+    for task in tasks:
+        run, key = task.run, (task.data.digest, task.protocol.name, task.seed)
+        if key not in divisions:
+            divisions[key] = task.protocol.divide(task.data, task.seed)
         if retry:
-            store.forget_failures(key)
-        done = store.done(key)
-        for fold, part in enumerate(parts.of(task)):
+            store.forget_failures(run)
+        runs.append((run, len(divisions[key])))
+        done = store.done(run)
+        for fold, part in enumerate(divisions[key]):
             if fold not in done:
-                jobs.append((task, key, fold, part))
-
-    if jobs:
-        workers = Parallel(n_jobs=n_jobs or 1, return_as="generator_unordered")
-        finished = workers(delayed(_work)(*job, limit) for job in jobs)
-        for key, fold, result in _watched(finished, len(jobs), verbose):
-            store.add(key, fold, result)
+                jobs.append((task, run, fold, part))
+    finished = _finished([(*job, limit) for job in jobs], n_jobs)
+    for run, fold, result in watched(finished, "fitting", len(jobs), verbose):
+        store.add(run, fold, result)
     out = []
-    for task, key in zip(tasks, runs, strict=True):
-        found = store.folds(key)
-        out.append(Result(task, [found[i] for i in range(len(parts.of(task)))]))
+    for task, (run, n_folds) in zip(tasks, runs, strict=True):
+        found = store.folds(run)
+        out.append(Result(task, [found[i] for i in range(n_folds)]))
     return out
 
 
-def frame(results: Sequence[Result]) -> pd.DataFrame:
-    """One row per fold: data set, method, and every measure."""
-    rows = []
-    for result in results:
-        for i, fold in enumerate(result.folds):
-            rows.append(
-                {
-                    "data": result.task.data.name,
-                    "method": result.task.method.title,
-                    "fold": i,
-                    "error": fold.error,
-                    "leaves": fold.leaves,
-                    "nodes": fold.nodes,
-                    "depth": fold.depth,
-                    "parameters": fold.parameters,
-                    "seconds": fold.seconds,
-                    "memory": fold.memory,
-                    "failure": fold.failure,
-                    **{f"{kind} nodes": n for kind, n in fold.kinds.items()},
-                }
-            )
-    return pd.DataFrame(rows)
+def _finished(jobs: list[Any], n_jobs: int | None) -> Iterator[Any]:
+    """What `_work` returns for each job, as they finish."""
+    client = current_client(allow_global=False)
+    if client is None:
+        workers = Parallel(n_jobs=n_jobs or 1, return_as="generator_unordered")
+        yield from workers(delayed(_work)(*job) for job in jobs)
+        return
+    from distributed import as_completed
 
-
-class _Divisions:
-    """Divisions of each data set, made once for all methods."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[str, str, int], list[Division]] = {}
-
-    def of(self, task: Task) -> list[Division]:
-        key = (task.data.digest, task.protocol.name, task.seed)
-        if key not in self._made:
-            self._made[key] = task.protocol.divide(task.data, task.seed)
-        return self._made[key]
+    futures = [client.submit(_work, *job, pure=False) for job in jobs]
+    for future in as_completed(futures):
+        yield future.result()
+        future.release()
 
 
 def _work(
-    task: Task, key: Run, fold: int, part: Division, limit: float | None
+    task: Task, run: Run, fold: int, part: Division, limit: float | None
 ) -> tuple[Run, int, Fold]:
     seed = int(np.random.SeedSequence([task.seed, fold]).generate_state(1)[0])
-    return key, fold, fit_and_test(task.data, task.method, part, seed, limit)
+    return run, fold, fit_and_test(task.data, task.method, part, seed, limit)
 
 
-def _watched(finished, total: int, verbose: bool):
-    """The results as they come, with a bar that shows the time left."""
-    if not verbose:
-        yield from finished
-        return
+def watched(steps: Iterable[Any], title: str, total: int, shown: bool) -> Iterable[Any]:
+    """The steps, with a bar that shows the time left until it is done."""
     from rich.console import Console
     from rich.progress import track
 
     console = Console(stderr=True)
-    yield from track(finished, "fitting", total=total, console=console)
+    return track(
+        steps, title, total, console=console, transient=True, disable=not shown
+    )

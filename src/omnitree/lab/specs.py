@@ -13,8 +13,6 @@ from typing import Any
 def parse(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the options of a specification.
 
-    Examples
-    --------
     >>> parse("ldt:epsilon=0.9:grouping=selection")
     ('ldt', {'epsilon': 0.9, 'grouping': 'selection'})
     >>> parse("c4.5")
@@ -38,8 +36,6 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 def show(name: str, options: dict[str, Any]) -> str:
     """The specification that `parse` reads.
 
-    Examples
-    --------
     >>> show("ldt", {"epsilon": 0.9, "pruning": None})
     'ldt:epsilon=0.9:pruning=null'
     """

@@ -21,18 +21,16 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 
-class Outcome(NamedTuple):
+class HypothesisTest(NamedTuple):
     """A statistic and its p-value; two-sided unless the test says otherwise."""
 
     statistic: float
     p: float
 
 
-def paired_t(a: ArrayLike, b: ArrayLike) -> Outcome:
+def paired_t(a: ArrayLike, b: ArrayLike) -> HypothesisTest:
     """Student's t test on the differences of paired scores.
 
-    Examples
-    --------
     >>> test = paired_t([3.0, 4.0, 6.0, 5.0], [2.0, 2.0, 3.0, 3.0])
     >>> round(test.statistic, 3), round(test.p, 4)
     (4.899, 0.0163)
@@ -41,20 +39,13 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> Outcome:
     return _t(difference, 1 / len(difference))
 
 
-def corrected_t(a: ArrayLike, b: ArrayLike, test_train: float) -> Outcome:
+def corrected_t(a: ArrayLike, b: ArrayLike, test_train: float) -> HypothesisTest:
     """Corrected resampled t test (Nadeau & Bengio 2003).
 
-    Parameters
-    ----------
-    a, b : array of shape (n_folds,)
-        Scores on the same folds; all folds of all repeats.
-    test_train : float
-        Rows for testing over rows for training: 1/(k - 1) for k folds. The folds share
-        training rows, so the variance of the mean is (1/n + test_train) times that of the
-        differences, not 1/n.
+    `test_train` is the number of rows for testing over that for training: 1/(k - 1) for
+    k folds. The folds share training rows, so the variance of the mean is
+    (1/n + test_train) times that of the differences, not 1/n.
 
-    Examples
-    --------
     >>> round(corrected_t([1, 2, 3, 2, 2], [0, 0, 0, 0, 0], 1 / 4).p, 3)
     0.014
     """
@@ -62,16 +53,11 @@ def corrected_t(a: ArrayLike, b: ArrayLike, test_train: float) -> Outcome:
     return _t(difference, 1 / len(difference) + test_train)
 
 
-def five_by_two_t(a: ArrayLike, b: ArrayLike) -> Outcome:
+def five_by_two_t(a: ArrayLike, b: ArrayLike) -> HypothesisTest:
     """Dietterich's 5x2cv t test: the first difference over the pooled deviation.
 
-    Parameters
-    ----------
-    a, b : array of shape (10,) or (5, 2)
-        Scores of five replications of two-fold cross-validation, in order.
+    Scores are (5, 2), or (10,), of five replications of two-fold cross-validation.
 
-    Examples
-    --------
     >>> a = [[3, 1], [2, 2], [4, 1], [3, 3], [2, 3]]
     >>> round(five_by_two_t(a, np.zeros((5, 2))).statistic, 3)
     2.535
@@ -79,42 +65,33 @@ def five_by_two_t(a: ArrayLike, b: ArrayLike) -> Outcome:
     difference, variance = _five_by_two(a, b)
     pooled = variance.sum() / 5
     if pooled == 0:
-        return _certain(difference[0, 0])
+        return certain(difference[0, 0])
     t = difference[0, 0] / math.sqrt(pooled)
-    return Outcome(float(t), float(2 * stats.t.sf(abs(t), 5)))
+    return HypothesisTest(float(t), float(2 * stats.t.sf(abs(t), 5)))
 
 
-def five_by_two_f(a: ArrayLike, b: ArrayLike) -> Outcome:
+def five_by_two_f(a: ArrayLike, b: ArrayLike) -> HypothesisTest:
     """Alpaydin's combined 5x2cv F test: all ten differences, F with 10 and 5 degrees.
 
-    Examples
-    --------
     >>> a = [[3, 1], [2, 2], [4, 1], [3, 3], [2, 3]]
     >>> round(five_by_two_f(a, np.zeros((5, 2))).statistic, 3)
     4.714
     """
     difference, variance = _five_by_two(a, b)
     if variance.sum() == 0:
-        return _certain(np.abs(difference).sum())
+        return certain(np.abs(difference).sum())
     f = (difference**2).sum() / (2 * variance.sum())
-    return Outcome(float(f), float(stats.f.sf(f, 10, 5)))
+    return HypothesisTest(float(f), float(stats.f.sf(f, 10, 5)))
 
 
 def mcnemar(
     a_right: ArrayLike, b_right: ArrayLike, exact: bool | None = None
-) -> Outcome:
+) -> HypothesisTest:
     """McNemar's test on the rows that one method gets right and the other wrong.
 
-    Parameters
-    ----------
-    a_right, b_right : array of bool
-        Whether each method classified each row rightly.
-    exact : bool, optional
-        The binomial test (statistic: the smaller count), else chi-square with continuity
-        correction; by default exact below 25 such rows.
+    Exact is the binomial test (statistic: the smaller count), else it is chi-square with
+    continuity correction; by default exact below 25 such rows.
 
-    Examples
-    --------
     >>> a = np.array([True] * 9 + [False] * 2 + [True] * 20)
     >>> b = np.array([False] * 9 + [True] * 2 + [True] * 20)
     >>> round(mcnemar(a, b).p, 4)
@@ -128,12 +105,12 @@ def mcnemar(
     only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
     n = only_a + only_b
     if n == 0:
-        return Outcome(0.0, 1.0)
+        return HypothesisTest(0.0, 1.0)
     if exact or (exact is None and n < 25):
         p = stats.binomtest(only_a, n).pvalue
-        return Outcome(float(min(only_a, only_b)), float(p))
+        return HypothesisTest(float(min(only_a, only_b)), float(p))
     chi = max(abs(only_a - only_b) - 1, 0) ** 2 / n
-    return Outcome(float(chi), float(stats.chi2.sf(chi, 1)))
+    return HypothesisTest(float(chi), float(stats.chi2.sf(chi, 1)))
 
 
 def _difference(a: ArrayLike, b: ArrayLike) -> np.ndarray:
@@ -147,14 +124,14 @@ def _difference(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     return a - b
 
 
-def _t(difference: np.ndarray, factor: float) -> Outcome:
+def _t(difference: np.ndarray, factor: float) -> HypothesisTest:
     # Differences as 0.1 - 0.2 and 0.3 - 0.4 are equal but for rounding.
     spread = float(difference.std(ddof=1))
     mean = float(difference.mean())
     if spread <= 1e-12 * max(1.0, abs(mean)):
-        return _certain(mean)
+        return certain(mean)
     t = mean / (spread * math.sqrt(factor))
-    return Outcome(t, float(2 * stats.t.sf(abs(t), len(difference) - 1)))
+    return HypothesisTest(t, float(2 * stats.t.sf(abs(t), len(difference) - 1)))
 
 
 def _five_by_two(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -169,8 +146,8 @@ def _five_by_two(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return difference, variance
 
 
-def _certain(difference: float) -> Outcome:
+def certain(difference: float) -> HypothesisTest:
     """The test of differences that do not vary."""
     if abs(difference) < 1e-12:
-        return Outcome(0.0, 1.0)
-    return Outcome(math.copysign(math.inf, difference), 0.0)
+        return HypothesisTest(0.0, 1.0)
+    return HypothesisTest(math.copysign(math.inf, difference), 0.0)

@@ -5,6 +5,9 @@ protocol, a seed and the version of omnitree; its key is a hash of these. A fold
 in a transaction of its own as soon as it is done, so that a process killed at any moment
 has lost nothing that was finished and repeats nothing on resuming. Only the process that
 started the run writes.
+
+Every row carries a checksum. A store is checked when it is opened (`store_repair`): rows
+that are damaged are named and dropped, so that they are run again, and all others stay.
 """
 
 from __future__ import annotations
@@ -22,118 +25,65 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.reading import InputError
-
-FORMAT = 1
-
-TABLES = """
-CREATE TABLE IF NOT EXISTS runs (
-  key TEXT PRIMARY KEY,
-  data TEXT NOT NULL, data_hash TEXT NOT NULL, classes TEXT NOT NULL,
-  method TEXT NOT NULL, parameters TEXT NOT NULL,
-  protocol TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS folds (
-  run TEXT NOT NULL REFERENCES runs(key), fold INTEGER NOT NULL,
-  failure TEXT, error REAL, leaves INTEGER, nodes INTEGER, depth INTEGER,
-  parameters INTEGER, kinds TEXT, seconds REAL, memory REAL,
-  rows BLOB, predicted BLOB, detail TEXT,
-  PRIMARY KEY (run, fold)
-);
-"""
+from omnitree.lab.store_repair import open_checked, sign_rows
 
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one data set under one protocol.
+    """One method on one data set under one protocol."""
 
-    Attributes
-    ----------
-    data, data_hash : str
-        Name and hash of the table.
-    classes : tuple of str
-        What the codes of stored predictions stand for.
-    method : str
-        Preset with the options given to it.
-    parameters : str
-        All parameters of the estimator, as JSON.
-    protocol : str
-    seed : int
-    version : str
-        Of omnitree.
-    """
-
-    data: str
+    data: str  # name of the table
     data_hash: str
-    classes: tuple[str, ...]
-    method: str
-    parameters: str
+    classes: tuple[str, ...]  # what the codes of stored predictions stand for
+    method: str  # preset with the options given to it
+    parameters: str  # all parameters of the estimator, as JSON
     protocol: str
     seed: int
-    version: str
+    version: str  # of omnitree
 
     @property
     def key(self) -> str:
         """Hash of everything that decides the result (names of data and methods do not)."""
-        parts = [
-            self.data_hash,
-            self.parameters,
-            self.protocol,
-            self.seed,
-            self.version,
-        ]
-        return sha256(json.dumps(parts).encode()).hexdigest()
+        of = (self.data_hash, self.parameters, self.protocol, self.seed, self.version)
+        return sha256(json.dumps(of).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Fold:
     """What one fit and test gave; a failed one has a `failure` and nothing else.
 
-    Attributes
-    ----------
-    failure : str or None
-        What went wrong, in words.
-    error : float
-        Percent of the test rows classified wrongly.
-    leaves, nodes, depth, parameters : int
-        Of the tree (of leave-one-out paths: unknown).
-    kinds : dict
-        Decision nodes by kind.
-    seconds : float
-        CPU time of the fit.
-    memory : float or None
-        Megabytes that the process grew by, at its peak, during the fit.
-    rows, predicted : array of int
-        The test rows and the codes of their predicted classes.
-    detail : dict
-        What else is worth keeping: `nodes`, a list of [kind, level, rows, classes,
-        features, number of encoded columns] for each decision node, and `training_error`
-        in percent; or `paths`, the features along each row's path.
+    `detail` has `nodes`, what `fitting.describe_nodes` says, `training_error` in percent,
+    and `log_loss` and `brier` of the probabilities of the test rows; or `paths`, the
+    features along each row's path.
     """
 
-    failure: str | None = None
-    error: float | None = None
-    leaves: int | None = None
+    failure: str | None = None  # what went wrong, in words
+    error: float | None = None  # percent of the test rows classified wrongly
+    leaves: int | None = None  # of leave-one-out paths this and the next are unknown
     nodes: int | None = None
     depth: int | None = None
     parameters: int | None = None
-    kinds: dict[str, int] = field(default_factory=dict)
-    seconds: float | None = None
-    memory: float | None = None
+    kinds: dict[str, int] = field(default_factory=dict)  # decision nodes by kind
+    seconds: float | None = None  # CPU time of the fit
+    memory: float | None = None  # megabytes that the process grew by, at its peak
     rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     predicted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     detail: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def log_loss(self) -> float | None:
+        """Mean of minus the logarithm of the true class's probability."""
+        return self.detail.get("log_loss")
+
+    @property
+    def brier(self) -> float | None:
+        """Mean over the rows of the sum over the classes of squared errors."""
+        return self.detail.get("brier")
+
 
 class Store:
-    """Runs and their folds in a file, or in memory.
+    """Runs and their folds in a file; without one they last as long as the object.
 
-    Parameters
-    ----------
-    path : Path, optional
-        The file; without it results last as long as the object.
-
-    Examples
-    --------
     >>> store = Store()
     >>> run = Run("iris", "ab12", ("a", "b"), "cart", "{}", "5x2fold", 0, "0.1")
     >>> store.add(run, 3, Fold(error=4.0, leaves=3))
@@ -143,21 +93,7 @@ class Store:
 
     def __init__(self, path: Path | None = None):
         self.path = path
-        try:
-            self._db = sqlite3.connect(
-                ":memory:" if path is None else str(path), timeout=60
-            )
-            with self._db:
-                found = self._db.execute("PRAGMA user_version").fetchone()[0]
-                if found not in (0, FORMAT):
-                    raise InputError(
-                        f"{path} is a store of format {found}; this omnitree reads "
-                        f"{FORMAT}"
-                    )
-                self._db.executescript(TABLES)
-                self._db.execute(f"PRAGMA user_version = {FORMAT}")
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{path} is no store of results: {error}") from None
+        self._db = open_checked(path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -174,14 +110,29 @@ class Store:
             "predicted": _pack(result.predicted),
             "detail": json.dumps(result.detail),
         }
-        with self._db:
+        with self._writing():
             self._insert("INSERT OR IGNORE", "runs", values)
             self._insert("INSERT OR REPLACE", "folds", row)
 
     def _insert(self, how: str, table: str, values: dict[str, Any]) -> None:
         names = ", ".join(values)
         places = ", ".join(f":{name}" for name in values)
-        self._db.execute(f"{how} INTO {table} ({names}) VALUES ({places})", values)
+        command = f"{how} INTO {table} ({names}, checksum) VALUES ({places}, '')"
+        done = self._db.execute(command, values)
+        if done.rowcount > 0:
+            sign_rows(self._db, table, done.lastrowid)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction; what cannot be written is said in one line."""
+        try:
+            with self._db:
+                yield
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"cannot write {self.path}: {error}. The folds in it are kept: run the "
+                "same command again once it can be written"
+            ) from None
 
     def done(self, run: Run) -> set[int]:
         """Numbers of the folds that are finished, failed ones included."""
@@ -191,13 +142,11 @@ class Store:
     def folds(self, run: Run) -> dict[int, Fold]:
         """All finished folds of a run, by number."""
         names = [f.name for f in fields(Fold)]
-        with closing(
-            self._db.execute(
-                f"SELECT fold, {', '.join(names)} FROM folds WHERE run = ? ORDER BY fold",
-                [run.key],
-            )
-        ) as found:
-            out = {}
+        query = (
+            f"SELECT fold, {', '.join(names)} FROM folds WHERE run = ? ORDER BY fold"
+        )
+        out = {}
+        with closing(self._db.execute(query, [run.key])) as found:
             for number, *values in found:
                 row = dict(zip(names, values, strict=True))
                 row["kinds"] = json.loads(row["kinds"])
@@ -209,20 +158,10 @@ class Store:
 
     def forget_failures(self, run: Run) -> None:
         """Let the failed folds of a run be tried again."""
-        with self._db:
+        with self._writing():
             self._db.execute(
                 "DELETE FROM folds WHERE run = ? AND failure IS NOT NULL", [run.key]
             )
-
-
-@contextmanager
-def opened(path: Path | None) -> Iterator[Store]:
-    """A store that is closed at the end."""
-    store = Store(path)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def _pack(array: np.ndarray) -> bytes:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+from omnitree.data.plain import one_line, safe_cell
 
 LATEX = str.maketrans(
     {
@@ -33,22 +36,10 @@ LATEX = str.maketrans(
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows of text under named columns.
 
-    Attributes
-    ----------
-    title : str
-    columns : tuple of str
-    rows : tuple of tuples of str
-    note : str
-        What the reader must know, under the table.
-    text_columns : int
-        How many columns, from the left, hold text; the others hold numbers.
-
-    Examples
-    --------
-    >>> table = Table("Errors", ("set", "error"), (("iris", "4.0"), ("a|b", "5.1")))
+    >>> table = TextTable("Errors", ("set", "error"), (("iris", "4.0"), ("a|b", "5.1")))
     >>> print(table.markdown())
     ### Errors
     <BLANKLINE>
@@ -61,61 +52,58 @@ class Table:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    text_columns: int = 1
+    note: str = ""  # what the reader must know, under the table
+    text_columns: int = 1  # from the left; the others hold numbers
 
     def rich(self) -> Any:
         """For a terminal."""
         from rich.table import Table as Rich
         from rich.text import Text
 
-        out = Rich(
-            title=Text(self.title),
-            caption=Text(self.note) if self.note else None,
-            caption_justify="left",
-        )
+        def plain(text: str) -> Text:
+            return Text("\n".join(map(one_line, text.split("\n"))))
+
+        note = plain(self.note) if self.note else None
+        out = Rich(title=plain(self.title), caption=note, caption_justify="left")
         for i, name in enumerate(self.columns):
-            out.add_column(
-                Text(name),
-                justify="left" if i < self.text_columns else "right",
-                no_wrap=i == 0,
-            )
+            side: Any = self._by_kind("left", "right")[i]
+            out.add_column(Text(one_line(name)), justify=side, no_wrap=i == 0)
         last = None
-        for row in self.rows:
-            if last is not None and self.text_columns > 1 and row[0] != last:
+        for first, *rest in self.rows:
+            again = self.text_columns > 1 and first == last
+            if self.text_columns > 1 and last is not None and not again:
                 out.add_section()
-            shown = [
-                "" if row[0] == last and self.text_columns > 1 else row[0],
-                *row[1:],
-            ]
-            out.add_row(*(Text(cell) for cell in shown))
-            last = row[0]
+            shown = ["" if again else first, *rest]
+            out.add_row(*(Text(one_line(cell)) for cell in shown))
+            last = first
         return out
+
+    def _by_kind(self, text: str, number: str) -> list[str]:
+        """One of two for each column."""
+        n = len(self.columns)
+        return [text if i < self.text_columns else number for i in range(n)]
 
     def markdown(self) -> str:
         """A GitHub table under a heading."""
-        rule = "|".join(
-            "---" if i < self.text_columns else "---:" for i in range(len(self.columns))
-        )
-        lines = [f"### {self.title}", "", _line(self.columns), f"|{rule}|"]
+        rule = "|".join(self._by_kind("---", "---:"))
+        title = markdown_text(self.title)
+        lines = [f"### {title}", "", _line(self.columns), f"|{rule}|"]
         lines += [_line(row) for row in self.rows]
         if self.note:
-            lines += ["", self.note]
+            lines += ["", markdown_text(self.note)]
         return "\n".join(lines)
 
     def latex(self) -> str:
         """A booktabs table."""
-        form = "".join(
-            "l" if i < self.text_columns else "r" for i in range(len(self.columns))
-        )
+        form = "".join(self._by_kind("l", "r"))
         cells = [
-            " & ".join(cell.translate(LATEX) for cell in row) + r" \\"
+            " & ".join(_latex(cell) for cell in row) + r" \\"
             for row in (self.columns, *self.rows)
         ]
         return "\n".join(
             [
                 r"\begin{table}",
-                rf"\caption{{{self.title.translate(LATEX)}}}",
+                rf"\caption{{{_latex(self.title)}}}",
                 rf"\begin{{tabular}}{{{form}}}",
                 r"\toprule",
                 cells[0],
@@ -123,7 +111,7 @@ class Table:
                 *cells[1:],
                 r"\bottomrule",
                 r"\end{tabular}",
-                *([rf"\par {self.note.translate(LATEX)}"] if self.note else []),
+                *([rf"\par {_latex(self.note)}"] if self.note else []),
                 r"\end{table}",
             ]
         )
@@ -141,14 +129,31 @@ class Table:
             f"<thead>{line(self.columns, 'th')}</thead><tbody>{rows}</tbody></table>{note}"
         )
 
-    def csv(self) -> str:
-        """Comma separated, with a header."""
+    def csv(self, safe: bool = False) -> str:
+        """Comma separated, with a header; `safe`: no cell is a formula (`safe_cell`)."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        for row in (self.columns, *self.rows):
+            writer.writerow(map(safe_cell, row) if safe else row)
         return out.getvalue()
 
 
+def _latex(text: str) -> str:
+    return one_line(text).translate(LATEX)
+
+
+def markdown_text(text: str) -> str:
+    """Text in which Markdown finds no HTML.
+
+    Examples
+    --------
+    >>> markdown_text("<script>, p < 0.05")
+    '&lt;script>, p < 0.05'
+    """
+    lines = map(one_line, text.split("\n"))
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", "\n".join(lines))
+
+
 def _line(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    plain = (markdown_text(one_line(cell)).replace("|", r"\|") for cell in cells)
+    return "| " + " | ".join(plain) + " |"

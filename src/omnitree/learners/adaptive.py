@@ -1,11 +1,13 @@
 """The learner of Friedman (1977): plain variables and an adaptive one compete.
 
 Every column is cut by itself, and so is a linear combination made for the node (the adaptive
-variable); the best test wins, of equals the one on a single column. Used by the preset
-friedman.
+variable). The best test wins; if they are equally good, the one on a single column. Used by
+the preset friedman.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -30,17 +32,10 @@ class Adaptive(SplitLearner):
         Compares groupings, columns and the two kinds of test.
     """
 
-    def __init__(
-        self,
-        grouping="one_rest",
-        direction="fisher",
-        threshold="kolmogorov_smirnov",
-        merit="kolmogorov_smirnov",
-    ):
-        self.grouping = grouping
-        self.direction = direction
-        self.threshold = threshold
-        self.merit = merit
+    grouping: Any = "one_rest"
+    direction: Any = "fisher"
+    threshold: Any = "kolmogorov_smirnov"
+    merit: Any = "kolmogorov_smirnov"
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The better test, or None where neither separates anything."""

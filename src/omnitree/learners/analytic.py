@@ -11,6 +11,7 @@ ldt-u2, quest-u and friedman.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from omnitree._core.univariate.cuts import count_sides
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
-from omnitree.growing.part import unknown
+from omnitree.growing.part import one_of
 from omnitree.learners.linear import cut_merits
 from omnitree.parts.grouping import GROUPINGS
 from omnitree.parts.grouping.base import share_of_classes
@@ -27,8 +28,6 @@ from omnitree.parts.merit import MERITS, Merit
 from omnitree.parts.threshold import THRESHOLDS, Threshold
 from omnitree.parts.threshold.base import Projected
 from omnitree.tree.splits import MultiwaySplit, Split
-
-CATEGORIES = ["columns", "multiway"]
 
 
 class ColumnMoments:
@@ -49,22 +48,18 @@ class ProjectedColumns(Projected):
     """Plain columns as projections, some of them several times, with other groups."""
 
     def __init__(
-        self,
-        moments: ColumnMoments,
-        column: NDArray[np.intp],
-        left: NDArray[np.bool_],
+        self, moments: ColumnMoments, column: NDArray[np.intp], left: NDArray[np.bool_]
     ):
-        self.__dict__.update(
-            rows=moments.rows, left=left, moments=moments, column=column
-        )
+        self.rows, self.left = moments.rows, left
+        self.moments, self.column = moments, column
 
     @cached_property
     def scores(self) -> Floats:  # type: ignore[override]
         """The columns themselves, (n, C); analytic cuts do not look at them."""
-        return self.rows.columns[:, self.__dict__["column"]]
+        return self.rows.columns[:, self.column]
 
     def groups(self) -> tuple[Floats, Floats, Floats]:
-        moments, column = self.__dict__["moments"], self.__dict__["column"]
+        moments, column = self.moments, self.column
         side = np.stack([self.left, ~self.left]).astype(float)  # (2, C, K)
         weight = side @ self.rows.class_weight
         safe = np.maximum(weight, np.finfo(float).tiny)
@@ -74,7 +69,7 @@ class ProjectedColumns(Projected):
         return weight, mean + moments.mean[column], scatter
 
     def counts(self, cuts: Floats) -> Floats:
-        own = self.__dict__["column"]
+        own = self.column
         # A cut that is no number has no row above it.
         cuts = np.where(np.isnan(cuts), np.inf, cuts)
         order = np.lexsort((cuts, own))
@@ -158,25 +153,17 @@ class Analytic(SplitLearner):
         tests with one branch per category, which compete by merit.
     """
 
-    def __init__(
-        self,
-        grouping="exchange",
-        threshold="unequal_variance",
-        merit="gain",
-        categories="columns",
-    ):
-        self.grouping = grouping
-        self.threshold = threshold
-        self.merit = merit
-        self.categories = categories
+    grouping: Any = "exchange"
+    threshold: str | Threshold = "unequal_variance"
+    merit: str | Merit = "gain"
+    categories: str = "columns"
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature."""
         grouping = GROUPINGS.resolve(self.grouping)
         threshold = THRESHOLDS.resolve(self.threshold)
-        merit = MERITS.resolve(self.merit)
-        if self.categories not in CATEGORIES:
-            raise ValueError(unknown("categories", self.categories, CATEGORIES))
+        merit = MERITS.resolve(self.merit, "classification")
+        one_of("categories", self.categories, ("columns", "multiway"))
         rows, schema = node.linear, node.sample.table.schema
         usable = varying(rows)
         best, best_merit = None, -np.inf

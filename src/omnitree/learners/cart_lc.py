@@ -52,11 +52,10 @@ class CartLC(SplitLearner):
     1
     """
 
-    def __init__(self, merit="gini", categories="subset", beta=0.1, epsilon=1e-4):
-        self.merit = merit
-        self.categories = categories
-        self.beta = beta
-        self.epsilon = epsilon
+    merit: str | Merit = "gini"
+    categories: str = "subset"
+    beta: float = 0.1
+    epsilon: float = 1e-4
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The best univariate test, or a linear combination that is better."""
@@ -82,18 +81,11 @@ class CartLC(SplitLearner):
 
 @dataclass(frozen=True, eq=False)
 class Complete:
-    """The rows of a node without missing values in the numeric features, and these features.
+    """The rows of a node that are complete in the numeric features, and these features."""
 
-    Attributes
-    ----------
-    scaling : Scaling
-        Of the columns by medians, the one with the best single cut first.
-    slope : Slope
-        The columns as (x - median) / scale.
-    """
-
+    # Of the columns by medians, the one with the best single cut first.
     scaling: Scaling
-    slope: Slope
+    slope: Slope  # the columns as (x - median) / scale
 
     @classmethod
     def of(cls, node: Node, merit: Merit) -> Complete | None:
@@ -168,14 +160,8 @@ def search(slope: Slope, w: Floats, epsilon: float) -> Floats:
 def eliminate(slope: Slope, w: Floats, beta: float) -> tuple[NDArray[np.intp], Floats]:
     """Give up features while the least loss is below `beta` times the greatest.
 
-    The threshold is searched anew each time, the other coefficients stay.
-
-    Returns
-    -------
-    kept : int array
-        The columns left.
-    w : float array
-        Their weights, then the bias.
+    The threshold is searched anew each time, the other coefficients stay. Gives the columns
+    left, and their weights with the bias at the end.
     """
     kept = np.flatnonzero(w[:-1])
     values = w[kept] @ slope.columns[kept]

@@ -38,19 +38,11 @@ class Constructive(SplitLearner):
         Of the search, as for `Univariate`; the defaults are C4.5's.
     """
 
-    def __init__(
-        self,
-        discriminants="lda",
-        merit="gain_ratio",
-        categories="multiway",
-        min_branch=2,
-        release8=True,
-    ):
-        self.discriminants = discriminants
-        self.merit = merit
-        self.categories = categories
-        self.min_branch = min_branch
-        self.release8 = release8
+    discriminants: Any = "lda"
+    merit: Any = "gain_ratio"
+    categories: Any = "multiway"
+    min_branch: int = 2
+    release8: bool = True
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, with the features constructed for the nodes below."""

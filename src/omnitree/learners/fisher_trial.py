@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree._core.linear import fisher_tree as kernel
+from omnitree.growing.clock import check_time, tick
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.node_folds import NodeFolds
@@ -59,5 +60,7 @@ def train_parts(
             np.empty(np.count_nonzero(~folds.tested) * view.n_classes + 1),
             weights,
             cuts,
+            tick,
         )
+    check_time()
     return weights, cuts

@@ -1,6 +1,6 @@
 """The functional learner: a logistic model at every node, cut like a feature.
 
-Every node goes on with the LogitBoost of its parent on its own rows. The sum of each class
+Every node continues the LogitBoost of its parent on its own rows. The sum of each class
 becomes a feature beside the original ones, and C4.5's search finds the best test on one of
 them all. For two classes a cut of the sum is a cut of the probability. Used by preset ft.
 """
@@ -8,6 +8,7 @@ them all. For two classes a cut of the sum is a cut of the probability. Used by 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +18,16 @@ from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.learners.constructive import best_cut
 from omnitree.parts.discriminants.base import DIGITS
-from omnitree.parts.leaves.boosting import Boosted, Columns
+from omnitree.parts.leaves.boosting import BoostedModel, Columns
 from omnitree.tree.splits import Constructed, LinearSplit, Split
 
 
 @dataclass(frozen=True)
 class NodeModel:
-    """The model of a node, which the nodes below go on with."""
+    """The model of a node, which the nodes below continue."""
 
     columns: Columns
-    model: Boosted
+    model: BoostedModel
 
     def take(self, here: np.ndarray) -> NodeModel:
         """The same for some of the rows."""
@@ -46,21 +47,12 @@ class Functional(SplitLearner):
         Of the search, as for `Univariate`; the defaults are C4.5's.
     """
 
-    def __init__(
-        self,
-        steps=15,
-        min_rows=5,
-        merit="gain_ratio",
-        categories="multiway",
-        min_branch=2,
-        release8=True,
-    ):
-        self.steps = steps
-        self.min_rows = min_rows
-        self.merit = merit
-        self.categories = categories
-        self.min_branch = min_branch
-        self.release8 = release8
+    steps: int = 15
+    min_rows: float = 5
+    merit: Any = "gain_ratio"
+    categories: Any = "multiway"
+    min_branch: int = 2
+    release8: bool = True
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, original or constructed here."""
@@ -76,7 +68,7 @@ class Functional(SplitLearner):
             columns, model = above[-1].columns, above[-1].model
         else:
             columns = Columns.of(node.sample.table, node.sample.weight)
-            model = Boosted.start(n_classes, columns.x.shape[1])
+            model = BoostedModel.start(n_classes, columns.x.shape[1])
         x = columns.x[node.rows]
         with one_thread():
             if node.total >= number("min_rows", self.min_rows) - 1e-9:

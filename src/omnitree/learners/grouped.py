@@ -2,8 +2,8 @@
 
 Any two-class coefficient learner serves, so that RLS (which BU95 leaves open for more than
 two classes) or a perceptron makes binary tests for any number of classes. A grouping is
-worth the merit of the test trained for it, as a partition of the classes themselves. Used by
-the preset id-lp; `separate` also by the network learner.
+judged by the merit of the test trained for it, as a partition of the classes themselves.
+Used by the preset id-lp; `separate` also by the network learner.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
@@ -22,7 +23,7 @@ from omnitree.growing.node_folds import NodeFolds
 from omnitree.parts.coefficients import COEFFICIENTS, RLS, Cases, Coefficients, Machine
 from omnitree.parts.coefficients.cases import merged
 from omnitree.parts.coefficients.rls import solve_positive, with_constant
-from omnitree.parts.grouping import GROUPINGS, Selection
+from omnitree.parts.grouping import GROUPINGS, SelectionGrouping
 from omnitree.parts.merit import MERITS, Merit
 from omnitree.tree.splits import Split
 
@@ -71,6 +72,7 @@ class TrainedDiscriminant(Generic[S]):
         return self._trained(part, left).branches(self.whole.z) == 0
 
     def _trained(self, cases: Cases, left: NDArray[np.bool_]) -> S:
+        check_time()
         return self.train(in_groups(cases, left), self.rng)
 
 
@@ -127,9 +129,8 @@ class PartDiscriminant:
         weights = np.zeros((rows.n_columns, len(size)))
         weights[used] = solved[1:] * scale[used, None]
         self.weights, self.bias = weights, solved[0] - rows.mean @ weights
-        self.scores: Floats = np.empty(
-            0
-        )  # of the part's rows, where they are asked for
+        # Of the rows of the part, once they are needed.
+        self.scores: Floats = np.empty(0)
 
     def merits(self, left: NDArray[np.bool_]) -> Floats:
         """Merit of the test for each grouping."""
@@ -167,7 +168,7 @@ def separate(
     Groupings are compared by tests of the coefficient learner `scout`, if one is given, else
     by those of `train`.
     """
-    merit = MERITS.resolve(merit)
+    merit = MERITS.resolve(merit, "classification")
     tests = TrainedDiscriminant(node, train, merit, rng)
     if not len(tests.cases.columns):
         return None
@@ -204,13 +205,10 @@ class Grouped(SplitLearner):
         long; None: `coefficients`.
     """
 
-    def __init__(
-        self, coefficients="rls", grouping="exchange", merit="gain", scout=None
-    ):
-        self.coefficients = coefficients
-        self.grouping = grouping
-        self.merit = merit
-        self.scout = scout
+    coefficients: str | Coefficients = "rls"
+    grouping: Any = "exchange"
+    merit: str | Merit = "gain"
+    scout: Any = None
 
     def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
         """Error on the test part of every fold.
@@ -220,24 +218,24 @@ class Grouped(SplitLearner):
         learner = two_class(self.coefficients)
         grouping = GROUPINGS.resolve(self.grouping)
         moments = None
-        # Selection trains on some classes only, whose own moments are not known.
-        plain = self.scout is None and not isinstance(grouping, Selection)
+        # SelectionGrouping trains on some classes only, whose own moments are not known.
+        plain = self.scout is None and not isinstance(grouping, SelectionGrouping)
         if plain and isinstance(learner, RLS) and not learner.sequential:
             moments = folds.moments("linear")
         if moments is None:
             return super().trial_losses(folds, rng)
-        merit = MERITS.resolve(self.merit)
-        asked = [
-            PartDiscriminant(folds.view(d, "linear", part), learner, merit)
-            for d, part in enumerate(moments)
+        merit = MERITS.resolve(self.merit, "classification")
+        discriminants = [
+            PartDiscriminant(folds.view(d, "linear", own), learner, merit)
+            for d, own in enumerate(moments)
         ]
         rows = folds.node.linear
-        above = np.zeros((len(asked), len(rows.rows)), dtype=bool)
-        for d, one in enumerate(asked):
-            own = rows.lines(one.weights, np.zeros(rows.n_columns)).T + one.bias
-            one.scores = own[folds.training(d)]
-            if len(one.rows.present) > 1:
-                left = grouping.find(one)[one.rows.present]
+        above = np.zeros((len(discriminants), len(rows.rows)), dtype=bool)
+        for d, part in enumerate(discriminants):
+            own = rows.lines(part.weights, np.zeros(rows.n_columns)).T + part.bias
+            part.scores = own[folds.training(d)]
+            if len(part.rows.present) > 1:
+                left = grouping.find(part)[part.rows.present]
                 above[d] = own @ np.where(left, -1.0, 1.0) > 0
         return folds.errors(above)
 

@@ -15,17 +15,15 @@ import numpy as np
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
-from omnitree.growing.part import unknown
+from omnitree.growing.part import one_of
 from omnitree.learners.analytic import varying
 from omnitree.parts.discriminants import DISCRIMINANTS, Discriminants, Functions
 from omnitree.parts.merit import MERITS, Merit
 from omnitree.tree.splits import Split
 
-NODES = ["linear", "univariate"]
-
 
 @dataclass(frozen=True)
-class Candidate:
+class KWayCandidate:
     """Discriminants whose branches all have rows, and these by branch and class."""
 
     functions: Functions
@@ -64,26 +62,17 @@ class KWay(SplitLearner):
     3
     """
 
-    def __init__(
-        self,
-        discriminants="lda",
-        node="linear",
-        merit="gain",
-        improve=False,
-        distinct=False,
-    ):
-        self.discriminants = discriminants
-        self.node = node
-        self.merit = merit
-        self.improve = improve
-        self.distinct = distinct
+    discriminants: str | Discriminants = "lda"
+    node: str = "linear"
+    merit: str | Merit = "gain"
+    improve: bool = False
+    distinct: bool = False
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best K-way test for one node."""
         discriminants = DISCRIMINANTS.resolve(self.discriminants)
-        merit = MERITS.resolve(self.merit)
-        if self.node not in NODES:
-            raise ValueError(unknown("node", self.node, NODES))
+        merit = MERITS.resolve(self.merit, "classification")
+        one_of("node", self.node, ("linear", "univariate"))
         if not discriminants.linear:
             kind = type(discriminants).__name__
             raise ValueError(f"K-way nodes need linear discriminants, not {kind}")
@@ -104,7 +93,7 @@ class KWay(SplitLearner):
 
     def _linear(
         self, rows: NodeColumns, discriminants: Discriminants, merit: Merit
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[KWayCandidate]:
         """Discriminants of all columns: with the node's priors, then with equal ones."""
         for equal in (False, True) if self.distinct else (False,):
             test = _candidate(rows, discriminants.fit(rows, equal))
@@ -113,7 +102,7 @@ class KWay(SplitLearner):
 
     def _univariate(
         self, rows: NodeColumns, discriminants: Discriminants, merit: Merit
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[KWayCandidate]:
         """Discriminants of single columns, the best first, of equals the first."""
         tests = []
         for j in np.flatnonzero(varying(rows)):
@@ -128,7 +117,7 @@ class KWay(SplitLearner):
         yield from (tests[i] for i in np.argsort(-np.round(value, 12), kind="stable"))
 
 
-def _candidate(rows: NodeColumns, functions: Functions) -> Candidate | None:
+def _candidate(rows: NodeColumns, functions: Functions) -> KWayCandidate | None:
     """Functions with a branch each that some row takes, or None for fewer than two."""
     if not (functions.weights != 0).any():
         return None
@@ -140,4 +129,4 @@ def _candidate(rows: NodeColumns, functions: Functions) -> Candidate | None:
     used = np.flatnonzero(counts.sum(axis=1) > 0)
     if len(used) < 2:
         return None
-    return Candidate(functions.take(used), counts[used])
+    return KWayCandidate(functions.take(used), counts[used])

@@ -8,17 +8,18 @@ rows are grouped (`numeric_linear.py`) and all cuts are tried under the loss
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import EXPANSIONS, Node
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.node_folds import ROOM, NodeFolds
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
 from omnitree.learners.fisher_trial import train_parts
 from omnitree.learners.numeric_cuts import search_of
 from omnitree.learners.numeric_linear import GROUPS, along_fold, by_residual, cut_along
@@ -30,6 +31,9 @@ from omnitree.parts.merit.base import CUSTOM
 from omnitree.parts.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
 from omnitree.parts.threshold.base import Projected
 from omnitree.tree.splits import Split
+
+if TYPE_CHECKING:
+    from omnitree.growing.blocks.sum_node import SumNode
 
 
 def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:
@@ -47,10 +51,12 @@ class LinearDiscriminant:
     ):
         self.rows = rows
         self.direction, self.threshold, self.merit = direction, threshold, merit
+        check_time()
         self.projections = direction.project(rows)
 
     def merits(self, left: NDArray[np.bool_]) -> Floats:
         """Merit of the test for each grouping."""
+        check_time()
         projected = self.projections.project(left)
         cuts = self.threshold.find(projected, self.merit)
         return cut_merits(projected, cuts, self.merit)
@@ -102,8 +108,8 @@ class Linear(SplitLearner):
     expansion : {"linear", "quadratic"}, default="linear"
         The columns: as they are, or with all their squares and products.
     max_features_per_test : int, optional
-        Most weights that are not 0 in a test, an addition of ours: columns are eliminated
-        one by one after the classes are grouped.
+        Maximum number of nonzero weights in a test (our addition): columns are eliminated
+        one by one after the classes have been grouped.
     fallback : bool, default=False
         Try the exhaustive cut where an analytic one separates nothing; without it such a
         node stays a leaf, as in the authors' program.
@@ -115,33 +121,21 @@ class Linear(SplitLearner):
         Least weight of a branch, if a number is predicted.
     """
 
+    grouping: Any = "exchange"
+    direction: str | Direction | None = None
+    threshold: str | Threshold = "equal_variance"
+    merit: str | Merit = "gain"
+    expansion: str = "linear"
+    max_features_per_test: int | None = None
+    fallback: bool = False
+    groups: str = "mean"
+    min_branch: float = 1
+
     tasks = ("classification", "regression")
     options_of: ClassVar = {
         "classification": ("grouping", "threshold", "merit", "fallback"),
         "regression": ("groups", "min_branch"),
     }
-
-    def __init__(
-        self,
-        grouping="exchange",
-        direction=None,
-        threshold="equal_variance",
-        merit="gain",
-        expansion="linear",
-        max_features_per_test=None,
-        fallback=False,
-        groups="mean",
-        min_branch=1,
-    ):
-        self.max_features_per_test = max_features_per_test
-        self.expansion = expansion
-        self.fallback = fallback
-        self.grouping = grouping
-        self.direction = direction
-        self.threshold = threshold
-        self.merit = merit
-        self.groups = groups
-        self.min_branch = min_branch
 
     @property
     def label(self) -> str:
@@ -160,7 +154,7 @@ class Linear(SplitLearner):
         """Its parts for compiled code, which knows few of them."""
         direction = self._direction()
         threshold = THRESHOLDS.resolve(self.threshold)
-        merit = MERITS.resolve(self.merit)
+        merit = MERITS.resolve(self.merit, "classification")
         if (
             type(GROUPINGS.resolve(self.grouping)) is not Exchange
             or type(direction) is not Fisher
@@ -180,13 +174,32 @@ class Linear(SplitLearner):
         if not node.target.n_classes:
             return self._fit_numbers(node)
         rows = node.view(self._expansion())
-        asked = self._discriminant(rows)
-        found = self._find(asked)
+        discriminant = self._discriminant(rows)
+        found = self._find(discriminant)
         if found is None:
             return None
         threshold = float(found.cut + rows.mean @ found.weights)
         split = rows.split(found.weights, threshold, found.merit)
         return split and replace(split, free=found.rank + 1)
+
+    @property
+    def grows_from(self) -> str | None:
+        """Moments, for Fisher's direction of the columns as they are."""
+        fisher = type(self._direction()) is Fisher
+        return "moments" if fisher and self.expansion == "linear" else None
+
+    def fit_sums(self, node: SumNode, rng: np.random.Generator):
+        """Best test for one node: direction by all rows, groups and merit by some.
+
+        Where the threshold is analytic for equal variances, it is that of all rows, too.
+        """
+        rows = node.rows
+        split = None if rows is None else self.fit(rows, rng)
+        if rows is None or split is None:
+            return None
+        branch = split.route(rows.sample.table, rows.rows)
+        size = np.bincount(branch, rows.weight, split.n_children)
+        return split, tuple((size / size.sum()).tolist())
 
     def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
         """Error on the test part of every fold.
@@ -220,17 +233,16 @@ class Linear(SplitLearner):
         sums = rows.lines(weights.T, np.zeros(rows.n_columns))
         return folds.errors(sums > cuts[:, None])
 
-    def _trained(self, asked: LinearDiscriminant) -> tuple[Floats, float]:
+    def _trained(self, discriminant: LinearDiscriminant) -> tuple[Floats, float]:
         """Weights and cut of a part; all rows are below the cut where there is no test."""
-        found = self._find(asked)
+        found = self._find(discriminant)
         if found is None:
-            return np.zeros(asked.rows.n_columns), 0.0
-        return found.weights, float(found.cut + asked.rows.mean @ found.weights)
+            return np.zeros(discriminant.rows.n_columns), 0.0
+        return found.weights, float(found.cut + discriminant.rows.mean @ found.weights)
 
     def _fit_numbers(self, node: Node) -> Split | None:
         """Best linear test for one node whose rows have numbers."""
-        if self.groups not in GROUPS:
-            raise ValueError(unknown("groups", self.groups, list(GROUPS)))
+        one_of("groups", self.groups, GROUPS)
         search = search_of(node, number("min_branch", self.min_branch))
         most, expansion = self._most(), self._expansion()
         if self.groups == "hinge":
@@ -240,7 +252,7 @@ class Linear(SplitLearner):
         else:
             rows = search.by_mean(expansion)
             if self.groups == "residual":
-                rows = by_residual(rows, node)
+                rows = by_residual(rows, search)
             if len(rows.present) < 2:
                 return None
             direction = self._direction(Fisher(pca="never"))
@@ -266,32 +278,31 @@ class Linear(SplitLearner):
         return None if most is None else int(number("max_features_per_test", most, 1))
 
     def _expansion(self) -> str:
-        if self.expansion not in EXPANSIONS:
-            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
-        return self.expansion
+        return one_of("expansion", self.expansion, EXPANSIONS)
 
     def _discriminant(self, rows: NodeColumns) -> LinearDiscriminant:
         return LinearDiscriminant(
             rows,
             self._direction(),
             THRESHOLDS.resolve(self.threshold),
-            MERITS.resolve(self.merit),
+            MERITS.resolve(self.merit, "classification"),
         )
 
-    def _find(self, asked: LinearDiscriminant) -> Found | None:
+    def _find(self, discriminant: LinearDiscriminant) -> Found | None:
         """The best grouping, its direction and its cut."""
-        rows, threshold, merit = asked.rows, asked.threshold, asked.merit
+        rows, projections = discriminant.rows, discriminant.projections
+        threshold, merit = discriminant.threshold, discriminant.merit
         if len(rows.present) < 2:
             return None
-        left = GROUPINGS.resolve(self.grouping).find(asked)
+        left = GROUPINGS.resolve(self.grouping).find(discriminant)
         if left is None:
             return None
-        projected = asked.projections.project(left[None])
-        weights = asked.projections.weights(left)
-        rank = getattr(asked.projections, "rank", np.count_nonzero(weights))
+        projected = projections.project(left[None])
+        weights = projections.weights(left)
+        rank = getattr(projections, "rank", np.count_nonzero(weights))
         most = self._most()
         if most is not None and np.count_nonzero(weights) > most:
-            weights = _sparse(asked.direction, rows, left, most)
+            weights = _sparse(discriminant.direction, rows, left, most)
             rank = np.count_nonzero(weights)
             projected = Projected(rows, rows.project(weights[:, None]), left[None])
         for way in (threshold, Exhaustive()) if self.fallback else (threshold,):

@@ -9,6 +9,7 @@ classes first, the question the paper leaves open. Used by the presets bu95 and 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -56,23 +57,14 @@ class Multivariate(SplitLearner):
     (0, 1)
     """
 
-    uses_costs = True
+    coefficients: Any = "rls"
+    selection: Any = "hss"
+    merit: Any = "gain_ratio"
+    univariate: bool = False
+    grouping: Any = "exchange"
+    cost_weight: float = 1.0
 
-    def __init__(
-        self,
-        coefficients="rls",
-        selection="hss",
-        merit="gain_ratio",
-        univariate=False,
-        grouping="exchange",
-        cost_weight=1.0,
-    ):
-        self.coefficients = coefficients
-        self.selection = selection
-        self.merit = merit
-        self.univariate = univariate
-        self.grouping = grouping
-        self.cost_weight = cost_weight
+    uses_costs = True
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for one node."""
@@ -86,7 +78,7 @@ class Multivariate(SplitLearner):
 
     def _linear(self, node: Node, rng: np.random.Generator) -> Split | None:
         coefficients = COEFFICIENTS.resolve(self.coefficients)
-        merit = MERITS.resolve(self.merit)
+        merit = MERITS.resolve(self.merit, "classification")
         cases = merged(Cases.of(node))
         if not len(cases.columns):
             return None
@@ -118,12 +110,8 @@ class Multivariate(SplitLearner):
 
     def _judged(self, split: Split, node: Node) -> Split:
         """A test with its merit over the rows that it can place, and its price."""
-        branch = split.route(node.sample.table, node.rows)
-        branch = np.where(branch < 0, split.missing, branch)
-        known, K = branch >= 0, node.target.n_classes
-        cell = branch[known] * K + node.y[known]
-        table = np.bincount(cell, node.weight[known], minlength=split.n_children * K)
-        worth = float(MERITS.resolve(self.merit)(table.reshape(-1, K)))
+        merit = MERITS.resolve(self.merit, "classification")
+        worth = float(merit(node.branch_statistics(split)))
         features = split.features(node.sample.table.schema)
         return replace(split, merit=worth / node.price(features, self.cost_weight))
 

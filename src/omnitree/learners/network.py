@@ -8,6 +8,7 @@ the preset id-mlp.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +25,11 @@ from omnitree.tree.splits import NetworkSplit, Split
 
 @dataclass(frozen=True)
 class Net:
-    """Weights on standardised columns.
+    """Weights on standardised columns."""
 
-    Attributes
-    ----------
-    hidden : float array (h, m + 1)
-        Of each hidden unit the bias, then the weights of the columns.
-    output : float array (h + 1,)
-        The bias, then the weights of the hidden units.
-    """
-
+    # (h, m + 1): of each hidden unit the bias, then the weights of the columns.
     hidden: Floats
-    output: Floats
+    output: Floats  # (h + 1,): the bias, then the weights of the hidden units
 
     @classmethod
     def of(cls, parameters: Floats, h: int) -> Net:
@@ -86,7 +80,7 @@ class Network(SplitLearner):
     hidden : int, default=5
         Number of hidden units.
     epochs : int, default=200
-        Most steps of the descent.
+        Maximum number of steps of the descent.
     decay : float, default=0.001
         Penalty on half the squared length of the weights, biases left out, beside the mean
         squared error of targets 0 and 1.
@@ -98,23 +92,14 @@ class Network(SplitLearner):
         a net for every grouping that is tried.
     """
 
-    random = True
+    hidden: int = 5
+    epochs: int = 200
+    decay: float = 0.001
+    grouping: Any = "exchange"
+    merit: Any = "gain"
+    scout: Any = "rls"
 
-    def __init__(
-        self,
-        hidden=5,
-        epochs=200,
-        decay=0.001,
-        grouping="exchange",
-        merit="gain",
-        scout="rls",
-    ):
-        self.hidden = hidden
-        self.epochs = epochs
-        self.decay = decay
-        self.grouping = grouping
-        self.merit = merit
-        self.scout = scout
+    random = True
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test for two groups of the classes of a node."""

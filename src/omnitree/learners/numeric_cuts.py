@@ -3,33 +3,47 @@
 With constants in the leaves every cut is tried under the criterion. With linear models the
 loss of a model on either side is what counts: so a bend of the target is found where means
 differ little. Cuts are then tried at quantiles of the projection, and once more next to the
-best of them. One search serves all projections of a node: features, and directions. Used by
-the learners where a number is predicted.
+best of them. Two things keep this cheap where there are many columns: the models have only
+the columns with the largest weights in the node, and features are first ranked by how the
+residuals of one model of the whole node change sides with them, so that only a few are
+searched in full. One search serves all projections of a node: features, and directions.
+Used by the learners where a number is predicted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import targets as kernel
-from omnitree.growing.criterion import SquaredError
+from omnitree.growing.clock import check_time
+from omnitree.growing.criterion import Scan
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import NodeColumns
 from omnitree.growing.part import number
 from omnitree.learners.ruled import BROKEN, Kept
 from omnitree.parts.leaves import RidgeLeaves
-from omnitree.parts.merit import VarianceReduction
+from omnitree.parts.leaves.ridge import slope
+from omnitree.parts.merit import MERITS
 from omnitree.tree.splits import Split
 
 Floats = NDArray[np.float64]
 
+# Columns that the linear models have while cuts are searched.
+MOST_COLUMNS = 20
+# Features whose cuts are searched with these models; more are ranked beforehand.
+MOST_FEATURES = 5
+# Quantiles at which features are cut to be ranked.
+SCREENED = (0.25, 0.5, 0.75)
+
 
 @dataclass(frozen=True)
-class Cut:
+class NumericCut:
     """A cut of a projection and by how much it lowers the loss."""
 
     threshold: float
@@ -37,22 +51,14 @@ class Cut:
 
 
 class CutSearch:
-    """Finds cuts for some rows of a node.
-
-    Parameters
-    ----------
-    node : Node
-    min_branch : float
-        Least weight of a branch.
-    known : int array, optional
-        The rows of the node that take part; all if not given.
-    """
+    """Finds cuts for the rows of a node, or for the `known` ones."""
 
     def __init__(self, node: Node, min_branch: float, known: NDArray | None = None):
         self.node, self.min_branch = node, min_branch
         at = slice(None) if known is None else known
         self.rows = node.rows[at]
-        self.target = np.ascontiguousarray(node.y[at])
+        self.target: Any = node.target if known is None else node.target.take(known)
+        self.y = np.ascontiguousarray(self.target.y)
         self.weight = np.ascontiguousarray(node.weight[at])
         self.total = float(self.weight.sum())
 
@@ -68,10 +74,7 @@ class CutSearch:
         if self.ridge is not None:
             none = np.empty((0, len(self.rows)))
             return self._ridge_cuts(none.astype(np.int64), none)[1]
-        criterion = self.node.target.criterion
-        assert criterion is not None
-        constant = criterion.constant(self.target, self.weight)
-        return float(self.weight @ criterion.losses(self.target - constant))
+        return self.target.loss(self.target.answer(self.weight), self.weight)
 
     def by_mean(self, expansion: str) -> NodeColumns:
         """All rows of the node in two groups, up to the mean and above it."""
@@ -87,16 +90,14 @@ class CutSearch:
         return {}
 
     @cached_property
-    def _scan(self):
-        criterion = self.node.target.criterion
-        assert criterion is not None
-        return criterion.scan(self.target, self.weight, self.min_branch)
+    def _scan(self) -> Scan:
+        return self.target.scan(self.weight, self.min_branch)
 
-    def best(self, z: Floats) -> Cut | None:
+    def best(self, z: Floats) -> NumericCut | None:
         """The best cut of a projection `z` of the rows."""
         return self.best_of(z[None])[0]
 
-    def best_of(self, z: Floats) -> list[Cut | None]:
+    def best_of(self, z: Floats) -> list[NumericCut | None]:
         """The best cut of each line of `z`, a projection of the rows."""
         z = np.ascontiguousarray(z)
         order = np.argsort(z, axis=1, kind="stable")
@@ -105,52 +106,88 @@ class CutSearch:
         else:
             found = [self._scan(o, line) for o, line in zip(order, z, strict=True)]
         return [
-            None if after < 0 else Cut(_middle(line, o, after), float(gain))
+            None if after < 0 else NumericCut(_middle(line, o, after), float(gain))
             for line, o, (gain, after) in zip(z, order, found, strict=True)
         ]
 
-    def best_kept(self, z: Floats, direction: int) -> Cut | None:
+    def best_kept(self, z: Floats, direction: int) -> NumericCut | None:
         """The best cut whose sides keep a direction and the bounds of the node."""
-        if type(self.node.target.criterion) is not SquaredError:
+        if not self.target.squared:
             raise ValueError("monotone needs criterion='squared_error'")
         order = np.argsort(z, kind="stable")
         z, weight = z[order], self.weight[order]
-        mean = float(self.weight @ self.target / self.total)
-        centred = self.target[order] - mean
+        mean = float(self.weight @ self.y / self.total)
+        centred = self.y[order] - mean
         terms = np.stack([weight, weight * centred, weight * centred**2], axis=1)
         below = np.cumsum(terms, axis=0)[:-1]
         sides = np.stack([below, terms.sum(axis=0) - below], axis=1)
         bounds = tuple(bound - mean for bound in self.node.bounds)
-        merit = Kept(VarianceReduction(), direction, bounds)(sides)
+        merit = Kept(MERITS.resolve("variance"), direction, bounds)(sides)
         enough = sides[..., 0].min(axis=1) >= self.min_branch - 1e-9
         able = np.flatnonzero((z[1:] > z[:-1]) & enough & (merit > BROKEN))
         if not len(able):
             return None
         best = able[(merit[able] >= merit[able].max() * (1 - 1e-12)).argmax()]
         gain = float(merit[best]) * self.total
-        return Cut(_middle(z, np.arange(len(z)), best), gain)
+        return NumericCut(_middle(z, np.arange(len(z)), best), gain)
 
     # -- linear models ---------------------------------------------------------------
 
     @cached_property
     def columns(self) -> Floats:
-        """Standardised columns of the rows around their means."""
+        """Standardised columns of the rows around their means, with the largest weights."""
         standard = self.node.sample.standardised
         means = standard.missing_means(self.rows, self.weight)
         columns = standard.take(self.rows, means)
         columns = columns - self.weight @ columns / self.total
-        varies = (columns != 0).any(axis=0)
+        varies = np.flatnonzero((columns != 0).any(axis=0))
+        if len(varies) > MOST_COLUMNS:
+            slope = np.abs(self._slope(columns[:, varies]))
+            largest = np.argsort(-slope, kind="stable")[:MOST_COLUMNS]
+            varies = varies[np.sort(largest)]
         return np.ascontiguousarray(columns[:, varies])
+
+    @cached_property
+    def centred(self) -> Floats:
+        """The target around its mean."""
+        return self.y - self.weight @ self.y / self.total
+
+    def _slope(self, columns: Floats) -> Floats:
+        """Weights of one linear model of all rows."""
+        assert self.ridge is not None
+        return slope(columns, self.centred, self.weight, self.ridge.search_penalty)
+
+    def promising(self, projections: Sequence[Floats]) -> list[int]:
+        """Positions of the few projections, NaN where unknown, that are worth a search.
+
+        Where a cut is needed, the residuals of one model of all rows go with some column
+        in another way on one side than on the other.
+        """
+        if self.ridge is None or len(projections) <= MOST_FEATURES:
+            return list(range(len(projections)))
+        columns = np.hstack([np.ones((len(self.rows), 1)), self.columns])
+        answer = self.columns @ self._slope(self.columns)
+        residual = self.weight * (self.centred - answer)
+        spread = residual**2 @ columns**2
+        spread[spread <= 0] = np.inf
+        best = np.zeros(len(projections))
+        z = np.array(projections)
+        for cut in np.nanquantile(z, SCREENED, axis=1):
+            side = np.nan_to_num(np.sign(z - cut[:, None]))
+            change = (side * residual) @ columns
+            np.maximum(best, (change**2 / spread).sum(axis=1), out=best)
+        return sorted(np.argsort(-best, kind="stable")[:MOST_FEATURES].tolist())
 
     def _ridge_cuts(
         self, order: NDArray, z: Floats
     ) -> tuple[list[tuple[float, int]], float]:
         """Gain and position of the best cut of each projection; the loss without one."""
         assert self.ridge is not None
+        check_time()
         gain, after = np.empty(len(z)), np.empty(len(z), dtype=np.int64)
         whole = kernel.ridge(
             self.columns,
-            self.target - self.weight @ self.target / self.total,
+            self.centred,
             self.weight,
             number("search_penalty", self.ridge.search_penalty) * self.total,
             max(self.min_branch, 2.0),
@@ -170,10 +207,8 @@ def search_of(node: Node, min_branch: float) -> CutSearch:
 
 def numeric_likelihood(node: Node, split: Split, min_branch: float) -> float:
     """Of the numbers in the branches of a test, by how much it lowers their loss."""
-    criterion, total = node.target.criterion, node.total
-    assert criterion is not None
-    left = max(search_of(node, min_branch).loss - split.merit * total, 0.0)
-    return float(criterion.log_likelihood(left, total))
+    left = search_of(node, min_branch).loss - split.merit * node.total
+    return float(node.target.log_likelihood(left, node.total))
 
 
 def _middle(z: Floats, order: NDArray, after: int) -> float:

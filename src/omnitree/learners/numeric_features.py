@@ -18,7 +18,7 @@ from omnitree._core.univariate import general
 from omnitree.growing.learner import Floats
 from omnitree.growing.missing import Fractional, Mean, Surrogate
 from omnitree.growing.node import Node
-from omnitree.learners.numeric_cuts import Cut, CutSearch, search_of
+from omnitree.learners.numeric_cuts import CutSearch, NumericCut, search_of
 from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
 
 # Gains that differ by a smaller share of the loss are tied, as in the compiled searches.
@@ -30,8 +30,9 @@ def best_feature(node: Node, min_branch: float) -> Split | None:
     search = search_of(node, min_branch)
     best: FeatureCut | None = None
     features = _features(node)
+    features = [features[i] for i in search.promising([f.z for f in features])]
     complete = [f for f in features if not np.isnan(f.z).any()]
-    cuts: dict[int, Cut | None] = {}
+    cuts: dict[int, NumericCut | None] = {}
     if complete:
         found = search.best_of(np.array([f.z for f in complete]))
         cuts = {f.feature: cut for f, cut in zip(complete, found, strict=True)}
@@ -47,7 +48,7 @@ def best_feature(node: Node, min_branch: float) -> Split | None:
             best = FeatureCut(f, cut)
     if best is None:
         return None
-    return _with_surrogates(node, best.split(node, search.total))
+    return with_surrogates(node, best.split(node, search.total))
 
 
 def proposals(node: Node, min_branch: float) -> Callable[[int, int], Split | None]:
@@ -83,22 +84,13 @@ def _features(node: Node) -> list[Projection]:
 
 @dataclass(frozen=True)
 class Projection:
-    """A feature as a projection of the rows of a node.
-
-    Attributes
-    ----------
-    feature : int
-    cells : float array
-        Of the rows of the node.
-    z : float array
-        What is cut: the cells, or the places of categories; missing values filled, or NaN.
-    place, size : float arrays, for categories
-        Where each category stands in the order (NaN: not here), and its weight.
-    """
+    """A feature as a projection of the rows of a node."""
 
     feature: int
-    cells: Floats
+    cells: Floats  # of the rows of the node
+    # What is cut: the cells, or the places of categories; missing values filled, or NaN.
     z: Floats
+    # Where each category stands in the order (NaN: not here), and its weight.
     place: Floats | None = None
     size: Floats | None = None
 
@@ -141,7 +133,7 @@ class FeatureCut:
     """The best cut of a feature."""
 
     of: Projection
-    cut: Cut
+    cut: NumericCut
 
     def split(self, node: Node, total: float) -> Split:
         """The test, with the branch that rows with a missing value take."""
@@ -170,7 +162,7 @@ class FeatureCut:
         )
 
 
-def _with_surrogates(node: Node, split: Split) -> Split:
+def with_surrogates(node: Node, split: Split) -> Split:
     """The test with those that stand in for it, where the policy has any."""
     table, policy = node.sample.table, node.rules.missing
     if not isinstance(policy, Surrogate) or not table.has_missing:

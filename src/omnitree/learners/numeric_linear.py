@@ -12,32 +12,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
-from omnitree.learners.numeric_cuts import Cut, CutSearch
-from omnitree.parts.leaves.ridge import fit_ridge
+from omnitree.learners.numeric_cuts import CutSearch, NumericCut
+from omnitree.parts.leaves.ridge import slope
 
 GROUPS = ("mean", "residual", "hinge")
 TURNS = 5
+# Of the linear fits, times the weight of the rows.
+PENALTY = 1e-2
 # Part of a projection's range below which two values are the same.
 TIED = 1e-9
 
 # Rows, the weights of their columns, and the cut of what these sum up to.
-Test = tuple[NodeColumns, Floats, Cut]
+Test = tuple[NodeColumns, Floats, NumericCut]
 
 
-def by_residual(rows: NodeColumns, node: Node) -> NodeColumns:
+def by_residual(rows: NodeColumns, search: CutSearch) -> NodeColumns:
     """The rows in two groups by the sign of their residuals of a linear fit."""
-    x, t = _centred(rows, node)
-    above = t - x @ _slope(x, t, node.weight) > 0
+    node = search.node
+    x, t = rows.columns - rows.mean, search.centred
+    above = t - x @ slope(x, t, node.weight, PENALTY) > 0
     return rows.grouped(above.astype(np.int32), 2)
 
 
 def along_fold(rows: NodeColumns, search: CutSearch, most: int | None) -> Test | None:
     """The test where two linear models meet, of at most so many columns."""
     node = search.node
-    x, t = _centred(rows, node)
-    weights = _largest(_slope(x, t, node.weight), most)
+    x, t = rows.columns - rows.mean, search.centred
+    weights = _largest(slope(x, t, node.weight, PENALTY), most)
     best = cut_along(rows, weights, search)
     for _ in range(TURNS if best is not None else 0):
         assert best is not None
@@ -84,19 +86,7 @@ def without_rounding(z: Floats) -> Floats:
     return out
 
 
-def _centred(rows: NodeColumns, node: Node) -> tuple[Floats, Floats]:
-    """Columns and target of a node around their means."""
-    t = node.y - np.average(node.y, weights=node.weight)
-    return rows.columns - rows.mean, t
-
-
-def _slope(x: Floats, t: Floats, weight: Floats) -> Floats:
-    """Weights of a linear fit with a slight penalty."""
-    total = float(weight.sum())
-    found = fit_ridge(x, t, weight, np.array([1e-3, 1e-2, 0.1, 1.0]) * total)
-    return np.zeros(x.shape[1]) if found is None else found
-
-
 def _slope_of(x: Floats, t: Floats, weight: Floats) -> Floats:
+    """Weights of a linear fit with a slight penalty, to rows around any point."""
     total = float(weight.sum())
-    return _slope(x - weight @ x / total, t - weight @ t / total, weight)
+    return slope(x - weight @ x / total, t - weight @ t / total, weight, PENALTY)

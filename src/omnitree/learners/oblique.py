@@ -23,22 +23,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Slope:
-    """Rows on which linear tests `w @ columns + b > 0` are searched.
+    """Rows on which linear tests `w @ columns + b > 0` are searched."""
 
-    Attributes
-    ----------
-    columns : float array (p, n), C-ordered
-        None of them constant.
-    y : int32 array (n,)
-        Classes from 0 to `n_classes` - 1.
-    weight : float array (n,)
-    n_classes : int
-    merit : Merit
-    """
-
-    columns: Floats
-    y: NDArray[np.int32]
-    weight: Floats
+    columns: Floats  # (p, n), C-ordered: none of them constant
+    y: NDArray[np.int32]  # (n,): classes from 0 to `n_classes` - 1
+    weight: Floats  # (n,)
     n_classes: int
     merit: Merit
 
@@ -75,15 +64,8 @@ class Slope:
         )
 
     def climb(self, w: Floats, gammas: Sequence[float], **options: Any):
-        """Climb from `w` (weights, then the bias).
-
-        Returns
-        -------
-        w : float array (p + 1,)
-        merit : float
-        pure : bool
-            Whether both branches hold one class each.
-        """
+        """Climb from `w` (weights, then the bias): where to, its merit, and whether both
+        branches hold one class each."""
         w = np.array(w, dtype=np.float64)
         merit, pure = oblique.climb(
             self.columns,
@@ -119,11 +101,12 @@ CLIMB: dict[str, Any] = {
 
 def compiled_merit(merit: str | Merit) -> Merit:
     """A merit that the compiled search knows; an error that names them if it does not."""
-    found = MERITS.resolve(merit)
+    found = MERITS.resolve(merit, "classification")
     if found.code == CUSTOM:
         raise ValueError(
             f"an oblique search needs a compiled merit, not {found!r}. "
-            f"Choose one of: {', '.join(MERITS)}."
+            "Choose one of: "
+            f"{', '.join(name for name, cls in MERITS.items() if cls.code != CUSTOM)}."
         )
     return found
 

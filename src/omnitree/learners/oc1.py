@@ -11,11 +11,13 @@ by the preset oc1.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
 from omnitree.learners.oblique import Floats, Slope, compiled_merit, is_better
 from omnitree.parts.coefficients import Cases, Machine
 from omnitree.tree.splits import Split
@@ -51,28 +53,17 @@ class OC1(SplitLearner):
     2
     """
 
-    def __init__(
-        self,
-        merit="twoing",
-        restarts=20,
-        jumps=5,
-        order="sequential",
-        picks=50,
-        stagnation=10,
-    ):
-        self.merit = merit
-        self.restarts = restarts
-        self.jumps = jumps
-        self.order = order
-        self.picks = picks
-        self.stagnation = stagnation
+    merit: Any = "twoing"
+    restarts: int = 20
+    jumps: int = 5
+    order: str = "sequential"
+    picks: int = 50
+    stagnation: int = 10
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The best plane found, or the best axis-parallel test if none is better."""
-        if self.order not in ORDERS:
-            raise ValueError(unknown("order", self.order, list(ORDERS)))
         options = {
-            "order": ORDERS.index(self.order),
+            "order": ORDERS.index(one_of("order", self.order, ORDERS)),
             "tolerance": TOLERANCE,
             **{
                 name: int(number(name, getattr(self, name)))

@@ -10,12 +10,13 @@ the default regressor.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
+from omnitree.growing.clock import TimeUp
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.part import unknown
@@ -26,6 +27,7 @@ from omnitree.learners.linear import Linear
 from omnitree.learners.numeric_cuts import numeric_likelihood
 from omnitree.learners.univariate import Univariate
 from omnitree.parts.choice import CHOICES, Choice, Proposal, remembered
+from omnitree.parts.choice.base import Verdict
 from omnitree.parts.direction import Fisher
 from omnitree.parts.merit import MERITS
 from omnitree.tree.splits import Split
@@ -77,8 +79,8 @@ class Omnivariate(SplitLearner):
     choice : str or Choice, optional
         Default: "aic"; for a numeric target "bic".
     merit : str or Merit, default="gain"
-        On its scale the tree says what the chosen test is worth, whatever the candidates
-        are compared by: so nodes of different kinds can be set side by side.
+        The scale on which the tree reports the chosen test, whatever the candidates were
+        compared by, so that nodes of different kinds can be compared.
     min_branch : float, default=1
         Least weight of a branch, for candidates given by name; for a numeric target.
 
@@ -92,20 +94,13 @@ class Omnivariate(SplitLearner):
     [('analytic', 74.3), ('fisher', 79.3), ('quadratic', 91.9)]
     """
 
+    candidates: Sequence[str | SplitLearner] | None = None
+    choice: str | Choice | None = None
+    merit: Any = "gain"
+    min_branch: float = 1
+
     tasks = ("classification", "regression")
     options_of: ClassVar = {"classification": ("merit",), "regression": ("min_branch",)}
-
-    def __init__(
-        self,
-        candidates: Sequence[str | SplitLearner] | None = None,
-        choice=None,
-        merit="gain",
-        min_branch=1,
-    ):
-        self.candidates = candidates
-        self.choice = choice
-        self.merit = merit
-        self.min_branch = min_branch
 
     @property
     def resamples(self) -> bool:
@@ -127,7 +122,10 @@ class Omnivariate(SplitLearner):
         streams = rng.spawn(len(named))
         found = []
         for (name, learner), own in zip(named.items(), streams, strict=True):
-            split = learner.fit(node, own)
+            try:
+                split = learner.fit(node, own)
+            except TimeUp:
+                break  # what simpler candidates found is kept
             if split is not None:
                 proposal = Proposal(name, learner, node, split)
                 if not node.target.n_classes:
@@ -137,11 +135,14 @@ class Omnivariate(SplitLearner):
                     found.append(proposal)
         if not found:
             return None
-        verdict = choice.choose(found, rng)
+        try:
+            verdict = choice.choose(found, rng)
+        except TimeUp:
+            verdict = Verdict(0, (None,) * len(found))
         best = found[verdict.winner]
         split = best.split
         if node.target.n_classes:
-            merit = float(MERITS.resolve(self.merit)(best.statistics))
+            merit = float(MERITS.resolve(self.merit, "classification")(best.statistics))
             split = replace(split, merit=merit)
         return remembered(split, list(named), found, verdict, choice.criterion)
 
@@ -166,7 +167,8 @@ class Omnivariate(SplitLearner):
             elif candidate in palette:
                 name, learner = candidate, palette[candidate]
                 if task == "regression":
-                    learner = clone(learner).set_params(min_branch=self.min_branch)
+                    learner = copy(learner)
+                    learner.min_branch = self.min_branch
             else:
                 raise ValueError(unknown("candidate", candidate, list(palette)))
             same = sum(known.split(" ")[0] == name for known in out)

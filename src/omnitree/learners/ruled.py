@@ -1,8 +1,9 @@
 """Univariate tests under rules: what features cost, monotone answers, interactions.
 
-A learner proposes the best test on each allowed feature that keeps the rules as far as it
-can see; the one most worth its price is taken, if it keeps them with the rows that have a
-missing value, too. Used by the univariate learner.
+A learner proposes, for each allowed feature, the best test that keeps the rules on the rows
+with a known value. The test with the best merit for its price is taken, provided that it
+also keeps the rules once rows with missing values are included. Used by the univariate
+learner.
 """
 
 from __future__ import annotations
@@ -38,10 +39,9 @@ class Kept(Merit):
         Between which the answer of every branch must lie.
     """
 
-    def __init__(self, merit, direction, bounds):
-        self.merit = merit
-        self.direction = direction
-        self.bounds = bounds
+    merit: Merit
+    direction: int
+    bounds: tuple[float, float]
 
     @property
     def binds(self) -> bool:
@@ -66,16 +66,9 @@ def best_ruled(
     propose: Callable[[int, int], Split | None],
     cost_weight: Any = 1.0,
 ) -> Split | None:
-    """The test most worth its price that keeps the constraints of the growth.
+    """The test with the best merit for its price that keeps the constraints of the growth.
 
-    Parameters
-    ----------
-    learner : SplitLearner
-        Whose rules they must be.
-    node : Node
-    propose : callable
-        Gives the best test on a feature whose answers go in a direction.
-    cost_weight : float
+    `propose` gives the best test on a feature whose answers go in a direction.
     """
     schema, rules = node.sample.table.schema, node.rules.constraints
     if rules is None and learner.constraints(schema) is not None:

@@ -5,14 +5,15 @@
 `Trial` keeps the scores of the classes for each row while it was held out, by which the
 refinement `contest` compares such tests with subtrees and with each other. Its functions,
 one for each class, become a test with a branch for each class; of two classes this is one
-linear or quadratic test, of more a machine. They also become the model by which the leaves
-below answer: probabilities are the softmax of the scores times a scale, which is calibrated
-on the held-out rows.
+linear, quadratic or additive test, of more a machine. They also become the model by which
+the leaves below answer: probabilities are the softmax of the scores times a scale, which is
+calibrated on the held-out rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,14 +22,16 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
 
 from omnitree.growing.learner import SplitLearner
-from omnitree.growing.node import EXPANSIONS, Node
+from omnitree.growing.node import CURVED, EXPANSIONS, Node
 from omnitree.growing.node_columns import Floats, NodeColumns
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
+from omnitree.growing.target import Target
 from omnitree.parts.merit import MERITS
 from omnitree.resampling.folds import deal
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import Split
+from omnitree.tree.tree import Tree
 
 # Logarithms of the scales that are tried.
 SCALES = (-3.0, 0.7)
@@ -39,62 +42,70 @@ class Replacement:
     """What can take the place of a subtree: a test whose leaves answer by a model.
 
     Without a test, where all rows take one branch, it is one leaf with the model; without
-    either, a plain leaf.
+    either, a plain leaf. Or it is a whole subtree, with its own tests and models.
     """
 
-    split: Split | None
-    model: LeafModel | None
+    split: Split | None = None
+    model: LeafModel | None = None
+    subtree: Tree | None = None
 
     @property
     def n_leaves(self) -> int:
         """Leaves of the new subtree."""
+        if self.subtree is not None:
+            return self.subtree.n_leaves
         return 1 if self.split is None else self.split.n_children
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What cross-validation found.
+    """What cross-validation found."""
 
-    Attributes
-    ----------
-    name : str
-        Of the candidate, for the reader of the tree.
-    rows : NodeColumns
-    expansion : str
-        "linear" or "quadratic".
-    scores : float array (n, k)
-        Sums of the classes that are present for each row while it was held out; NaN if it
-        was not.
-    costs : float array (n_classes, n_classes) or None
-        What wrong answers cost.
-    groups : int array (n,) or None
-        Of the rows, see `HeldOut`.
-    """
-
-    name: str
+    name: str  # of the candidate, for the reader of the tree
     rows: NodeColumns
-    expansion: str
+    expansion: str  # one of `EXPANSIONS` or `CURVED`
+    # (n, k): sums of the classes that are present for each row while it was held out;
+    # NaN if it was not.
     scores: Floats
-    costs: Floats | None
-    groups: NDArray[np.int64] | None
+    target: Target  # of the rows
+    groups: NDArray[np.int64] | None  # (n,): of the rows, see `HeldOut`
 
     @property
     def kind(self) -> str:
         """Kind of the test."""
+        scaling = self.rows.scaling
+        used = self._used_terms()
+        first = scaling.n_plain + len(scaling.a)
         two = len(self.rows.present) == 2
-        if self.expansion == "linear":
-            return "linear" if two else "machine"
-        return "quadratic" if two else "quadratic_machine"
+        if used[first:].any():
+            return "additive" if two else "additive_machine"
+        if used[scaling.n_plain : first].any():
+            return "quadratic" if two else "quadratic_machine"
+        return "linear" if two else "machine"
+
+    def _used_terms(self) -> NDArray[np.bool_]:
+        """The terms (t,), as in `Scaling.terms`, that have a weight in some function."""
+        return np.ones(int(self.rows.scaling.terms.max()) + 1, dtype=bool)
 
     @property
     def n_parameters(self) -> int:
         """Free parameters of the test."""
-        return self.parameters(self.rows.n_columns)
-
-    def parameters(self, n_columns: int) -> int:
-        """Free parameters of a test over so many columns."""
         k = len(self.rows.present)
-        return (1 if k == 2 else k) * (n_columns + 1)
+        return self.parameters(np.tile(self._used_terms(), (1 if k == 2 else k, 1)))
+
+    def parameters(self, used: NDArray[np.bool_]) -> int:
+        """Free parameters of functions with some terms, a line of `used` for each.
+
+        The weight of a column is part of its curve, where that is used and none of its
+        products is.
+        """
+        scaling, factors = self.rows.scaling, self.rows.scaling.factors
+        alone = used if factors is None else used & (used @ factors == 0)
+        n = len(used) + int((used @ np.bincount(scaling.terms)).sum())
+        first = scaling.n_plain + len(scaling.a)
+        for i, curve in enumerate(scaling.curves):
+            n -= int((used[:, first + i] & alone[:, curve.at]).sum())
+        return n
 
     @cached_property
     def tested(self) -> NDArray[np.bool_]:
@@ -104,7 +115,7 @@ class Trial:
     @cached_property
     def scale(self) -> float:
         """What scores are multiplied by to become log odds, as held-out rows advise."""
-        y = np.searchsorted(self.rows.present, self.rows.y[self.tested])
+        y = self.target.of_present().y[self.tested]
         return calibrated(self.scores[self.tested], y, self.rows.weight[self.tested])
 
     @cached_property
@@ -113,7 +124,7 @@ class Trial:
         scores = np.where(self.tested[:, None], self.scores, 0.0)
         proba = softmax(self._of_all_classes(self.scale * scores), axis=1)
         weight = np.where(self.tested, self.rows.weight, 0.0)
-        return HeldOut.of(weight, proba, self.rows.y, self.costs, self.groups)
+        return HeldOut.of(weight, proba, self.target, self.groups)
 
     def _of_all_classes(self, scores: Floats) -> Floats:
         """Scores (..., k) of the classes present with those of the others among them.
@@ -131,14 +142,32 @@ class Trial:
         """Weights (k, p) and biases (k,) of the columns, fitted to all rows."""
         raise AssertionError(f"{type(self).__name__} has no functions")
 
+    @cached_property
+    def fitted(self) -> tuple[Floats, Floats]:
+        """The functions, fitted once."""
+        return self.functions()
+
     def sparser(self, margin: float) -> Trial | None:
         """A test with fewer weights that is not worse by so many standard errors."""
         return None
 
+    @property
+    def fold(self) -> NDArray[np.intp] | None:
+        """The fold that held out each row; None if it cannot be fitted to other folds."""
+        return None
+
+    def scores_without(self, held: NDArray[np.bool_]) -> Iterator[Floats]:
+        """Scores (n, k) of all rows by functions fitted without each set of rows.
+
+        `held` (n, m) has the sets. Everything but the penalty and the number of weights is
+        fitted anew, so that rows of a set have no part in what is said of them.
+        """
+        raise AssertionError(f"{type(self).__name__} is not fitted to other folds")
+
     @cached_property
     def replacement(self) -> Replacement:
         """The test and the model of its leaves, fitted to all rows."""
-        weights, bias = self.functions()
+        weights, bias = self.fitted
         return Replacement(self._split(weights, bias), self._model(weights, bias))
 
     def _model(self, weights: Floats, bias: Floats) -> LeafModel:
@@ -182,50 +211,23 @@ def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=SCALES, method="bounded").x))
 
 
-@dataclass(frozen=True)
-class Folds:
-    """Rows of a node for cross-validation.
-
-    Attributes
-    ----------
-    y : int array (n,)
-        Classes as positions among those present.
-    fold : int array (n,)
-        The fold that holds each row out.
-    costs : float array or None
-        What wrong answers cost, a line for each class present.
-    """
-
-    y: NDArray[np.int32]
-    fold: NDArray[np.int64]
-    costs: Floats | None
-
-    @classmethod
-    def of(cls, node: Node, rows: NodeColumns, folds: int) -> Folds | None:
-        """Folds of a node, whatever the order of rows; None where there are not two."""
-        seed = node.rules.seed
-        y = np.searchsorted(rows.present, rows.y).astype(np.int32)
-        fold = deal(
-            node.sample.row_hash(seed)[rows.rows],
-            y,
-            folds,
-            seed,
-            (rows.weight,),
-            node.sample.groups_of(rows.rows),
-        )
-        if (fold == fold[0]).all():
-            return None
-        costs = node.target.costs
-        return cls(y, fold, None if costs is None else costs[rows.present])
+def folds_of(node: Node, folds: int) -> NDArray[np.int64] | None:
+    """The fold that holds each row of a node out; None where there are not two."""
+    seed, groups = node.rules.seed, node.sample.groups_of(node.rows)
+    key = node.sample.row_hash(seed)[node.rows]
+    strata = np.unique(node.y, return_inverse=True)[1].astype(np.int32)
+    fold = deal(key, strata, folds, seed, (node.weight,), groups)
+    return None if (fold == fold[0]).all() else fold
 
 
 class TrialLearner(SplitLearner):
     """A learner whose test is cross-validated before it is made."""
 
-    expansion: str
-    min_columns: int
-    max_columns: int | None
-    max_cells: int | None
+    expansion: str = "linear"
+    _: KW_ONLY
+    min_columns: int = 1
+    max_columns: int | None = None
+    max_cells: int | None = None
 
     @property
     def resamples(self) -> bool:
@@ -236,14 +238,10 @@ class TrialLearner(SplitLearner):
         trial = self.trial(node)
         return None if trial is None else trial.replacement.split
 
-    def check_expansion(self) -> None:
-        """Refuse an expansion that does not exist."""
-        if self.expansion not in EXPANSIONS:
-            raise ValueError(unknown("expansion", self.expansion, list(EXPANSIONS)))
-
     def suits(self, node: Node) -> bool:
         """Whether the node has two classes, and a number of columns that is allowed."""
-        p = node.sample.columns(self.expansion).n_columns
+        expansion = one_of("expansion", self.expansion, (*EXPANSIONS, *CURVED))
+        p = node.view(expansion).n_columns
         k = int((node.statistics > 0).sum())
         columns, cells = (
             np.inf if most is None else most
@@ -253,6 +251,12 @@ class TrialLearner(SplitLearner):
         number("max_columns", columns, 1)
         few = len(node.rows) * p * k <= number("max_cells", cells, 1)
         return k >= 2 and self.min_columns <= p <= columns and few
+
+    def is_richer(self, node: Node) -> bool:
+        """Whether the node has the curves that the expansion adds, if it adds any."""
+        return self.expansion not in CURVED or bool(
+            node.view(self.expansion).scaling.curves
+        )
 
     def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
         """Cross-validate; None where there is nothing to fit.

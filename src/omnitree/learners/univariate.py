@@ -12,7 +12,7 @@ by the default regressor.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,14 +23,18 @@ from omnitree.growing.constraints import Constraints
 from omnitree.growing.dispatch import growers_for
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node, Rules
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
 from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
+from omnitree.learners.binned import best_binned
 from omnitree.learners.numeric_features import best_feature, proposals
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
 from omnitree.parts.leaves import ConstantLeaves
 from omnitree.parts.merit import MERITS
 from omnitree.tree.splits import Split
+
+if TYPE_CHECKING:
+    from omnitree.growing.blocks.sum_node import SumNode
 
 
 class Univariate(SplitLearner):
@@ -92,6 +96,17 @@ class Univariate(SplitLearner):
     2.5
     """
 
+    merit: Any = "gini"
+    categories: str = "subset"
+    choice: str = "best"
+    min_branch: float = 1
+    release8: bool = False
+    threshold: str = "midpoint"
+    collapse: bool = False
+    cost_weight: float = 1.0
+    monotone: Any = None
+    interactions: Any = None
+
     tasks = ("classification", "regression")
     options_of: ClassVar = {
         "classification": (
@@ -100,30 +115,6 @@ class Univariate(SplitLearner):
         )
     }
     uses_costs = True
-
-    def __init__(
-        self,
-        merit="gini",
-        categories="subset",
-        choice="best",
-        min_branch=1,
-        release8=False,
-        threshold="midpoint",
-        collapse=False,
-        cost_weight=1.0,
-        monotone=None,
-        interactions=None,
-    ):
-        self.merit = merit
-        self.categories = categories
-        self.choice = choice
-        self.min_branch = min_branch
-        self.release8 = release8
-        self.threshold = threshold
-        self.collapse = collapse
-        self.cost_weight = cost_weight
-        self.monotone = monotone
-        self.interactions = interactions
 
     def constraints(self, schema: Schema) -> Constraints | None:
         """What `monotone` and `interactions` say."""
@@ -140,11 +131,11 @@ class Univariate(SplitLearner):
         return any(rule is not None for rule in given)
 
     def _search(self) -> AxisSearch:
-        _among("categories", self.categories, CATEGORIES)
-        _among("choice", self.choice, ("best", "random"))
-        _among("threshold", self.threshold, ("midpoint", "value"))
+        one_of("categories", self.categories, CATEGORIES)
+        one_of("choice", self.choice, ("best", "random"))
+        one_of("threshold", self.threshold, ("midpoint", "value"))
         return AxisSearch(
-            merit=MERITS.resolve(self.merit),
+            merit=MERITS.resolve(self.merit, "classification"),
             categories=self.categories,
             random_feature=self.choice == "random",
             min_branch=number("min_branch", self.min_branch),
@@ -161,6 +152,27 @@ class Univariate(SplitLearner):
             return best_feature(node, number("min_branch", self.min_branch))
         table = node.sample.table
         return self._stump(node, Table(table.values[node.rows], table.schema), rng)
+
+    @property
+    def grows_from(self) -> str | None:
+        """Histograms; but C4.5's rules need to see the values of rows."""
+        plain = (
+            self.choice == "best"
+            and self.threshold == "midpoint"
+            and not (self.release8 or self.collapse)
+            and self.monotone is None
+            and self.interactions is None
+        )
+        return "histograms" if plain else None
+
+    def fit_sums(self, node: SumNode, rng: np.random.Generator):
+        """Best test for one node, cut between bins."""
+        merit = MERITS.resolve(self.merit) if node.n_classes else None
+
+        def by_rows(rows: Node) -> Split | None:
+            return self._stump(rows, rows.sample.table, rng)
+
+        return best_binned(node, merit, number("min_branch", self.min_branch), by_rows)
 
     def fit_each(self, node: Node, rng: np.random.Generator) -> list[Split | None]:
         """Best test on each feature by itself."""
@@ -179,7 +191,7 @@ class Univariate(SplitLearner):
         return split and replace(split, feature=feature)  # type: ignore[call-arg]
 
     def _fit_ruled(self, node: Node, rng: np.random.Generator) -> Split | None:
-        """The test most worth its price among those that keep the rules."""
+        """The test with the best merit for its price among those that keep the rules."""
         for name, usual in (
             ("choice", "best"),
             ("release8", False),
@@ -193,7 +205,7 @@ class Univariate(SplitLearner):
         if not node.target.n_classes:
             propose = proposals(node, number("min_branch", self.min_branch))
             return best_ruled(self, node, propose, self.cost_weight)
-        merit = MERITS.resolve(self.merit)
+        merit = MERITS.resolve(self.merit, "classification")
 
         def propose_kept(feature: int, direction: int) -> Split | None:
             kept = Kept(merit, direction, node.bounds)
@@ -214,8 +226,3 @@ class Univariate(SplitLearner):
             search = replace(search, merit=merit)
         stump = growers_for(search, root)[0].grow(search, root, None)
         return None if stump.n_nodes == 1 else stump.split(0)
-
-
-def _among(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(unknown(name, value, list(known)))

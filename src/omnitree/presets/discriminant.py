@@ -8,7 +8,8 @@ from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Adaptive, KWay
 from omnitree.parts.direction import Fisher
 from omnitree.parts.discriminants import LDA
-from omnitree.pruning import CostComplexity, ReducedError
+from omnitree.presets.ldt import post_pruned
+from omnitree.pruning import CostComplexity
 from omnitree.refinement import UnassignedTies
 
 
@@ -27,11 +28,7 @@ def friedman(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
     1977 paper may grow a tree for each). Transgenerated variables, fixed functions of the
     original ones, are left to the user.
     """
-    parts = {
-        "learner": Adaptive(direction=Fisher(epsilon=epsilon)),
-        "pruning": ReducedError(share=0.2),
-    }
-    return TreeClassifier(**(parts | changes))
+    return post_pruned(Adaptive(direction=Fisher(epsilon=epsilon)), changes)
 
 
 def fact(
@@ -56,11 +53,8 @@ def fact(
     ratio, and there is no transformation to polar coordinates. Branches that no training
     row takes are dropped.
     """
-    parts = {
-        "learner": KWay(LDA(epsilon=epsilon), node=node, improve=improve),
-        "pruning": ReducedError(share=0.2),
-    }
-    return TreeClassifier(**(parts | changes))
+    learner = KWay(LDA(epsilon=epsilon), node=node, improve=improve)
+    return post_pruned(learner, changes)
 
 
 def cruise(

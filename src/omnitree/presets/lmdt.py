@@ -24,7 +24,7 @@ def lmdt(
     """LMDT (Utgoff & Brodley 1991).
 
     Node: linear machine over the variables that are left after elimination. Branching: a
-    branch a class at the node; for two classes, binary. Grouping of classes: none.
+    branch per class at the node; for two classes, binary. Grouping of classes: none.
     Merit: accuracy. Direction: thermal training on rows drawn at random, cooled by
     ``a`` and ``b``; elimination of the variable with the least dispersed weights,
     within ``delta`` of the best accuracy, the smallest machine that a t-test at
@@ -36,7 +36,7 @@ def lmdt(
 
     Assumptions: how the probability that a machine is right on all rows is estimated
     (`LMDTThermal`), and the form of the t-test (`LMDTElimination`). Pessimistic pruning
-    (Quinlan 1987) is read as its correction of half an error a leaf alone: with the
+    (Quinlan 1987) is read as its correction of half an error per leaf alone: with the
     standard error besides (``pruning="pessimistic"``) trees have fewer machines than
     the paper's and more error, on its tasks and on others. Ours: a machine that is not
     right on all rows is trained up to five times (``tries``) and the best one kept,

@@ -47,7 +47,7 @@ def id_mlp(
 
     Assumptions: the number of hidden units and epochs, the weight decay, L-BFGS from random
     weights, and columns standardised at each node. Differs from the paper: groupings are
-    compared by linear tests (RLS), so that one net a node is trained;
+    compared by linear tests (RLS), so that one net per node is trained;
     ``learner__scout=None`` trains one for every grouping.
     """
     learner = Network(hidden=hidden, epochs=epochs, decay=decay, grouping=grouping)

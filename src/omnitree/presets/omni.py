@@ -6,11 +6,18 @@ from typing import Any
 
 from omnitree.estimators.classifier import TreeClassifier
 from omnitree.growing.part import unknown
-from omnitree.learners import Analytic, Linear, Omnivariate, Univariate
+from omnitree.learners import (
+    Analytic,
+    Boosted,
+    Linear,
+    Omnivariate,
+    Softmax,
+    Univariate,
+)
 from omnitree.parts.choice import AIC, BIC, CHOICES, CombinedF, CombinedT, FiveByTwoT
 from omnitree.parts.direction import Fisher
 from omnitree.presets.ldt import post_pruned
-from omnitree.pruning import Criterion, ReducedError
+from omnitree.pruning import CriterionPruning, ReducedError
 from omnitree.refinement import Contest
 
 
@@ -152,21 +159,24 @@ def _omnivariate(
 def _by_criterion(
     choice: Any, order: str, rows: str, epsilon: float, changes: dict[str, Any]
 ) -> TreeClassifier:
-    return _omnivariate(choice, Criterion(choice, order, rows), epsilon, changes)
+    return _omnivariate(choice, CriterionPruning(choice, order, rows), epsilon, changes)
 
 
 def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     """omnitree's default classifier, as `OmniTreeClassifier`; not from a paper.
 
-    Node: univariate, or a linear or quadratic test with one branch per class, found by
-    penalised multinomial logistic regression. Branching: binary, K-way in the latter.
-    Grouping of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories:
-    two subsets in univariate tests, +1/-1 columns in the others. Missing values:
-    surrogates, or the node's means. Refinement: pruned by cross-validation; then a single
-    test over many features replaces every subtree with a higher held-out error, or with the
-    same error and a higher log loss (`Contest`). A test with more parameters than the
-    subtree must be better by a standard error and make no more errors. Such tests are made
-    sparse: the smallest weights are removed as long as the held-out error does not rise,
+    Node: univariate, or a test with one branch per class over many features, found by
+    penalised multinomial logistic regression: linear, quadratic, or of curves of single
+    features, with products or without. Branching: binary, K-way in the latter. Grouping of
+    classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories: two subsets in
+    univariate tests, +1/-1 columns in the others. Missing values: surrogates, or the node's
+    means. Refinement: pruned by cross-validation; then a single test over many features
+    replaces every subtree with a higher held-out error, or with the same error and a higher
+    log loss (`Contest`). A test with more parameters than the subtree must be better by a
+    standard error and make no more errors. On the most likely of these tests univariate
+    trees are grown, which compete, too: their leaves shift its scores for each class, and
+    their tests may be on its scores. Such tests are made sparse: terms (weights, or whole
+    curves) with the least effect are removed as long as the held-out error does not rise,
     down to ten per sum. Nobody can read a quadratic form with more than 500 terms, so
     larger ones are only tried in sparse form. A tree that is not clearly better than a
     single leaf becomes one. Leaves: below a test over many features, its softmax,
@@ -175,9 +185,46 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     Margins, penalties and size limits were chosen on other random halves of the data sets
     than those of the comparison in `benchmarks/results/omni.md`, and on noise.
     """
+    return _with_contest(Contest(optimise=optimise), changes)
+
+
+def omni_1(optimise: str | None = None, **changes: Any) -> TreeClassifier:
+    """`omni` as it was first: univariate, linear and quadratic tests; not from a paper.
+
+    Node: univariate, or a linear or quadratic test with one branch per class, found by
+    penalised multinomial logistic regression; with more than 500 products, by LogitBoost.
+    Branching: binary, K-way in the latter. Grouping of classes: none. Merit: Gini, as in
+    CART (Breiman et al. 1984). Missing values: surrogates, or the node's means. Refinement:
+    the contest of `omni`, with the first two kinds of rivals only and no trees on top of
+    them. Kept to compare with.
+    """
+    contest = Contest(
+        rivals=(
+            Softmax(),
+            Softmax("quadratic", max_columns=500),
+            Boosted("quadratic", min_columns=501, max_cells=500_000),
+        ),
+        optimise=optimise,
+        folds=10,
+        se=0.0,
+        doubt=1.0,
+        step=1.0,
+        min_gain=2.5,
+        min_rows=30,
+        max_rows=20_000,
+        sparse=0.5,
+        smooth=True,
+        grows=False,
+        repeats=1,
+    )
+    return _with_contest(contest, changes)
+
+
+def _with_contest(contest: Contest, changes: dict[str, Any]) -> TreeClassifier:
+    """A univariate tree, then the contest, unless another pruning is given."""
     parts: dict[str, Any] = {
         "learner": Univariate(),
-        "refinement": None if "pruning" in changes else Contest(optimise=optimise),
+        "refinement": None if "pruning" in changes else contest,
         "missing": "surrogate",
     }
     return TreeClassifier(**(parts | changes))

@@ -3,7 +3,7 @@
 from omnitree.growing.part import Registry
 from omnitree.pruning.base import Evidence, Pruning
 from omnitree.pruning.cost_complexity import CostComplexity
-from omnitree.pruning.criterion import Criterion
+from omnitree.pruning.criterion import CriterionPruning
 from omnitree.pruning.error_based import ErrorBased
 from omnitree.pruning.functional import FunctionalPruning
 from omnitree.pruning.information import InformationPruning
@@ -20,7 +20,7 @@ PRUNINGS = Registry(
         "error_based": ErrorBased,
         "cost_complexity": CostComplexity,
         "information": InformationPruning,
-        "criterion": Criterion,
+        "criterion": CriterionPruning,
         "significance": Significance,
         "functional": FunctionalPruning,
     },
@@ -29,7 +29,7 @@ PRUNINGS = Registry(
 __all__ = [
     "PRUNINGS",
     "CostComplexity",
-    "Criterion",
+    "CriterionPruning",
     "ErrorBased",
     "Evidence",
     "FunctionalPruning",

@@ -8,7 +8,9 @@ grow others (for cross-validation).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,30 +18,29 @@ from omnitree._core.predict import subtrees
 from omnitree.growing.growth import Growth
 from omnitree.growing.part import Part
 from omnitree.growing.sample import Sample
+from omnitree.growing.target import ClassTarget
 from omnitree.tree.tree import LEAF, Tree
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What pruning may look at.
+    """What pruning may look at."""
 
-    Attributes
-    ----------
-    train : Sample
-        The rows the tree was grown on.
-    held_out : Sample or None
-        Rows kept apart for pruning.
-    growth : Growth or None
-        How the tree was grown, for methods that grow others or add tests.
-    seed : int
-    n_jobs : int or None
-    """
-
-    train: Sample
-    held_out: Sample | None = None
+    train: Sample  # the rows the tree was grown on
+    held_out: Sample | None = None  # rows kept apart for pruning
+    # How the tree was grown, for methods that grow others or add tests.
     growth: Growth | None = None
     seed: int = 0
     n_jobs: int | None = None
+    # Trees of a cross-validation that were grown with the tree, where no others can be.
+    folds: list[Any] | None = None
+
+    @property
+    def units(self) -> np.ndarray:
+        """Weights of the rows that a cross-validation holds out, or of their groups."""
+        if self.folds is None:
+            return self.train.units
+        return np.concatenate([fold.test.units for fold in self.folds])
 
     @property
     def expired(self) -> bool:
@@ -57,7 +58,7 @@ class Evidence:
 class TreeChange(Part):
     """What changes a grown tree: a pruning or a refinement."""
 
-    regresses = False  # whether it takes trees for a numeric target, too
+    tasks: ClassVar[tuple[str, ...]] = ("classification",)
 
     @property
     def only_cuts(self) -> bool:
@@ -91,9 +92,9 @@ class Pruning(TreeChange):
     def only_cuts(self) -> bool:
         return True
 
+    @abstractmethod
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         """Where to cut, one entry per node."""
-        raise AssertionError(f"{type(self).__name__} cuts nothing")
 
     def prune(self, tree: Tree, evidence: Evidence) -> Tree:
         """The pruned tree.
@@ -132,9 +133,10 @@ def errors_as_leaves(tree: Tree, sample: Sample) -> np.ndarray:
     Costs, or the loss, where the target has them.
     """
     target = sample.target
-    if tree.models is None and target.n_classes:
-        there = tree.recount(sample.table, sample.y, sample.weight).value
-        return as_leaves(tree, there)
+    if tree.models is None and isinstance(target, ClassTarget):
+        return target.losses_by(sample.counts_at(tree), tree.outputs)
+    if tree.models is None and (loss := sample.loss_at(tree)) is not None:
+        return loss
     start, row, part = tree.passing(sample.table)
     node = np.repeat(np.arange(tree.n_nodes), np.diff(start))
     outputs = tree.node_answers(sample.table, row, node, tree.outputs)
@@ -146,23 +148,14 @@ def training_errors(tree: Tree, train: Sample) -> np.ndarray:
     """Errors, or loss, of every node as a leaf on the sample it was grown on."""
     if tree.loss is not None:
         return tree.loss
-    if tree.models is not None:
-        return errors_as_leaves(tree, train)
-    return as_leaves(tree, tree.value)
+    if tree.models is None and isinstance(train.target, ClassTarget):
+        return train.target.losses_by(tree.value, tree.outputs)
+    return errors_as_leaves(tree, train)
 
 
 def plain_errors(tree: Tree, train: Sample) -> np.ndarray:
     """Training errors of every node as a leaf, whatever wrong classes cost."""
-    train = replace(train, target=train.target.without_costs())
-    return training_errors(tree.replace(costs=None), train)
-
-
-def as_leaves(tree: Tree, counts: np.ndarray) -> np.ndarray:
-    """Errors, or their cost, of every node as a leaf with some rows' class counts."""
-    every = np.arange(tree.n_nodes)
-    if tree.costs is None:
-        return counts.sum(axis=1) - counts[every, tree.labels]
-    return (counts @ tree.costs)[every, tree.labels]
+    return training_errors(tree, replace(train, target=train.target.without_costs()))
 
 
 def bottom_up(tree: Tree):

@@ -17,6 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from omnitree._core.predict import subtrees
+from omnitree.data.switches import disabled
 from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
 from omnitree.pruning.base import (
@@ -61,21 +62,13 @@ class CostComplexity(Pruning):
     parameters.
     """
 
-    regresses = True
+    folds: int = 10
+    share: float = 0.0
+    se: float = 0.0
+    alpha: float | None = None
+    repeats: int = 1
 
-    def __init__(
-        self,
-        folds: int = 10,
-        share: float = 0.0,
-        se: float = 0.0,
-        alpha: float | None = None,
-        repeats: int = 1,
-    ):
-        self.folds = folds
-        self.share = share
-        self.se = se
-        self.alpha = alpha
-        self.repeats = repeats
+    tasks = ("classification", "regression")
 
     @property
     def needs_share(self) -> float:
@@ -92,27 +85,43 @@ class CostComplexity(Pruning):
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         return self.decide(tree, evidence)[0]
 
-    def decide(self, tree: Tree, evidence: Evidence) -> tuple[np.ndarray, float]:
-        """Where to cut, and the errors of the tree that is left, by the same evidence.
+    def decide(self, tree: Tree, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+        """Where to cut, and the errors in each fold of the tree that is left.
 
-        Without evidence, that is with a given alpha, the errors are NaN.
+        Held-out rows are one fold. Without evidence, that is with a given alpha, there is
+        none.
         """
         links = weakest_links(tree, training_errors(tree, evidence.train))
         total = tree.value[0].sum()
         if self.alpha is not None:
-            return links <= self.alpha * total * (1 + 1e-12), np.nan
+            return links <= self.alpha * total * (1 + 1e-12), np.empty(0)
         alphas, prices = steps(tree, links)
         counted = evidence.train.target.n_classes > 0 and tree.costs is None
         if self.folds and evidence.held_out is None:
-            units = evidence.train.units
+            units = evidence.units
             runs = [v.errors for v in self.cross_validate(prices, evidence, counted)]
         else:
             rows = held_out_rows(evidence, "cost-complexity")
             units = rows.units
             runs = [errors_at(tree, links, alphas, rows)[None]]
+        if not runs:  # no time was left: the tree stays as it is
+            return np.zeros(tree.n_nodes, dtype=bool), np.empty(0)
         chosen = self.choose(runs, units, counted)
-        wrong = float(np.mean([run[:, chosen].sum() for run in runs]))
+        # Of few rows, repeats may have different numbers of folds.
+        wrong = np.concatenate([run[:, chosen] for run in runs]) / len(runs)
         return links <= alphas[chosen], wrong
+
+    def first_errors(self, evidence: Evidence) -> float | None:
+        """Errors in the first fold of the best of all trees that pruning can leave there.
+
+        None where there are no folds.
+        """
+        if self.alpha is not None or not self.folds or evidence.held_out is not None:
+            return None
+        for first in fold_trees(evidence, self.folds, 1):
+            alphas, _ = steps(first.tree, first.links)
+            return float(errors_at(first.tree, first.links, alphas, first.test).min())
+        return None
 
     def choose(
         self,
@@ -145,13 +154,13 @@ class CostComplexity(Pruning):
 
     def cross_validate(
         self, prices: np.ndarray, evidence: Evidence, counted: bool
-    ) -> list[CrossValidation]:
+    ) -> list[FoldErrors]:
         """Cross-validations, each with other folds, until the choice stays."""
         most = int(number("repeats", self.repeats, 1))
         most = max(1, min(most, REPEATED_ROWS // max(len(evidence.train), 1)))
-        if len(prices) == 1:
-            most = 1  # a leaf: nothing to choose
-        found: list[CrossValidation] = []
+        if len(prices) == 1 or evidence.folds is not None:
+            most = 1  # a leaf: nothing to choose; or there are no other folds
+        found: list[FoldErrors] = []
         choices: list[int] = []
         while len(found) < most:
             if found and evidence.expired:
@@ -160,9 +169,11 @@ class CostComplexity(Pruning):
             errors = [
                 errors_at(t.tree, t.links, prices * t.total, t.test) for t in trees
             ]
-            found.append(CrossValidation(trees, np.reshape(errors, (-1, len(prices)))))
+            if evidence.expired and evidence.folds is None:
+                break  # trees that were cut short say nothing
+            found.append(FoldErrors(trees, np.reshape(errors, (-1, len(prices)))))
             runs = [v.errors for v in found]
-            choices.append(self.choose(runs, evidence.train.units, counted))
+            choices.append(self.choose(runs, evidence.units, counted))
             if len(choices) >= STABLE and len(set(choices[-STABLE:])) == 1:
                 break
         return found
@@ -212,7 +223,7 @@ class FoldTree:
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class FoldErrors:
     """The trees of one cross-validation, and their errors (folds, prices)."""
 
     trees: list[FoldTree]
@@ -223,6 +234,8 @@ def fold_trees(
     evidence: Evidence, folds: int, most: int | None = None
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
+    if evidence.folds is not None:
+        return evidence.folds
     rows, growth = evidence.train, evidence.growth
     assert growth is not None
     fold = rows.folds(folds, evidence.seed)
@@ -237,7 +250,8 @@ def fold_trees(
         total = float(train.weight.sum())
         return FoldTree(tree, links, total, test, np.flatnonzero(held))
 
-    trees = Parallel(n_jobs=evidence.n_jobs, prefer="threads")(
+    n_jobs = 1 if disabled("threads") else evidence.n_jobs
+    trees = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(one)(k) for k in range(folds if most is None else most)
     )
     return [tree for tree in trees if tree is not None]

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
 from omnitree.parts.choice import CHOICES, InformationCriterion
 from omnitree.parts.choice.base import log_likelihood
 from omnitree.pruning.base import Evidence, Pruning, bottom_up, children
 from omnitree.tree.tree import LEAF, Tree
 
-ORDERS = ["bottom_up", "top_down"]
-ROWS = ["node", "subtree"]
 
-
-class Criterion(Pruning):
+class CriterionPruning(Pruning):
     """Cut a subtree if an information criterion is no worse for a leaf.
 
     Parameters
@@ -35,11 +32,10 @@ class Criterion(Pruning):
         Parameters that a leaf counts as.
     """
 
-    def __init__(self, choice="aic", order="bottom_up", rows="node", leaf=0.0):
-        self.choice = choice
-        self.order = order
-        self.rows = rows
-        self.leaf = leaf
+    choice: str = "aic"
+    order: str = "bottom_up"
+    rows: str = "node"
+    leaf: float = 0.0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         criterion = CHOICES.resolve(self.choice)
@@ -47,10 +43,8 @@ class Criterion(Pruning):
             raise ValueError(
                 f"pruning by a criterion needs AIC or BIC, not {criterion!r}"
             )
-        if self.order not in ORDERS:
-            raise ValueError(unknown("order", self.order, ORDERS))
-        if self.rows not in ROWS:
-            raise ValueError(unknown("rows", self.rows, ROWS))
+        one_of("order", self.order, ("bottom_up", "top_down"))
+        one_of("rows", self.rows, ("node", "subtree"))
         n = tree.value.sum(axis=1)
         likelihood = log_likelihood(tree.value[:, None])
         leaf = np.asarray(number("leaf", self.leaf))

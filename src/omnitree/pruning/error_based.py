@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnitree._core.univariate import estimate
-from omnitree.pruning.base import (
-    Evidence,
-    Pruning,
-    bottom_up,
-    children,
-    plain_errors,
-)
+from omnitree.pruning.base import Evidence, Pruning, bottom_up, children, plain_errors
 from omnitree.tree.tree import Tree
 
 
@@ -29,9 +23,8 @@ class ErrorBased(Pruning):
         Whether a node may be replaced by its largest branch.
     """
 
-    def __init__(self, confidence: float = 0.25, raising: bool = True):
-        self.confidence = confidence
-        self.raising = raising
+    confidence: float = 0.25
+    raising: bool = True
 
     @property
     def only_cuts(self) -> bool:

@@ -28,8 +28,7 @@ class FunctionalPruning(Pruning):
         C4.5's CF; smaller prunes more.
     """
 
-    def __init__(self, confidence: float = 0.1):
-        self.confidence = confidence
+    confidence: float = 0.1
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         if not 0 < self.confidence < 1:

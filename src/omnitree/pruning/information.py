@@ -26,10 +26,9 @@ class InformationPruning(Pruning):
     choice : {"aic", "bic"} or InformationCriterion, default="bic"
     """
 
-    regresses = True
+    choice: str = "bic"
 
-    def __init__(self, choice="bic"):
-        self.choice = choice
+    tasks = ("classification", "regression")
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         choice = CHOICES.resolve(self.choice)
@@ -56,10 +55,7 @@ class InformationPruning(Pruning):
         for alpha in np.unique(np.concatenate([[0.0], links[inner]])):
             while at < len(order) and links[order[at]] <= alpha * (1 + 1e-12):
                 node = int(order[at])
-                fewer, more = (
-                    parameters[node] - size[node],
-                    cost[node] - loss[node],
-                )
+                fewer, more = (parameters[node] - size[node], cost[node] - loss[node])
                 while node >= 0:
                     parameters[node] -= fewer
                     loss[node] += more

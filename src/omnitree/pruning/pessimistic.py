@@ -23,8 +23,7 @@ class Pessimistic(Pruning):
         Quinlan's rule, 0 its correction alone, which cuts less.
     """
 
-    def __init__(self, se=1.0):
-        self.se = se
+    se: float = 1.0
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         n = tree.value.sum(axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnitree.growing.part import unknown
+from omnitree.growing.part import one_of
 from omnitree.pruning.base import (
     Evidence,
     Pruning,
@@ -30,17 +30,15 @@ class ReducedError(Pruning):
         (LDT05's program) compares with the whole subtree.
     """
 
-    def __init__(self, share: float = 0.2, order: str = "bottom_up"):
-        self.share = share
-        self.order = order
+    share: float = 0.2
+    order: str = "bottom_up"
 
     @property
     def needs_share(self) -> float:
         return self.share
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
-        if self.order not in ("bottom_up", "top_down"):
-            raise ValueError(unknown("order", self.order, ["bottom_up", "top_down"]))
+        one_of("order", self.order, ("bottom_up", "top_down"))
         rows = held_out_rows(evidence, "reduced-error")
         as_leaf, slack = errors_as_leaves(tree, rows), negligible(rows.weight)
         if self.order == "top_down":

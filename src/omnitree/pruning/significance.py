@@ -19,8 +19,7 @@ class Significance(Pruning):
         A split whose chi-square probability is below this is kept, and all above it.
     """
 
-    def __init__(self, level: float = 0.1):
-        self.level = level
+    level: float = 0.1
 
     def cut(self, tree: Tree, evidence: Evidence) -> np.ndarray:
         cut = np.zeros(tree.n_nodes, dtype=bool)

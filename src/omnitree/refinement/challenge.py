@@ -16,24 +16,37 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.growth import Growth
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.sample import Sample
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.base import NodeRows
 from omnitree.refinement.comparison import Comparison
+from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
 from omnitree.refinement.sizing import Grown
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.splits import Considered
 from omnitree.tree.tree import LEAF, Tree
 
+# How the names of sparse tests begin (`SoftmaxTrial.sparser`).
+SPARSE = "sparse "
+# Standard errors by which a test is so much worse than a subtree that no tree on top of it
+# will be better.
+HOPELESS = 3.0
+
 
 @dataclass(frozen=True)
 class Contender:
     """A rival's test, and what it loses on the held-out rows of the node."""
 
-    trial: Trial
+    trial: Trial | ScoreTree
     losses: HeldOut
+
+    @property
+    def name(self) -> str:
+        """For the reader of the tree; rivals of other cross-validations have the same."""
+        return self.trial.name
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,8 @@ class Challenge:
         Of the subtree.
     kind : str
         Kind of the test at its top.
+    depth : int
+        Number of tests above the node.
     """
 
     node: Node
@@ -64,33 +79,43 @@ class Challenge:
     subtree: HeldOut
     n_parameters: int
     kind: str
+    depth: int = 0
 
-    def losses_of(self, trial: Trial) -> HeldOut:
-        """What a rival's test loses on the held-out rows of the node."""
+    def losses_of(self, trial: Trial | ScoreTree) -> HeldOut:
+        """What a rival's test, or a tree on it, loses on the held-out rows of the node."""
         if self.tested is None:
             return trial.held_out
-        models = LeafModels.of([trial.replacement.model])
-        assert models is not None
-        target = self.tested.target.take(self.rows)
-        proba = np.empty((len(self.rows), target.n_classes))
-        first = np.zeros(len(self.rows), dtype=np.int32)
-        models.answer(self.tested.table, self.rows, first, proba)
+        new, target = trial.replacement, self.tested.target.take(self.rows)
+        if new.subtree is not None:
+            table = self.tested.take(self.rows).table
+            proba = new.subtree.predict_value(table, new.subtree.value)
+        else:
+            models = LeafModels.of([new.model])
+            assert models is not None
+            proba = np.empty((len(self.rows), target.n_classes))
+            first = np.zeros(len(self.rows), dtype=np.int32)
+            models.answer(self.tested.table, self.rows, first, proba)
         groups = self.tested.groups_of(self.rows)
         weight = self.subtree.weight
-        return HeldOut.of(weight, proba, target.y, target.costs, groups)
+        return HeldOut.of(weight, proba, target, groups)
 
     def contenders(
         self, rivals: Sequence[TrialLearner], comparison: Comparison
     ) -> tuple[list[Contender], int | None]:
         """Every rival's test, and which of them beats the subtree and all before it."""
         found: list[Contender] = []
+        expansions: list[str] = []
         winner, losses, n_parameters = None, self.subtree, self.n_parameters
         for rival in rivals:
+            won = None if winner is None else expansions[winner]
+            if not rival.is_richer(self.node) or _is_idle(rival, expansions, won):
+                continue
             trial = rival.trial(self.node, losses if self.tested is None else None)
             if trial is None:
                 continue
             new = Contender(trial, self.losses_of(trial))
             found.append(new)
+            expansions.append(trial.expansion)
             own_size = trial.n_parameters
             if new.losses.complete and comparison.is_better(
                 new.losses, own_size, losses, n_parameters
@@ -100,8 +125,104 @@ class Challenge:
 
     def sparser(self, contender: Contender, margin: float) -> Contender | None:
         """The same test with fewer weights, if cross-validation does not miss them."""
+        assert isinstance(contender.trial, Trial)
         trial = contender.trial.sparser(margin)
         return None if trial is None else Contender(trial, self.losses_of(trial))
+
+    def likeliest(self, contenders: Sequence[Contender]) -> int | None:
+        """The test with the least held-out log loss, to grow trees on.
+
+        None if all are far worse than the subtree.
+        """
+        able = []
+        for i, one in enumerate(contenders):
+            gains = [one.losses.gain(self.subtree, x) for x in ("errors", "log_loss")]
+            if one.losses.complete and max(gains) > -HOPELESS:
+                able.append(i)
+        return min(
+            able, key=lambda i: contenders[i].losses.mean("log_loss"), default=None
+        )
+
+    def trees(
+        self,
+        base: Contender,
+        sparse: Contender | None,
+        growth: Growth,
+        margin: float | None,
+        loss: str,
+    ) -> list[Contender]:
+        """The trees on top of a rival's test that are better than it.
+
+        They are tried with all its weights, then grown with those of its sparse form, which
+        is found if it is not known; without a margin it keeps them all.
+        """
+        assert isinstance(base.trial, Trial)
+        least = margin or 0.0
+        over = promising(base.trial, self.node, growth, least, loss)
+        if over and sparse is None and margin is not None:
+            sparse = self.sparser(base, margin)
+        trial = base.trial if sparse is None else sparse.trial
+        assert isinstance(trial, Trial)
+        found = score_trees(trial, self.node, growth, least, loss, over)
+        return [Contender(tree, self.losses_of(tree)) for tree in found]
+
+    def choose(
+        self,
+        contenders: Sequence[Contender],
+        comparison: Comparison,
+        max_leaves: int | None = None,
+    ) -> int | None:
+        """Which contender takes the place of the subtree; None if it stays.
+
+        The rival that beats the subtree and all rivals before it, in its sparse form if it
+        has one; then trees, which must not only be likelier.
+        """
+        names = [one.name for one in contenders]
+        winner, losses, n_parameters = None, self.subtree, self.n_parameters
+        for i, one in enumerate(contenders):
+            size = one.trial.n_parameters
+            if isinstance(one.trial, ScoreTree) or one.name.startswith(SPARSE):
+                continue
+            if one.losses.complete and comparison.is_better(
+                one.losses, size, losses, n_parameters
+            ):
+                winner, losses, n_parameters = i, one.losses, size
+        if winner is not None:
+            if SPARSE + names[winner] in names:
+                winner = names.index(SPARSE + names[winner])
+            best = contenders[winner]
+            losses, n_parameters = best.losses, best.trial.n_parameters
+            if max_leaves is not None and best.trial.replacement.n_leaves > max_leaves:
+                winner, losses, n_parameters = None, self.subtree, self.n_parameters
+        for i, one in enumerate(contenders):
+            if isinstance(one.trial, ScoreTree):
+                size = one.trial.n_parameters
+                gain = one.losses.gain(losses, comparison.loss, less_one=True)
+                if (winner is None or gain > 0) and comparison.is_better(
+                    one.losses, size, losses, n_parameters
+                ):
+                    winner, losses, n_parameters = i, one.losses, size
+        return winner
+
+    def lead(self, contenders: Sequence[Contender], winner: int | None) -> float:
+        """By how many standard errors, in errors or log loss, the choice is the best.
+
+        Dense and sparse forms of one test are no choice.
+        """
+        every = {c.name: c.losses for c in contenders if c.losses.complete}
+        chosen, own = self.subtree, ""
+        if winner is not None:
+            chosen, own = contenders[winner].losses, contenders[winner].name
+            every |= {"": self.subtree}
+        twins = {own, SPARSE + own, own.removeprefix(SPARSE)}
+        return min(
+            (
+                max(chosen.gain(other, loss) for loss in ("errors", "log_loss"))
+                for name, other in every.items()
+                if winner is None or name not in twins
+            ),
+            default=np.inf,
+        )
 
     def replacement(
         self, winner: Contender, min_gain: float
@@ -112,7 +233,7 @@ class Challenge:
         no more than the class shares is left out.
         """
         new, losses = winner.trial.replacement, winner.losses
-        if new.split is None:
+        if new.split is None and new.subtree is None:
             y = self.node.y if self.tested is None else self.tested.y[self.rows]
             plain = _as_constant(losses, y, self.node.statistics)
             if losses.gain(plain, "log_loss") <= min_gain:
@@ -120,12 +241,16 @@ class Challenge:
         return new, losses
 
     def considered(
-        self, contenders: Sequence[Contender], winner: int | None, loss: str
+        self,
+        contenders: Sequence[Contender],
+        winner: int | None,
+        loss: str,
+        with_leads: bool = False,
     ) -> tuple[Considered, ...]:
         """The candidates and their held-out losses, for the reader of the tree.
 
         Errors, or their costs, unless the winner has no fewer of them than the subtree:
-        then log loss has decided.
+        then log loss has decided. With its lead over each of them, if asked for.
         """
         if not contenders:
             return ()
@@ -138,8 +263,19 @@ class Challenge:
         for trial, losses in ((c.trial, c.losses) for c in contenders):
             names.append((trial.name, trial.kind, trial.n_parameters, losses))
         chosen_at = 0 if winner is None else winner + 1
+        best = names[chosen_at][-1]
         return tuple(
-            Considered(name, kind, size, what, losses.mean(loss), i == chosen_at)
+            Considered(
+                name,
+                kind,
+                size,
+                what,
+                losses.mean(loss),
+                i == chosen_at,
+                round(best.gain(losses, loss), 2)
+                if with_leads and i != chosen_at
+                else None,
+            )
             for i, (name, kind, size, losses) in enumerate(names)
         )
 
@@ -188,7 +324,14 @@ class Arena:
             losses.take(rows, part),
             subtree(tree, at).n_parameters,
             "leaf" if tree.kind[at] == LEAF else tree.split(at).kind,
+            int(tree.depths[at]),
         )
+
+
+def _is_idle(rival: TrialLearner, expansions: list[str], won: str | None) -> bool:
+    """Whether curves and products are tried together though neither has won."""
+    tried = {"curves", "quadratic"} & set(expansions)
+    return rival.expansion == "blocks" and bool(tried) and won not in tried
 
 
 def subtree(tree: Tree, at: int) -> Tree:

@@ -5,7 +5,8 @@ answer while it was held out. Then, from the root down, rivals challenge each no
 (`challenge.py`): one test over many features, with a branch for each class. Where a rival
 makes fewer held-out errors than the subtree, or as many with a smaller log loss, it takes
 its place; else the node keeps its test and the challenge goes on below. The leaves below a
-rival answer by its own probabilities, calibrated on held-out rows. At last the whole tree
+rival answer by its own probabilities, calibrated on held-out rows. On top of the most likely
+rival trees are grown, which compete like rivals (`score_trees.py`). At last the whole tree
 must be better than a single leaf (`comparison.py`). So simple regions get simple tests,
 tests over many features stand only where evidence asks for them, and noise gets no tree.
 Used by the preset `omni` and by `OmniTreeClassifier`.
@@ -15,18 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from omnitree.growing.node import Rules
+from omnitree.growing.clock import TimeUp, until
+from omnitree.growing.growth import Growth
 from omnitree.growing.part import number, unknown
 from omnitree.growing.sample import Sample
 from omnitree.learners import LEARNERS, Boosted, Softmax
 from omnitree.learners.trial import Replacement, TrialLearner
 from omnitree.pruning.base import Evidence, children, subtree_sums
 from omnitree.refinement.base import Refinement
-from omnitree.refinement.challenge import Arena
+from omnitree.refinement.challenge import Arena, Challenge, Contender
 from omnitree.refinement.comparison import Comparison, is_proven
+from omnitree.refinement.reliability import with_reliability
+from omnitree.refinement.rounds import Round, dealt_again, mean_round
+from omnitree.refinement.score_trees import limited
 from omnitree.refinement.sizing import Grown, Sized
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import Considered
@@ -36,9 +42,13 @@ from omnitree.tree.tree import LEAF, Tree
 # in sparse form.
 RIVALS = (
     Softmax(),
+    Softmax("curves", max_columns=500),
     Softmax("quadratic", max_columns=500),
+    Softmax("blocks", max_columns=500, max_cells=3_000_000),
     Boosted("quadratic", min_columns=501, max_cells=500_000),
 )
+# Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
+REPEATED_ROWS = 1000
 # What to optimise, and the held-out loss that measures it.
 LOSSES = {"error": "errors", "cost": "errors", "log_loss": "log_loss"}
 
@@ -53,9 +63,11 @@ class Contest(Refinement):
     Parameters
     ----------
     rivals : sequence of Softmax and Boosted
-        From the simplest to the richest; by default a linear and a quadratic softmax and,
-        where the latter has more than 500 terms, a boosted quadratic test, which is sparse.
-        With none the tree is only cut back.
+        From the simplest to the richest; by default softmax tests that are linear, of
+        curves, quadratic, and of curves and products together. The last is only tried where
+        curves or products have won. Where there are more than 500 products, a boosted
+        quadratic test, which is sparse, takes their place. With none the tree is only cut
+        back.
     optimise : {"error", "cost", "log_loss"} or None, default=None
         The held-out loss that decides. None: "cost" if there is a cost matrix, else
         "error". Where errors or costs do not differ (see `doubt`), log loss decides.
@@ -85,37 +97,34 @@ class Contest(Refinement):
     sparse : float or None, default=0.5
         A rival that has won loses its smallest weights as long as neither its held-out
         errors nor its held-out likelihood are worse by more than this many standard errors.
-        None keeps all weights.
+        None keeps all weights. Trees on top of a rival are cut back by the same rule.
     smooth : bool, default=True
         Shrink the class shares of univariate leaves towards those of their parents, as
         far as held-out rows advise.
+    grows : bool, default=True
+        At the root, grow univariate trees on top of the rival with the least held-out log
+        loss: their leaves shift its scores, and their tests may read them. They compete
+        like rivals, if they make at least two errors fewer than it does.
+    repeats : int, default=3
+        Cross-validations at the root, each with other folds: as long as some candidate is
+        not behind the best by more than `doubt`, in errors or in log loss, rows are dealt
+        to folds anew, and losses are averaged. With more than 500 rows there are 2 at
+        most, with more than 1000, or with a prune set, there is one.
     """
 
-    def __init__(
-        self,
-        rivals=RIVALS,
-        optimise=None,
-        folds=10,
-        se=0.0,
-        doubt=1.0,
-        step=1.0,
-        min_gain=2.5,
-        min_rows=30,
-        max_rows=20_000,
-        sparse=0.5,
-        smooth=True,
-    ):
-        self.rivals = rivals
-        self.optimise = optimise
-        self.folds = folds
-        self.se = se
-        self.doubt = doubt
-        self.step = step
-        self.min_gain = min_gain
-        self.min_rows = min_rows
-        self.max_rows = max_rows
-        self.sparse = sparse
-        self.smooth = smooth
+    rivals: Any = RIVALS
+    optimise: str | None = None
+    folds: int = 10
+    se: float = 0.0
+    doubt: float = 1.0
+    step: float = 1.0
+    min_gain: float = 2.5
+    min_rows: int = 30
+    max_rows: int = 20_000
+    sparse: float | None = 0.5
+    smooth: bool = True
+    grows: bool = True
+    repeats: int = 3
 
     @property
     def only_cuts(self) -> bool:
@@ -143,8 +152,10 @@ class Contest(Refinement):
         assert evidence.growth is not None
         rules = evidence.growth.rules
         grown = self._judged(tree, evidence)
+        if evidence.expired and evidence.held_out is None:
+            return tree  # the trees of the folds were cut short and say nothing
         sized = self._size(grown, comparison)
-        outcome = self._compete(sized, grown, rules, rivals, comparison)
+        outcome = self._compete(sized, grown, evidence, rivals, comparison)
         if grown.folds and (sized.tree.n_leaves > 1 or outcome.replacements):
             leaf = grown.leaf(self.smooth)
             if not is_proven(
@@ -156,7 +167,11 @@ class Contest(Refinement):
                 self.min_gain,
             ):
                 return leaf.tree
-        return outcome.put_into(sized.tree, grown.train)
+        refined = outcome.put_into(sized.tree, grown.train)
+        if not grown.folds or refined.costs is not None:  # costs are not errors
+            return refined
+        n_folds = None if grown.has_prune_set else self.folds
+        return with_reliability(refined, grown.tested, outcome.losses, n_folds)
 
     def _comparison(self, tree: Tree) -> Comparison:
         """The loss that decides and its margins, after checking the options."""
@@ -210,11 +225,13 @@ class Contest(Refinement):
         self,
         sized: Sized,
         grown: Grown,
-        rules: Rules,
+        evidence: Evidence,
         rivals: Sequence[TrialLearner],
         comparison: Comparison,
     ) -> Outcome:
         """From the root down, let rivals challenge the subtree of each node."""
+        assert evidence.growth is not None
+        rules = evidence.growth.rules
         outcome = Outcome(sized.losses)
         if not rivals:
             return outcome
@@ -229,20 +246,21 @@ class Contest(Refinement):
             )
             if challenge is None:
                 continue
-            contenders, winner = challenge.contenders(rivals, comparison)
-            if winner is not None and self.sparse is not None:
-                margin = number("sparse", self.sparse, 0)
-                sparser = None
-                if not rules.limits.expired():
-                    sparser = challenge.sparser(contenders[winner], margin)
-                if sparser is not None:
-                    winner = len(contenders)
-                    contenders.append(sparser)
-            if winner is not None and max_leaves is not None:
-                new = contenders[winner].trial.replacement
-                if n_leaves + new.n_leaves - leaves_below[at] > max_leaves:
-                    winner = None
-            considered = challenge.considered(contenders, winner, loss)
+            spare = None
+            if max_leaves is not None:
+                spare = max_leaves - n_leaves + int(leaves_below[at])
+            try:
+                with until(rules.limits.deadline):
+                    judged = self._judged_contenders(
+                        challenge, grown, evidence, rivals, comparison, spare
+                    )
+            except TimeUp:
+                break
+            challenge, contenders = judged.challenge, judged.contenders
+            winner = challenge.choose(contenders, comparison, spare)
+            considered = challenge.considered(
+                contenders, winner, loss, with_leads=self.repeats > 1
+            )
             if winner is not None:
                 new, losses = challenge.replacement(contenders[winner], self.step)
                 n_leaves += new.n_leaves - leaves_below[at]
@@ -255,6 +273,69 @@ class Contest(Refinement):
                 below = children(tree, at)
                 queue.extend(range(below.start, below.stop))
         return outcome
+
+    def _judged_contenders(
+        self,
+        challenge: Challenge,
+        grown: Grown,
+        evidence: Evidence,
+        rivals: Sequence[TrialLearner],
+        comparison: Comparison,
+        max_leaves: int | None,
+    ) -> Round:
+        """A node and its contenders, at the root in as many rounds as the choice needs."""
+        growth = evidence.growth
+        assert growth is not None
+        rounds: list[Round] = []
+        most = min(self.repeats, max(1, REPEATED_ROWS // len(challenge.node.rows)))
+        if challenge.depth or grown.has_prune_set:
+            most = 1
+        again = challenge
+        while True:
+            try:
+                found = self._contenders(again, rivals, growth, comparison, max_leaves)
+            except TimeUp:
+                if not rounds:
+                    raise
+                return mean_round(rounds)
+            rounds.append(Round(again, found))
+            mean = mean_round(rounds)
+            winner = mean.challenge.choose(mean.contenders, comparison, max_leaves)
+            lead = mean.challenge.lead(mean.contenders, winner)
+            if len(rounds) >= most or lead > comparison.doubt or evidence.expired:
+                return mean
+            other = evidence.repeat(len(rounds))
+            sized = self._size(self._judged(grown.tree, other), comparison)
+            again = dealt_again(challenge, other.seed, sized.losses)
+
+    def _contenders(
+        self,
+        challenge: Challenge,
+        rivals: Sequence[TrialLearner],
+        growth: Growth,
+        comparison: Comparison,
+        max_leaves: int | None,
+    ) -> list[Contender]:
+        """All that challenges the subtree at a node: rivals, a sparse one, trees on one."""
+        limits = growth.rules.limits
+        margin = None if self.sparse is None else number("sparse", self.sparse, 0)
+        found, winner = challenge.contenders(rivals, comparison)
+        sparser = None
+        if winner is not None and margin is not None and not limits.expired():
+            sparser = challenge.sparser(found[winner], margin)
+        likeliest = None
+        if self.grows and challenge.depth == 0:
+            likeliest = challenge.likeliest(found)
+        trees = []
+        if likeliest is not None and not limits.expired():
+            trees = challenge.trees(
+                found[likeliest],
+                sparser if likeliest == winner else None,
+                limited(growth, max_leaves),
+                margin,
+                comparison.loss,
+            )
+        return [*found, *([] if sparser is None else [sparser]), *trees]
 
 
 @dataclass
@@ -280,6 +361,10 @@ class Outcome:
         """Put something in the place of the subtree at a node."""
         if new.split is not None:
             new = replace(new, split=replace(new.split, candidates=considered))
+        if new.subtree is not None:
+            below = ((),) * (new.subtree.n_nodes - 1)
+            subtree = new.subtree.replace(candidates=(considered, *below))
+            new = replace(new, subtree=subtree)
         self.replacements[at] = new
 
     def put_into(self, tree: Tree, train: Sample) -> Tree:
@@ -289,6 +374,12 @@ class Outcome:
             tree = tree.replace(candidates=tuple(of_node))
         if not self.replacements:
             return tree
-        splits = {at: new.split for at, new in self.replacements.items()}
-        models = {at: new.model for at, new in self.replacements.items()}
-        return tree.with_splits(splits, train, models)
+        subtrees = {
+            at: new.subtree
+            for at, new in self.replacements.items()
+            if new.subtree is not None
+        }
+        others = {at: n for at, n in self.replacements.items() if at not in subtrees}
+        splits = {at: new.split for at, new in others.items()}
+        models = {at: new.model for at, new in others.items()}
+        return tree.with_splits(splits, train, models, subtrees)

@@ -46,10 +46,9 @@ class FeatureElimination(Refinement):
         features that are dropped on its hepatitis data are nearer to its table 24.
     """
 
-    def __init__(self, share=0.2, coefficients="rls", ties=False):
-        self.share = share
-        self.coefficients = coefficients
-        self.ties = ties
+    share: float = 0.2
+    coefficients: str | Coefficients = "rls"
+    ties: bool = False
 
     @property
     def needs_share(self) -> float:

@@ -11,11 +11,12 @@ measured at the size that the other folds choose. Used by the refinement `contes
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from omnitree.growing.sample import Sample
-from omnitree.pruning.base import Evidence, as_leaves, training_errors
+from omnitree.pruning.base import Evidence, training_errors
 from omnitree.pruning.cost_complexity import (
     CostComplexity,
     FoldTree,
@@ -75,9 +76,7 @@ class Grown:
             links = weakest_links(tree, training_errors(tree, train))
             total, rows = float(train.weight.sum()), np.arange(len(tested))
             folds = [FoldTree(tree, links, total, tested, rows)]
-        counts = [
-            f.tree.class_counts(f.test.table, f.test.y, f.test.weight) for f in folds
-        ]
+        counts = [f.test.counts_at(f.tree) for f in folds]
         return cls(tree, train, tested, folds, counts)
 
     @property
@@ -92,11 +91,11 @@ class Grown:
         tree, *of_folds = (
             t.replace(costs=None) for t in (self.tree, *(f.tree for f in self.folds))
         )
+        train = replace(self.train, target=self.train.target.without_costs())
         folds = [
-            replace(f, tree=t, links=weakest_links(t, as_leaves(t, t.value)))
+            replace(f, tree=t, links=weakest_links(t, training_errors(t, train)))
             for f, t in zip(self.folds, of_folds, strict=True)
         ]
-        train = replace(self.train, target=self.train.target.without_costs())
         tested = train
         if self.has_prune_set:
             tested = replace(self.tested, target=self.tested.target.without_costs())
@@ -104,12 +103,18 @@ class Grown:
 
     def by_errors(self, se: float, smooth: bool = True) -> Sized:
         """Cut back to the fewest held-out errors, or their least cost."""
-        links = weakest_links(self.tree, as_leaves(self.tree, self.tree.value))
+        target: Any = self.train.target
+        links = weakest_links(self.tree, training_errors(self.tree, self.train))
         links_of = [f.links for f in self.folds]
         alphas, prices = steps(self.tree, links)
         curves = np.array(
             [
-                sums_at(f.tree, own, prices * f.total, as_leaves(f.tree, counts))
+                sums_at(
+                    f.tree,
+                    own,
+                    prices * f.total,
+                    target.losses_by(counts, f.tree.outputs),
+                )
                 for f, own, counts in zip(
                     self.folds, links_of, self.counts, strict=True
                 )
@@ -202,7 +207,7 @@ class Grown:
             pruned = pruned.replace(shrinkage=m)
             proba[f.rows] = pruned.predict_value(f.test.table, pruned.outputs)
             weight[f.rows] = f.test.weight
-        losses = HeldOut.of(weight, proba, tested.y, tree.costs, tested.groups)
+        losses = HeldOut.of(weight, proba, tested.target, tested.groups)
         return Sized(tree, losses)
 
 

@@ -10,12 +10,13 @@ Made by cross-validated trees (`refinement/sizing.py`) and by tests that might r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from omnitree.tree.answers import decide
+from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -25,23 +26,12 @@ LEAST = 1e-9
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Losses of rows while they were held out.
+    """Losses of rows while they were held out."""
 
-    Attributes
-    ----------
-    weight : float array (n,)
-        0 for rows that were never held out.
-    errors : float array (n,)
-        1 where the answer was wrong, or what it cost.
-    log_loss : float array (n,)
-        Minus the logarithm of the true class's probability.
-    groups : int array (n,) or None
-        Rows of one group are one piece of evidence; None: every row is.
-    """
-
-    weight: Floats
-    errors: Floats
-    log_loss: Floats
+    weight: Floats  # (n,): 0 for rows that were never held out
+    errors: Floats  # (n,): 1 where the answer was wrong, or what it cost
+    log_loss: Floats  # (n,): minus the logarithm of the true class's probability
+    # (n,): rows of one group are one piece of evidence; None: every row is.
     groups: NDArray[np.int64] | None = None
 
     @classmethod
@@ -49,17 +39,21 @@ class HeldOut:
         cls,
         weight: Floats,
         proba: Floats,
-        y: NDArray[np.int32],
-        costs: Floats | None = None,
+        target: Any,
         groups: NDArray[np.int64] | None = None,
     ) -> HeldOut:
-        """From class probabilities (n, K); `costs` (K, K) as `Tree.costs`."""
-        own = np.take_along_axis(proba, y[:, None], axis=1)[:, 0]
-        answers = decide(proba, costs)
-        errors = (
-            (answers != y).astype(np.float64) if costs is None else costs[y, answers]
+        """From class probabilities (n, K) of rows with a `ClassTarget`."""
+        own = np.take_along_axis(proba, target.y[:, None], axis=1)[:, 0]
+        return cls(
+            weight, target.losses(proba), -np.log(np.maximum(own, LEAST)), groups
         )
-        return cls(weight, errors, -np.log(np.maximum(own, LEAST)), groups)
+
+    @classmethod
+    def mean_of(cls, runs: Sequence[HeldOut]) -> HeldOut:
+        """Mean losses over several cross-validations of the same rows."""
+        errors = np.mean([run.errors for run in runs], axis=0)
+        log_loss = np.mean([run.log_loss for run in runs], axis=0)
+        return replace(runs[0], errors=errors, log_loss=log_loss)
 
     def take(self, rows: NDArray, part: Floats | None = None) -> HeldOut:
         """Some of the rows, whole or in part."""
@@ -89,14 +83,19 @@ class HeldOut:
         """Weighted mean of "errors" or "log_loss"."""
         return float(np.average(getattr(self, loss), weights=self.weight))
 
-    def gain(self, against: HeldOut, loss: str) -> float:
-        """By how many standard errors it loses less than `against`; 0 if equal."""
+    def gain(self, against: HeldOut, loss: str, less_one: bool = False) -> float:
+        """By how many standard errors it loses less than `against`; 0 if equal.
+
+        With `less_one` the row, or group, that speaks loudest for it does not count (a
+        correction for continuity: of two errors one less is no evidence).
+        """
         at = self.weight > 0
         saved = getattr(against, loss)[at] - getattr(self, loss)[at]
         groups = None if self.groups is None else self.groups[at]
         saved = by_group(saved * self.weight[at], groups)
         spread = np.sqrt((saved**2).sum())
-        return float(saved.sum() / spread) if spread > 0 else 0.0
+        total = saved.sum() - (max(saved.max(initial=0.0), 0.0) if less_one else 0.0)
+        return float(total / spread) if spread > 0 else 0.0
 
 
 def by_group(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
@@ -104,6 +103,22 @@ def by_group(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
     if groups is None:
         return values
     return np.bincount(groups, values).astype(np.float64)
+
+
+def share_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share of n rows.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in share_interval(0.0, 20)]
+    [0.0, 0.161]
+    """
+    z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    low = 0.0 if share == 0 else float(centre - half)
+    high = 1.0 if share == 1 else float(centre + half)
+    return low, high
 
 
 def effective_rows(weight: Floats) -> float:

@@ -6,12 +6,11 @@ classes and numbers, for nodes and for rows.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from scipy import sparse
 
 from omnitree._core.predict import subtrees
+from omnitree.data.switches import cached_property
 from omnitree.data.table import Table
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.routing import Routing

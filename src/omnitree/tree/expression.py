@@ -1,11 +1,11 @@
 """The small form that every test and every leaf model is lowered to.
 
-A test is a `Rule`: a `Lookup` of one category, a `Cut` of one number, or the position of the
-`Largest` of several. Numbers are made of constants, cells, encoded columns, sums, products,
-comparisons and a few functions. Exporters, explanations and the explorer's page translate
-these operators and know no kinds of tests, so a new kind needs nothing from them; where no
-compiled case routes it, `program` writes its rule for the interpreter in
-`_core/predict/program.hpp`.
+A test is a `Rule`: a `Lookup` of one category, a `Cut` of one number, or the position of
+the `Largest` of several. Numbers are made of constants, cells, encoded columns, curves of
+them, sums, products, comparisons and a few functions. Exporters, explanations and the
+explorer's page translate these operators and know no kinds of tests, so a new kind needs
+nothing from them; where no compiled case routes it, `programs.py` writes its rule for an
+interpreter.
 
 Sums are added, and products multiplied, from left to right: every translation that keeps
 this order gives the library's numbers to the last bit.
@@ -13,20 +13,18 @@ this order gives the library's numbers to the last bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from omnitree._core.predict import route as kernel
-from omnitree.data.schema import Schema
+from omnitree.tree.curves import curve_at, slopes
 
 FUNCTIONS = ("tanh", "exp")
-# Numbers that the interpreter of programs can hold at once.
-DEEPEST = 64
-# A code that no kind of test has in `_core/predict/route.hpp`.
-NO_KIND = 255
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,49 @@ class Column:
 
     number: int
     fill: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A piecewise linear function of an encoded column that is a number.
+
+    With knots t and values v: v[0] where x <= t[0]; v[-1] where x >= t[-1]; else, with
+    t[i] < x <= t[i + 1], v[i] + (x - t[i]) * slopes[i]. `missing` where the cell is missing.
+    """
+
+    column: int
+    knots: tuple[float, ...]
+    values: tuple[float, ...]
+    missing: float
+
+    @property
+    def line(self) -> tuple[float, ...]:
+        """The values at the knots, then that of a missing cell."""
+        return (*self.values, self.missing)
+
+    @property
+    def slopes(self) -> list[float]:
+        """The slope of each piece."""
+        return slopes(self.knots, self.values)
+
+    def written(
+        self,
+        choose: Callable[[float, T, T], T],
+        piece: Callable[[float, float, float], T],
+    ) -> T:
+        """What it is between its first and its last knot, by halving.
+
+        `choose` writes one of two where x is at most a number, else the other; `piece`
+        writes value + (x - knot) * slope.
+        """
+        every = zip(self.values[:-1], self.knots[:-1], self.slopes, strict=True)
+        pieces = [piece(*one) for one in every]
+        at = list(self.knots[1:-1])
+        while at:  # two neighbours become one, in every second place
+            pairs = zip(at[::2], pieces[:-1:2], pieces[1::2], strict=True)
+            rest = pieces[-1:] if len(pieces) % 2 else []
+            pieces, at = [choose(*pair) for pair in pairs] + rest, at[1::2]
+        return pieces[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +125,7 @@ class AtMost:
     right: Value
 
 
-Value: TypeAlias = Constant | Cell | Column | Sum | Product | Call | AtMost
+Value: TypeAlias = Constant | Cell | Column | Curve | Sum | Product | Call | AtMost
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +170,30 @@ def products(columns: Sequence[Column], terms: Iterable[Sequence[int]]) -> list[
     ]
 
 
-def weighted(start: float, weights: Sequence[float], factors: Sequence[Value]) -> Sum:
-    """start + sum of weight * factor."""
+def weighted(
+    start: float,
+    weights: Sequence[float],
+    factors: Sequence[Value],
+    curves: Iterable[Curve] = (),
+) -> Sum:
+    """start + sum of weight * factor + sum of curves."""
     pairs = zip(weights, factors, strict=True)
     terms = (Product((Constant(w), factor)) for w, factor in pairs)
-    return Sum((Constant(start), *terms))
+    return Sum((Constant(start), *terms, *curves))
+
+
+def curves_of(holder: Any, lines: Sequence[Sequence[float]]) -> list[Curve]:
+    """The curves of a test or a model in one of its sums.
+
+    `holder` has `curve_columns` and `knots`; `lines` are the values at the knots of each
+    curve, then that of a missing cell.
+    """
+    parts = zip(holder.curve_columns, holder.knots, lines, strict=True)
+    return [Curve(c, knots, tuple(v[:-1]), v[-1]) for c, knots, v in parts]
 
 
 def simplified(value: Any) -> Any:
-    """A value or rule without terms whose weight is 0, which add nothing."""
+    """A value or rule without terms whose weight is 0, and curves that are: no change."""
     match value:
         case Sum():
             first, *others = value.terms
@@ -159,7 +215,9 @@ def simplified(value: Any) -> Any:
 
 
 def _weight(term: Value) -> float | None:
-    """The constant that a product begins with, or that a term is."""
+    """The constant that a product begins with, or that a term is; 0 of a curve of zeros."""
+    if isinstance(term, Curve):
+        return None if any(term.line) else 0.0
     first = term.factors[0] if isinstance(term, Product) else term
     return first.value if isinstance(first, Constant) else None
 
@@ -194,6 +252,16 @@ def walk(value: Any) -> Iterator[Any]:
         stack.extend(reversed(parts(one)))
 
 
+def columns_in(value: Any) -> list[int]:
+    """Encoded columns that a value or rule looks at, by number, each once."""
+    found = (
+        one.number if isinstance(one, Column) else one.column
+        for one in walk(value)
+        if isinstance(one, Column | Curve)
+    )
+    return list(dict.fromkeys(found))
+
+
 def feature_of(rule: Rule) -> int | None:
     """The feature of a test that looks at one cell and may be unable to tell, or None."""
     if isinstance(rule, Lookup):
@@ -210,7 +278,8 @@ def evaluate(value: Value, read: Callable[[Any], Any]) -> Any:
     ----------
     value : Value
     read : callable
-        Gives what a `Column` or `Cell` holds, a number or an array of them.
+        Gives what a `Column` or `Cell` holds, a number or an array of them; a curve asks
+        for its column with NaN as `fill`.
     """
     match value:
         case Constant():
@@ -232,7 +301,39 @@ def evaluate(value: Value, read: Callable[[Any], Any]) -> Any:
         case AtMost():
             left, right = evaluate(value.left, read), evaluate(value.right, read)
             return np.where(left <= right, 1.0, 0.0)
+        case Curve():
+            x = read(Column(value.column, math.nan))
+            return curve_at(value.knots, value.line, x)
     return read(value)
+
+
+def check_sizes(value: Any, largest: float) -> float:
+    """A bound of the size of a value, for cells no larger than 1 or than what fills them.
+
+    Raises
+    ------
+    ValueError
+        If it, or a value that it is made of, may be larger than `largest`.
+    """
+    inside = [check_sizes(part, largest) for part in parts(value)]
+    match value:
+        case Constant():
+            size = abs(value.value)
+        case Column():
+            size = max(1.0, abs(value.fill))
+        case Curve():
+            size = max(map(abs, value.line))
+        case Sum():
+            size = sum(inside)
+        case Product():
+            size = math.prod(inside)
+        case Call("exp"):
+            size = math.exp(min(inside[0], 700.0))
+        case _:
+            size = 1.0
+    if not size <= largest:
+        raise ValueError("its weights are so large that sums of them would overflow")
+    return size
 
 
 # -- plain forms ------------------------------------------------------------------------
@@ -244,8 +345,10 @@ def plain_rule(rule: Rule) -> dict[str, Any]:
     `feature` and `branch` of a lookup; `feature`, `threshold` and `low` of the cut of a
     cell. Sums of weights times columns, or times products of two, are a table: `columns`,
     `fill`, `terms` if there are products (positions in the columns, -1: none), and
-    `weights` with a `threshold`, or a list of them with a list `bias`. Of other values:
-    `columns` and `fill`, and `value` with a `threshold`, or `values` (`plain_value`).
+    `weights` with a `threshold`, or a list of them with a list `bias`; if curves are added,
+    too, `curve_columns`, `knots` and `curve_values` (at the knots, then of a missing cell)
+    or a list of them. Of other values: `columns` and `fill`, and `value` with a
+    `threshold`, or `values` (`plain_value`).
     """
     match rule:
         case Lookup():
@@ -258,6 +361,8 @@ def plain_rule(rule: Rule) -> dict[str, Any]:
                 form = {"value": plain_value(rule.value), "threshold": rule.threshold}
                 return _columns_of(rule) | form
             table["weights"], table["threshold"] = table["weights"][0], rule.threshold
+            if "curve_values" in table:
+                table["curve_values"] = table["curve_values"][0]
             del table["bias"]
             return table
     table = sums_table(rule.values)
@@ -267,10 +372,14 @@ def plain_rule(rule: Rule) -> dict[str, Any]:
 
 
 def sums_table(values: Sequence[Value]) -> dict[str, Any] | None:
-    """Sums over the same terms as a table of weights; None if the values are none."""
+    """Sums over the same terms as a table of weights; None if the values are none.
+
+    Curves are the same if their columns and knots are.
+    """
     found = [monomials(value) for value in values]
     terms = found[0].terms if found[0] else ()
-    if any(one is None or one.terms != terms for one in found):
+    bends = found[0].bends if found[0] else []
+    if any(one is None or one.terms != terms or one.bends != bends for one in found):
         return None
     table: dict[str, Any] = {
         "weights": [list(one.weights) for one in found if one],
@@ -283,25 +392,45 @@ def sums_table(values: Sequence[Value]) -> dict[str, Any] | None:
         table["terms"] = [[at[a], at[b[0]] if b else -1] for a, *b in terms]
     table["columns"] = [column.number for column in columns]
     table["fill"] = [column.fill for column in columns]
+    if bends:
+        table["curve_columns"] = [column for column, _ in bends]
+        table["knots"] = [list(knots) for _, knots in bends]
+        table["curve_values"] = [
+            [list(c.line) for c in one.curves] for one in found if one
+        ]
     return table
 
 
 @dataclass(frozen=True, slots=True)
 class Monomials:
-    """start + sum of weight * term; a term is a column, or two that are multiplied."""
+    """start + sum of weight * term + sum of curves.
+
+    A term is a column, or two that are multiplied.
+    """
 
     start: float
     weights: tuple[float, ...]
     terms: tuple[tuple[Column, ...], ...]
+    curves: tuple[Curve, ...] = ()
+
+    @property
+    def bends(self) -> list[tuple[int, tuple[float, ...]]]:
+        """Columns and knots of the curves."""
+        return [(curve.column, curve.knots) for curve in self.curves]
 
 
 def monomials(value: Value) -> Monomials | None:
-    """A value as a weighted sum of columns and products of two; None if it is none."""
+    """A value as a weighted sum of columns and products of two; None if it is none.
+
+    Curves come last.
+    """
     if not isinstance(value, Sum) or not isinstance(value.terms[0], Constant):
         return None
     weights: list[float] = []
     terms: list[tuple[Column, ...]] = []
-    for term in value.terms[1:]:
+    curves = tuple(term for term in value.terms if isinstance(term, Curve))
+    plain = value.terms[1 : len(value.terms) - len(curves)]
+    for term in plain:
         match term:
             case Product((Constant(weight), Column() as column)):
                 terms.append((column,))
@@ -310,14 +439,17 @@ def monomials(value: Value) -> Monomials | None:
             case _:
                 return None
         weights.append(weight)
-    return Monomials(value.terms[0].value, tuple(weights), tuple(terms))
+    return Monomials(value.terms[0].value, tuple(weights), tuple(terms), curves)
 
 
 def _columns_of(rule: Rule) -> dict[str, Any]:
+    """Columns with what fills them; None where only curves look at one."""
     columns = list(dict.fromkeys(v for v in walk(rule) if isinstance(v, Column)))
+    filled_in = {column.number for column in columns}
+    bent = [number for number in columns_in(rule) if number not in filled_in]
     return {
-        "columns": [column.number for column in columns],
-        "fill": [column.fill for column in columns],
+        "columns": [column.number for column in columns] + bent,
+        "fill": [column.fill for column in columns] + [None] * len(bent),
     }
 
 
@@ -328,95 +460,9 @@ def plain_value(value: Value) -> Any:
             return value.value
         case Column():
             return ["column", value.number, value.fill]
+        case Curve():
+            return ["curve", value.column, list(value.knots), list(value.line)]
         case Call():
             return [value.function, plain_value(value.argument)]
     name = {Sum: "sum", Product: "product", AtMost: "at_most"}[type(value)]
     return [name, *map(plain_value, parts(value))]
-
-
-def route(rule: Rule, values: np.ndarray, schema: Schema) -> np.ndarray:
-    """Branch of each row of encoded values under a rule, -1 where it cannot tell."""
-    code, numbers = program(rule)
-    out = np.empty(len(values), dtype=np.int32)
-    kernel.route_test(
-        NO_KIND,
-        np.array([0, 0, *code], dtype=np.int32),
-        np.array(numbers, dtype=np.float64),
-        values,
-        np.arange(len(values)),
-        *schema.linear_columns(),
-        out,
-    )
-    return out
-
-
-# -- programs ---------------------------------------------------------------------------
-
-# Operators of `_core/predict/program.hpp`, in its order.
-_OPERATORS = (
-    "constant",
-    "column",
-    "cell",
-    "add",
-    "multiply",
-    *FUNCTIONS,
-    "at_most",
-    "cut",
-    "rival",
-    "lookup",
-)
-_CODE = {name: code for code, name in enumerate(_OPERATORS)}
-
-
-def program(rule: Rule) -> tuple[list[int], list[float]]:
-    """A rule as ints and doubles for the compiled interpreter.
-
-    Operands come before their operators. Every value of a `Largest` is a rival of the
-    best one so far.
-    """
-    code: list[int] = []
-    numbers: list[float] = []
-    if isinstance(rule, Lookup):
-        return [_CODE["lookup"], rule.feature, len(rule.branch), *rule.branch], []
-    for value in parts(rule):
-        depth = deepest = 0
-        for step, number in _steps(value):
-            code += step
-            numbers += number
-            depth += 1 if step[0] <= _CODE["cell"] else -(step[0] not in _UNARY)
-            deepest = max(deepest, depth)
-        if deepest > DEEPEST:
-            raise ValueError(f"a test that needs more than {DEEPEST} numbers at once")
-        if isinstance(rule, Largest):
-            code.append(_CODE["rival"])
-    if isinstance(rule, Cut):
-        code += [_CODE["cut"], rule.low]
-        numbers.append(rule.threshold)
-    return code, numbers
-
-
-_UNARY = [_CODE[name] for name in FUNCTIONS]
-
-
-def _steps(value: Value) -> Iterator[tuple[list[int], list[float]]]:
-    """Operators with their ints and doubles, operands first."""
-    match value:
-        case Constant():
-            yield [_CODE["constant"]], [value.value]
-        case Column():
-            yield [_CODE["column"], value.number], [value.fill]
-        case Cell():
-            yield [_CODE["cell"], value.feature], []
-        case Call():
-            yield from _steps(value.argument)
-            yield [_CODE[value.function]], []
-        case AtMost():
-            yield from _steps(value.left)
-            yield from _steps(value.right)
-            yield [_CODE["at_most"]], []
-        case _:
-            name = "add" if isinstance(value, Sum) else "multiply"
-            for i, part in enumerate(parts(value)):
-                yield from _steps(part)
-                if i:
-                    yield [_CODE[name]], []

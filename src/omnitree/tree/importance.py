@@ -6,8 +6,8 @@ to that feature. One on several shares it by contributions: what a term adds var
 the functions of a machine or a model. Features are measured from their means there, which
 changes no function but keeps a product from repeating what its features do alone. A
 product's part goes to both of its features in halves, and the columns of a categorical
-feature add up. Of a machine only differences of functions matter, so that the mean weight
-is taken off first.
+feature add up. A curve varies by its own standard deviation. Of a machine only differences
+of functions matter, so that the mean weight is taken off first.
 
 `shares` divides; `estimators.gains` measures the gains when a tree is fitted and stores them
 by node and feature, because the rows are gone later. `node_importances` reads them from the
@@ -18,12 +18,14 @@ columns. Used by `Tree.feature_importances` and `plot_importance`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
+from omnitree.tree.curves import curve_at
 from omnitree.tree.routing import LEAF
 from omnitree.tree.shared_models import terms_of
 
@@ -33,71 +35,99 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Importance by feature: pairs (feature, amount) of those that have any.
 Amounts = tuple[tuple[int, float], ...]
+NO_CURVES = np.empty(0)
 
 
-class Moments:
-    """What the columns of a test do among some rows.
+@dataclass(frozen=True)
+class ColumnSpreads:
+    """What the columns of a test do among some rows."""
 
-    Parameters
-    ----------
-    mean, deviation : float arrays (m,)
-        Of the columns.
-    products : float array (m, m)
-        Standard deviation of the product of two columns, each less its mean.
-    """
-
-    def __init__(self, mean: Floats, deviation: Floats, products: Floats):
-        self.mean, self.deviation, self.products = mean, deviation, products
+    mean: Floats  # (m,)
+    deviation: Floats  # (m,)
+    # (m, m): standard deviation of the product of two columns, each less its mean.
+    products: Floats
+    curves: Floats  # what each curve of the test varies by, `curve_sizes`
 
     @classmethod
-    def of(cls, columns: Floats, weight: Floats, quadratic: bool) -> Moments:
+    def of(
+        cls,
+        columns: Floats,
+        weight: Floats,
+        quadratic: bool,
+        curves: Floats = NO_CURVES,
+    ) -> ColumnSpreads:
         """From the cells (n, m), without missing ones, and the weights of rows."""
         part = weight / weight.sum()
         mean = part @ columns
         x = columns - mean
         deviation = np.sqrt(part @ x**2)
         if not quadratic:
-            return cls(mean, deviation, np.empty((0, 0)))
+            return cls(mean, deviation, np.empty((0, 0)), curves)
         weighted = part[:, None] * x
         both = (weighted * x).T @ x**2 - (weighted.T @ x) ** 2
-        return cls(mean, deviation, np.sqrt(np.maximum(both, 0.0)))
+        return cls(mean, deviation, np.sqrt(np.maximum(both, 0.0)), curves)
 
     @classmethod
-    def without_rows(cls, fill: Any, deviation: Floats) -> Moments:
+    def without_rows(
+        cls, fill: Any, deviation: Floats, curves: Floats = NO_CURVES
+    ) -> ColumnSpreads:
         """From what stands in for missing cells, and deviations over all rows."""
-        return cls(np.asarray(fill), deviation, np.outer(deviation, deviation))
+        return cls(np.asarray(fill), deviation, np.outer(deviation, deviation), curves)
 
 
-def shares(test: dict[str, Any], feature: NDArray[Any], moments: Moments) -> Amounts:
+def curve_sizes(
+    test: dict[str, Any], cells: Floats | None = None, weight: Floats | None = None
+) -> Floats:
+    """What each curve of a test or a model varies by, summed over the sums.
+
+    `cells` (n, curves) are those of `curve_columns`, NaN where missing, with the weights of
+    rows. Without them, knots are taken for rows: they lie at quantiles.
+    """
+    values = test.get("curve_values", [])
+    lines = values if "bias" in test else [values]
+    sizes = np.zeros(len(test.get("curve_columns", ())))
+    for j in range(len(sizes)):
+        own = np.array([line[j] for line in lines], dtype=float)
+        if len(own) > 1:
+            own = own - own.mean(axis=0)
+        for line in own:
+            if cells is None:
+                sizes[j] += line[:-1].std()
+                continue
+            at = curve_at(test["knots"][j], line, cells[:, j])
+            mean = np.average(at, weights=weight)
+            sizes[j] += np.sqrt(np.average((at - mean) ** 2, weights=weight))
+    return sizes
+
+
+def shares(
+    test: dict[str, Any], feature: NDArray[Any], moments: ColumnSpreads
+) -> Amounts:
     """What each feature contributes to a test on several, or to a model; adds up to one.
 
-    Parameters
-    ----------
-    test : dict
-        As in `Tree.to_dict`.
-    feature : int array
-        The feature of each encoded column, `Schema.linear_columns`.
-    moments : Moments
-        Of the columns of the test.
+    The test is plain, as in `Tree.to_dict`; `feature` is that of each encoded column
+    (`Schema.linear_columns`), and the moments are those of the columns of the test.
 
     Examples
     --------
     >>> test = {"columns": [0, 1], "weights": [10.0, 0.5], "fill": [0.0, 0.0]}
-    >>> moments = Moments.without_rows([0.0, 0.0], np.array([1.0, 1.0]))
+    >>> moments = ColumnSpreads.without_rows([0.0, 0.0], np.array([1.0, 1.0]))
     >>> [(j, round(share, 3)) for j, share in shares(test, np.array([0, 1]), moments)]
     [(0, 0.952), (1, 0.048)]
     """
-    owner = np.asarray(feature)[np.asarray(test["columns"], dtype=np.intp)]
+    every = [*test["columns"], *test.get("curve_columns", ())]
+    owner = np.asarray(feature)[np.asarray(every, dtype=np.intp)]
     if not len(owner):
         return ()
-    size = _sizes(test, moments)
-    if not size.sum() > 0:  # constant columns alone, or no weights
+    size = np.concatenate([_sizes(test, moments), moments.curves])
+    # Constant columns alone, no weights, or numbers too large to square.
+    if not 0 < size.sum() < np.inf:
         size = np.ones(len(owner))
     part = np.bincount(owner, size / size.sum())
     return tuple((int(j), float(part[j])) for j in np.flatnonzero(part))
 
 
-def _sizes(test: dict[str, Any], moments: Moments) -> Floats:
+def _sizes(test: dict[str, Any], moments: ColumnSpreads) -> Floats:
     """How much the sums of a test vary with each of its columns."""
     if "hidden_weights" in test:
         hidden = np.abs(np.asarray(test["hidden_weights"], dtype=float))
@@ -144,13 +174,7 @@ def feature_importances(tree: Tree) -> Floats:
 
 
 def node_importances(tree: dict[str, Any]) -> list[Amounts]:
-    """What every node adds to the importance of features, by its test or its model.
-
-    Parameters
-    ----------
-    tree : dict
-        As `Tree.to_dict` gives it.
-    """
+    """What every node of a plain tree adds to the importance of features."""
     nodes = tree["nodes"]
     if any("importance" in node or "model_importance" in node for node in nodes):
         return [_stored(node) for node in nodes]
@@ -200,5 +224,8 @@ def _without_rows(
     if "feature" in test:
         return ((test["feature"], 1.0),)
     deviations = np.asarray(tree.get("deviations", np.ones(schema.n_columns)))
-    moments = Moments.without_rows(test["fill"], deviations[test["columns"]])
+    own = np.asarray(test["columns"], dtype=np.intp)
+    moments = ColumnSpreads.without_rows(
+        test["fill"], deviations[own], curve_sizes(test)
+    )
     return shares(test, schema.linear_columns()[0], moments)

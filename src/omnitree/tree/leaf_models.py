@@ -1,91 +1,85 @@
-"""Linear and quadratic models in nodes: what a leaf with a model answers.
+"""Linear, quadratic and additive models in nodes: what a leaf with a model answers.
 
-A `LeafModel` is K sums, bias plus weights times terms. A term is an encoded column or, in a
-quadratic model, the product of two; a missing cell takes the column's fill. For classes the
-sums go through softmax and K is the number of classes; for numbers there is one sum, the
-answer itself. `LeafModels` holds those of all nodes of a tree, packed for
-`_core/models.pyx`. A decision node may have one too: what it would answer as a leaf, which
-is what pruning asks.
-"""
+A `LeafModel` is K sums, bias plus weights times terms plus curves. A term is an encoded
+column or, in a quadratic model, the product of two; a missing cell takes the column's fill.
+An additive model adds curves (`tree/curves.py`). For classes the sums go through softmax
+and K is the number of classes; for numbers there is one sum, the answer itself.
+`LeafModels` holds those of all nodes of a tree, packed for `_core/models.pyx`. A decision
+node may have one too: what it would answer as a leaf, which is what pruning asks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from omnitree._core.predict import models as kernel
 from omnitree.data.table import Table
-from omnitree.tree.expression import Sum, filled, products, weighted
+from omnitree.tree.curves import n_values, packed_curves, unpacked_curves
+from omnitree.tree.expression import Sum, curves_of, filled, products, weighted
 
 LINKS = ("softmax", "identity")
 
 
+def _optional() -> Any:
+    return field(default=(), metadata={"optional": True})
+
+
 @dataclass(frozen=True)
 class LeafModel:
-    """A linear or quadratic model over encoded columns.
+    """A linear, quadratic or additive model over encoded columns."""
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Encoded columns, by number.
-    fill : tuple of float
-        What each column is where its cell is missing.
-    bias : tuple of float
-        One a sum.
-    weights : tuple of tuples of float
-        A row a sum, a weight a term.
-    link : str
-        "softmax": the sums become probabilities of classes; "identity": they are the
-        answer.
-    terms : tuple of pairs of int
-        Of a quadratic model: positions in `columns` whose columns are multiplied, as in
-        `QuadraticMachineSplit`; (a, -1) is the column at a alone. Empty in a linear
-        model, whose terms are the columns in their order.
-    """
-
-    columns: tuple[int, ...]
-    fill: tuple[float, ...]
-    bias: tuple[float, ...]
-    weights: tuple[tuple[float, ...], ...]
+    columns: tuple[int, ...]  # encoded columns, by number
+    fill: tuple[float, ...]  # what each column is where its cell is missing
+    bias: tuple[float, ...]  # one a sum
+    weights: tuple[tuple[float, ...], ...]  # a row a sum, a weight a term
+    # "softmax": the sums become probabilities of classes; "identity": they are the
+    # answer.
     link: str = "softmax"
-    terms: tuple[tuple[int, int], ...] = field(default=(), metadata={"optional": True})
-
-    @classmethod
-    def of(cls, bias: Any, weights: Any, fill: Any, link: str = "softmax") -> LeafModel:
-        """The linear model with weights (K, p) of p columns; those without weight go."""
-        weights = np.asarray(weights, dtype=np.float64)
-        used = np.flatnonzero((weights != 0).any(axis=0))
-        return cls(
-            tuple(used.tolist()),
-            tuple(np.asarray(fill, dtype=np.float64)[used].tolist()),
-            tuple(np.asarray(bias, dtype=np.float64).tolist()),
-            tuple(map(tuple, weights[:, used].tolist())),
-            link,
-        )
+    # Of a quadratic model: positions in `columns` whose columns are multiplied, as in
+    # `QuadraticMachineSplit`; (a, -1) is the column at a alone. Empty in a linear
+    # model, whose terms are the columns in their order.
+    terms: tuple[tuple[int, int], ...] = _optional()
+    # Of an additive model: the encoded column, a number, of each curve.
+    curve_columns: tuple[int, ...] = _optional()
+    # Where the pieces of each curve meet, strictly increasing.
+    knots: tuple[tuple[float, ...], ...] = _optional()
+    # For each sum the values of each curve at its knots, then that of a missing cell.
+    # Empty where there are no curves.
+    curve_values: tuple[tuple[tuple[float, ...], ...], ...] = _optional()
 
     @property
     def n_params(self) -> int:
-        """Free parameters: biases, and weights that are not 0.
+        """Free parameters: biases, weights that are not 0, and values of curves.
 
-        Of softmax one sum follows from the others, so that each term has at most K - 1.
+        Of softmax one sum follows from the others, so that each term and each curve has
+        at most those of K - 1 sums.
         """
         sums = len(self.bias) - (self.link == "softmax")
         weights = np.count_nonzero(self.weights, axis=0)
-        return int(sums + np.minimum(weights, sums).sum())
+        n = int(sums + np.minimum(weights, sums).sum())
+        for lines in zip(*self.curve_values, strict=True):
+            n += sum(sorted(map(n_values, lines), reverse=True)[:sums])
+        return n
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The terms, also of a linear model."""
+        return self.terms or tuple((at, -1) for at in range(len(self.columns)))
 
     @property
     def sums(self) -> tuple[Sum, ...]:
         """The sums in the form that exporters translate, before the link."""
         columns = filled(self.columns, self.fill)
         factors = products(columns, self.terms) if self.terms else columns
-        pairs = zip(self.bias, self.weights, strict=True)
-        return tuple(weighted(b, w, factors) for b, w in pairs)
+        lines = self.curve_values or ((),) * len(self.bias)
+        rows = zip(self.bias, self.weights, lines, strict=True)
+        return tuple(weighted(b, w, factors, curves_of(self, v)) for b, w, v in rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The model in plain types; `terms` only where there are products."""
+        """The model in plain types; `terms` only where there are products, curves alike."""
         out = {
             "link": self.link,
             "columns": list(self.columns),
@@ -95,35 +89,34 @@ class LeafModel:
         }
         if self.terms:
             out["terms"] = [list(pair) for pair in self.terms]
+        if self.curve_columns:
+            out["curve_columns"] = list(self.curve_columns)
+            out["knots"] = [list(knots) for knots in self.knots]
+            out["curve_values"] = [
+                [list(line) for line in lines] for lines in self.curve_values
+            ]
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class LeafModels:
-    """The models of the nodes of a tree, packed.
+    """The models of the nodes of a tree, packed."""
 
-    Attributes
-    ----------
-    link : str
-        Of all models, as in `LeafModel`.
-    index_ptr, weight_ptr, term_ptr : int64 arrays (n_nodes + 1,)
-        The slice of each node in the pools; an empty slice of weights: no model.
-    index : int32 array
-        Columns.
-    weight : float64 array
-        Of each model the fills, the K biases, and K weights a term.
-    term : int32 array
-        Of each quadratic model its terms, two positions among its columns each; nothing
-        of a linear model.
-    """
-
-    link: str
+    link: str  # of all models, as in `LeafModel`
+    # (n_nodes + 1,): the slice of each node in the pools; an empty slice of weights: no
+    # model.
     index_ptr: np.ndarray
     weight_ptr: np.ndarray
     term_ptr: np.ndarray
-    index: np.ndarray
+    curve_ptr: np.ndarray
+    index: np.ndarray  # columns
+    # Of each model the fills, the K biases, K weights a term, and the curves
+    # (`packed_curve`).
     weight: np.ndarray
+    # Of each quadratic model its terms, two positions among its columns each; nothing
+    # of a linear model.
     term: np.ndarray
+    curve: np.ndarray  # of each curve its column and how many knots it has
 
     @classmethod
     def of(cls, models: Sequence[LeafModel | None]) -> LeafModels | None:
@@ -132,14 +125,17 @@ class LeafModels:
         if link is None:
             return None
         index = [() if m is None else m.columns for m in models]
+        curves = [
+            ([], []) if m is None else packed_curves(m, m.curve_values) for m in models
+        ]
         weight = [
             np.empty(0)
             if m is None
-            else np.concatenate([m.fill, m.bias, np.transpose(m.weights).ravel()])
-            for m in models
+            else np.concatenate([m.fill, m.bias, np.transpose(m.weights).ravel(), more])
+            for m, (_, more) in zip(models, curves, strict=True)
         ]
         term = [() if m is None else np.ravel(m.terms) for m in models]
-        return cls._joined(link, index, weight, term)
+        return cls._joined(link, index, weight, term, [pairs for pairs, _ in curves])
 
     @classmethod
     def dense(
@@ -155,21 +151,30 @@ class LeafModels:
             used = np.flatnonzero(w.any(axis=0))
             index.append(used)
             weight.append(np.concatenate([fill[used], b, w.T[used].ravel()]))
-        return cls._joined(link, index, weight, [()] * len(index))
+        none: list[Any] = [()] * len(index)
+        return cls._joined(link, index, weight, none, none)
 
     @classmethod
     def _joined(
-        cls, link: str, index: list[Any], weight: list[Any], term: list[Any]
+        cls,
+        link: str,
+        index: list[Any],
+        weight: list[Any],
+        term: list[Any],
+        curve: list[Any],
     ) -> LeafModels:
-        return cls(
-            link,
-            starts([len(part) for part in index]),
-            starts([len(part) for part in weight]),
-            starts([len(part) for part in term]),
-            np.concatenate([np.asarray(part, dtype=np.int32) for part in index]),
-            np.concatenate(weight),
-            np.concatenate([np.asarray(part, dtype=np.int32) for part in term]),
-        )
+        pools = (index, weight, term, curve)
+        slices = [starts([len(part) for part in parts]) for parts in pools]
+        joined = [
+            np.concatenate(
+                [
+                    np.asarray(p, dtype=np.float64 if parts is weight else np.int32)
+                    for p in parts
+                ]
+            )
+            for parts in pools
+        ]
+        return cls(link, *slices, *joined)
 
     def __post_init__(self) -> None:
         for f in fields(self)[1:]:
@@ -184,18 +189,23 @@ class LeafModels:
             (self.index_ptr, self.index),
             (self.weight_ptr, self.weight),
             (self.term_ptr, self.term),
+            (self.curve_ptr, self.curve),
         )
 
     def __getitem__(self, node: int) -> LeafModel | None:
         """The model of a node, or None."""
-        columns, weight, term = (
+        columns, weight, term, curve = (
             pool[ptr[node] : ptr[node + 1]] for ptr, pool in self._pools
         )
         if not len(weight):
             return None
         m = len(columns)
-        n_terms = len(term) // 2 or m
-        rows = weight[m:].reshape(n_terms + 1, -1)
+        n_terms, n_knots = len(term) // 2 or m, int(curve[1::2].sum())
+        of_curves = 2 * n_knots + len(curve)  # values and slopes of a sum
+        k = (len(weight) - m - n_knots) // (n_terms + 1 + of_curves)
+        end = m + (n_terms + 1) * k
+        rows = weight[m:end].reshape(n_terms + 1, k)
+        curves = unpacked_curves(curve.tolist(), weight[end:].tolist(), k)
         return LeafModel(
             tuple(columns.tolist()),
             tuple(weight[:m].tolist()),
@@ -203,6 +213,7 @@ class LeafModels:
             tuple(map(tuple, rows[1:].T.tolist())),
             self.link,
             tuple(map(tuple, term.reshape(-1, 2).tolist())),
+            *(curves if n_knots else ()),
         )
 
     @property
@@ -249,9 +260,11 @@ class LeafModels:
             self.index_ptr,
             self.weight_ptr,
             self.term_ptr,
+            self.curve_ptr,
             self.index,
             self.weight,
             self.term,
+            self.curve,
             self.link == "softmax",
             table.values,
             *table.schema.linear_columns(),
@@ -259,6 +272,24 @@ class LeafModels:
             np.ascontiguousarray(nodes, dtype=np.int32),
             out,
         )
+
+
+def n_parameters(models: Iterable[LeafModel | None]) -> int:
+    """Free parameters of leaves: 1 without a model, else those of the model.
+
+    Of models that differ by their biases alone, the weights count once.
+    """
+    total = 0
+    known: set[LeafModel] = set()
+    for model in models:
+        if model is None:
+            total += 1
+            continue
+        functions = replace(model, bias=())
+        biases = len(model.bias) - (model.link == "softmax")
+        total += biases if functions in known else model.n_params
+        known.add(functions)
+    return total
 
 
 def starts(counts: Any) -> np.ndarray:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from omnitree.tree.records import FORMAT, VERSION
+import numpy as np
+
+from omnitree.tree.records import FORMAT, RELIABILITY, VERSION
 from omnitree.tree.routing import LEAF
-from omnitree.tree.splits import KINDS
+from omnitree.tree.splits import KINDS, Considered
 
 if TYPE_CHECKING:
     from omnitree.tree.tree import Tree
@@ -46,6 +48,10 @@ def _plain_node(tree: Tree, node: int) -> dict[str, Any]:
     if tree.constant is not None and tree.loss is not None:
         out["constant"] = float(tree.constant[node])
         out["loss"] = float(tree.loss[node])
+    if tree.reliability is not None and not np.isnan(tree.reliability[node, 0]):
+        out["held_out"] = dict(
+            zip(RELIABILITY, tree.reliability[node].tolist(), strict=True)
+        )
     model = tree.model(node)
     if model is not None:
         out["model"] = model.to_dict()
@@ -66,5 +72,13 @@ def _plain_node(tree: Tree, node: int) -> dict[str, Any]:
     if tree.importance is not None and tree.importance[node]:
         out["importance"] = [list(pair) for pair in tree.importance[node]]
     if split.candidates:
-        out["candidates"] = [asdict(c) for c in split.candidates]
+        out["candidates"] = [_candidate(c) for c in split.candidates]
+    return out
+
+
+def _candidate(candidate: Considered) -> dict[str, Any]:
+    """A candidate in plain types; how far it is behind only if that was measured."""
+    out = asdict(candidate)
+    if candidate.behind is None:
+        del out["behind"]
     return out

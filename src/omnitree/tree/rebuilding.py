@@ -1,6 +1,6 @@
 """Other tests in a fitted tree: new nodes, and every row counted again.
 
-`records_with` lays out the nodes of a tree in which some tests are exchanged.
+`records_with` lays out the nodes of a tree in which tests or subtrees are exchanged.
 `learned` sends the rows that a tree learns from down its branches. `branch_rows` is
 the rule by which rows with missing values are divided while a tree learns: in proportion to
 the weight of the rows that the test can place. The grower uses it too, so a tree that was
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from omnitree.tree.tree import Tree
 
 
-class Sample(Protocol):
+class SampleLike(Protocol):
     """Rows with a target and weights (`omnitree.growing.sample`)."""
 
     @property
@@ -68,7 +68,7 @@ def branch_rows(
     return parts, True
 
 
-def learned(tree: Tree, sample: Sample) -> dict[str, Any]:
+def learned(tree: Tree, sample: SampleLike) -> dict[str, Any]:
     """What every node keeps of the rows that the tree learns from, by array of the tree.
 
     Class counts; where numbers are predicted the weight, the constant and its loss.
@@ -96,31 +96,35 @@ def records_with(
     tree: Tree,
     splits: Mapping[int, Split | None],
     models: Mapping[int, LeafModel | None],
+    subtrees: Mapping[int, Tree],
 ) -> list[NodeRecord]:
-    """Nodes of the tree with other tests, breadth first, as yet without counts."""
+    """Nodes of the tree with other tests or subtrees, breadth first, without counts."""
     nothing = np.zeros(tree.value.shape[1])
     number = None if tree.classes else 0.0
     records: list[NodeRecord] = []
-    # A node is an old one, or a new leaf with the model of the old node above it.
-    queue: list[tuple[int, int, bool]] = [(0, -1, False)]
-    for old, parent, is_new in queue:  # grows while it is read
+    # A node is one of this tree or of a subtree, or a new leaf with the model of the old
+    # node above it.
+    queue: list[tuple[Tree, int, int, bool]] = [(tree, 0, -1, False)]
+    for source, old, parent, is_new in queue:  # grows while it is read
         record = NodeRecord(parent, nothing, constant=number, loss=number)
         records.append(record)
         if is_new:
             record.model = models.get(old)
             continue
-        record.model = tree.model(old)
+        if source is tree and old in subtrees:
+            source, old = subtrees[old], 0
+        record.model = source.model(old)
         own, first_child = len(records) - 1, len(queue)
-        if old in splits:
+        if source is tree and old in splits:
             record.split = splits[old]
             if record.split is None:
                 record.model = models.get(old)
                 continue
-            queue += [(old, own, True)] * record.split.n_children
-        elif tree.kind[old] != LEAF:
-            record.split = tree.split(old)
-            start = int(tree.first_child[old])
-            below = range(start, start + int(tree.n_children[old]))
-            queue += [(child, own, False) for child in below]
+            queue += [(tree, old, own, True)] * record.split.n_children
+        elif source.kind[old] != LEAF:
+            record.split = source.split(old)
+            start = int(source.first_child[old])
+            below = range(start, start + int(source.n_children[old]))
+            queue += [(source, child, own, False) for child in below]
         record.children = range(first_child, len(queue))
     return records

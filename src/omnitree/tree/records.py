@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.schema import Schema
+from omnitree.tree.curves import curves_problem
+from omnitree.tree.expression import check_sizes, feature_of
 from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import (
     KINDS,
@@ -30,8 +32,17 @@ from omnitree.tree.splits import (
 
 FORMAT = "omnitree-tree"
 VERSION = 1
+# What `held_out` of a node holds: a share, and the ends of its interval.
+RELIABILITY = ("right", "low", "high")
 # What turns the sums of a node's model into an answer, by task.
 LINK = {"classification": "softmax", "regression": "identity"}
+# What the numbers of nodes may be, so that nothing that is made of them overflows; those
+# that `fit` lets through are smaller.
+LARGEST = {"value": 1e31, "constant": 1e61, "loss": 1e152}
+# The same for what tests and models add up, which cells will be multiplied with.
+LARGEST_SUM = 1e170
+# And for the rest: costs, importances, deviations.
+LARGEST_AMOUNT = 1e160
 
 
 @dataclass
@@ -59,7 +70,8 @@ def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -
         what = "one count a class" if n_classes else "one weight"
         _check(value.shape == (n_classes or 1,), f"node {i}: {what} is needed")
         _check(
-            bool((value >= 0).all() and np.isfinite(value).all()), f"node {i}: counts"
+            bool((value >= 0).all() and np.isfinite(value).all()),
+            f"node {i}: value must hold numbers, not negative",
         )
         if not n_classes:
             _check(_is_number(node.constant), f"node {i}: constant must be a number")
@@ -71,6 +83,32 @@ def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -
             task = "classification" if n_classes else "regression"
             problem = _model_problem(node.model, schema, n_classes or 1, task)
             _check(problem is None, f"node {i}: model: {problem}")
+
+
+def check_amounts(nodes: Sequence[NodeRecord]) -> None:
+    """Raise ValueError where the numbers of a tree that was read are of no use.
+
+    The root must have rows, and nothing that is made of counts, numbers and weights may
+    overflow.
+    """
+    _check(any(nodes[0].value), "node 0: value must not be 0, the root has rows")
+    for i, node in enumerate(nodes):
+        for name, amount in (
+            ("value", sum(node.value)),
+            ("constant", abs(node.constant or 0)),
+            ("loss", node.loss or 0),
+        ):
+            most = LARGEST[name]
+            _check(amount <= most, f"node {i}: {name} is more than {most:g}")
+        tests = [] if node.split is None else [node.split, *node.split.surrogates]
+        rules = [test.rule for test in tests]
+        sums = [rule for rule in rules if feature_of(rule) is None]
+        values = [*sums, *(() if node.model is None else node.model.sums)]
+        try:
+            for value in values:
+                check_sizes(value, LARGEST_SUM)
+        except ValueError as error:
+            _check(False, f"node {i}: {error}")
 
 
 def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
@@ -102,8 +140,13 @@ def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
     _check(isinstance(classes, list) and len(classes) > 0, "no classes")
     _check(
         all(isinstance(c, str) for c in classes)
-        or all(isinstance(c, bool) or _is_number(c) for c in classes),
-        "classes must be all strings or all numbers",
+        or all(isinstance(c, bool) for c in classes)
+        or all(_is_number(c) for c in classes),
+        "classes must be all strings, all booleans or all numbers",
+    )
+    _check(
+        all(-(2**63) <= c < 2**63 for c in classes if isinstance(c, int)),
+        "classes: a whole number beyond 64 bits",
     )
     _check(len(set(classes)) == len(classes), "classes must be distinct labels")
     return tuple(classes)
@@ -118,7 +161,7 @@ def read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None
         isinstance(found, list)
         and len(found) == n_classes
         and all(isinstance(line, list) and len(line) == n_classes for line in found)
-        and all(_is_number(v) and v >= 0 for line in found for v in line)
+        and all(_is_small(v) and v >= 0 for line in found for v in line)
         and all(found[k][k] == 0 for k in range(n_classes)),
         "costs: a line a class, a number a class in it, not negative, the own class 0",
     )
@@ -135,6 +178,28 @@ def read_shrinkage(data: dict[str, Any]) -> float | None:
     return float(found)
 
 
+def read_reliability(data: dict[str, Any]) -> list[list[float]] | None:
+    """Of each node the share of held-out rows that were right, and its interval."""
+    found = [node.get("held_out") for node in data["nodes"]]
+    if all(one is None for one in found):
+        return None
+    _check(data["task"] == "classification", "held_out is for classes")
+    out = []
+    for i, one in enumerate(found):
+        if one is None:
+            out.append([math.nan] * len(RELIABILITY))
+            continue
+        _check(
+            isinstance(one, dict)
+            and set(one) == set(RELIABILITY)
+            and all(_is_number(one[name]) for name in RELIABILITY)
+            and 0 <= one["low"] <= one["right"] <= one["high"] <= 1,
+            f"node {i}: held_out must be a share with an interval",
+        )
+        out.append([float(one[name]) for name in RELIABILITY])
+    return out
+
+
 def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     """Deviation of each encoded column, if the tree has them."""
     found = data.get("deviations")
@@ -143,7 +208,7 @@ def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     _check(
         isinstance(found, list)
         and len(found) == schema.n_columns
-        and all(_is_number(v) and v >= 0 for v in found),
+        and all(_is_small(v) and v >= 0 for v in found),
         "deviations: one number a column, not negative",
     )
     return found
@@ -162,7 +227,7 @@ def read_importance(
             isinstance(pairs, list)
             and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
             and all(_is_int(j) and 0 <= j < schema.n_features for j, _ in pairs)
-            and all(_is_number(amount) and amount >= 0 for _, amount in pairs),
+            and all(_is_small(amount) and amount >= 0 for _, amount in pairs),
             f"node {i}: {name} must be pairs of a feature and a number, not negative",
         )
     return tuple(
@@ -233,10 +298,10 @@ def _read_test(i: int, holder: Any, **rest: Any) -> Split:
 
 def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
     """The tests that a node's own was chosen from."""
-    names = {f.name for f in fields(Considered)}
+    names = {f.name for f in fields(Considered)} - {"behind"}
     _check(
         isinstance(found, list)
-        and all(isinstance(c, dict) and set(c) == names for c in found),
+        and all(isinstance(c, dict) and set(c) - {"behind"} == names for c in found),
         f"node {i}: candidates must be a list of objects with {sorted(names)}",
     )
     for c in found:
@@ -247,7 +312,8 @@ def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
             and c["parameters"] >= 0
             and isinstance(c["criterion"], str)
             and (c["score"] is None or _is_number(c["score"]))
-            and isinstance(c["chosen"], bool),
+            and isinstance(c["chosen"], bool)
+            and _is_number(c.get("behind", 0.0)),
             f"node {i}: a damaged candidate",
         )
     _check(
@@ -259,6 +325,10 @@ def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_small(value: Any) -> bool:
+    return _is_number(value) and abs(value) <= LARGEST_AMOUNT
 
 
 def _is_number(value: Any) -> bool:
@@ -338,4 +408,7 @@ def _model_problem(
     if problem := widths_problem(model.weights, n_outputs, width):
         return problem
     numbers = (model.fill, model.bias, *model.weights)
-    return None if all(map(_all_finite, numbers)) else "infinite number"
+    if not all(map(_all_finite, numbers)):
+        return "infinite number"
+    lines = model.curve_values or ((),) * n_outputs
+    return curves_problem(model, lines, n_outputs, schema)

@@ -8,8 +8,6 @@ of `Tree` that knows this.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
@@ -17,6 +15,7 @@ from scipy import sparse
 from omnitree._core.predict import route as kernel
 from omnitree._core.predict import subtrees
 from omnitree.data.schema import Schema
+from omnitree.data.switches import cached_property, disabled
 from omnitree.data.table import Table
 from omnitree.tree.splits import KINDS
 
@@ -122,10 +121,13 @@ class Routing:
         """Leaf of each row; -1 for rows that a missing value divides."""
         n = table.n_rows
         leaf = np.empty(n, dtype=np.int32)
-        axis = None if table.has_missing else self._axis_nodes
+        slow = table.has_missing or disabled("fast_routing")
+        axis = None if slow else self._axis_nodes
         run = kernel.apply_tree if axis is None else kernel.apply_axis
         what = self.routing_arrays if axis is None else axis
         n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
+        if disabled("threads"):
+            n_threads = 1
         if n_threads == 1:
             run(what, table.values, 0, n, leaf)
         else:

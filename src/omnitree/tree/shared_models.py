@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,22 +28,14 @@ CLOSE = 1e-7
 
 @dataclass(frozen=True)
 class OwnFunctions:
-    """A model that is a test's functions times a positive number.
-
-    Attributes
-    ----------
-    scale : float
-    classes : tuple of int
-        The class whose probability each branch's function gives.
-    others : dict of int to (float, list of float)
-        Bias and weights of the model's terms for classes without a branch: absent where
-        the test was fitted, with a constant, or never the most likely. They stand beside
-        a machine's scaled functions; of a test of one sum, beside plus and minus half
-        that sum, scaled.
-    """
+    """A model that is a test's functions times a positive number."""
 
     scale: float
-    classes: tuple[int, ...]
+    classes: tuple[int, ...]  # the class whose probability each branch's function gives
+    # Bias and `flat_weights` of the model for classes without a branch: absent where
+    # the test was fitted, with a constant, or never the most likely. They stand beside
+    # a machine's scaled functions; of a test of one sum, beside plus and minus half
+    # that sum, scaled.
     others: dict[int, tuple[float, list[float]]]
 
     @property
@@ -81,20 +73,44 @@ def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
     return [(at, -1) for at in range(len(test["columns"]))]
 
 
+def flat_weights(test: dict[str, Any]) -> list[list[float]]:
+    """For each sum of a test or a model its weights, then the values of its curves."""
+    weights, values = test["weights"], test.get("curve_values", [])
+    if "bias" not in test:
+        weights, values = [weights], [values]
+    lines = values or [[]] * len(weights)
+    pairs = zip(weights, lines, strict=True)
+    return [[*own, *(v for line in rest for v in line)] for own, rest in pairs]
+
+
+def with_sums(
+    model: dict[str, Any], bias: Sequence[float], flat: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """A model over the same terms and curves with other sums, as `flat_weights`."""
+    n = len(terms_of(model))
+    out = model | {"bias": list(bias), "weights": [list(row[:n]) for row in flat]}
+    if "knots" in model:
+        starts = np.cumsum([n, *(len(knots) + 1 for knots in model["knots"])]).tolist()
+        places = [slice(a, b) for a, b in pairwise(starts)]
+        out["curve_values"] = [[list(row[at]) for at in places] for row in flat]
+    return out
+
+
 def own_functions(test: dict[str, Any], model: dict[str, Any]) -> OwnFunctions | None:
     """The scale of a model that is the functions of a test (`plain_rule`), else None."""
     if (
         "weights" not in test
         or model["link"] != "softmax"
         or not _same_fill(test, model)
+        or not _same_knots(test, model)
     ):
         return None
     keys = {key: i for i, key in enumerate(sorted({*_keys(test), *_keys(model)}))}
-    sums = _rows(model, model["bias"], model["weights"], keys)
+    sums = _rows(model, model["bias"], keys)
     if "bias" in test:
-        functions = _rows(test, test["bias"], test["weights"], keys)
+        functions = _rows(test, test["bias"], keys)
     else:
-        one = _rows(test, [-test["threshold"]], [test["weights"]], keys)
+        one = _rows(test, [-test["threshold"]], keys)
         functions = np.vstack([np.zeros_like(one), one])
     near = CLOSE * _sizes(sums, model, keys)
     for first, second in combinations(range(len(sums)), 2):
@@ -125,7 +141,7 @@ def _others(
     model: dict[str, Any], classes: list[int], centred: bool, near: Floats
 ) -> dict[int, tuple[float, list[float]]]:
     """Biases and weights of other classes, less the mean of these if asked for."""
-    rows = np.column_stack([model["bias"], model["weights"]])
+    rows = np.column_stack([model["bias"], flat_weights(model)])
     if centred:
         rows -= rows[classes].mean(axis=0)
     others = sorted(set(range(len(rows))) - set(classes))
@@ -147,35 +163,52 @@ def _close(a: Floats, b: Floats, near: Floats) -> bool:
     return bool((np.abs(a - b) <= near).all())
 
 
-def _keys(holder: dict[str, Any]) -> list[tuple[int, int]]:
-    """The columns of each term, the smaller number first; -1 where there is one alone."""
+def _keys(holder: dict[str, Any]) -> list[tuple[int, ...]]:
+    """What each of `flat_weights` belongs to.
+
+    The columns of a term, the smaller number first, -1 where there is one alone; the column
+    of a curve, -2 and the place of the value.
+    """
     columns = holder["columns"]
     pairs = ((columns[a], columns[b] if b >= 0 else -1) for a, b in terms_of(holder))
-    return [(min(pair), max(pair)) for pair in pairs]
+    keys: list[tuple[int, ...]] = [(min(pair), max(pair)) for pair in pairs]
+    for column, knots in _bends(holder):
+        keys += [(column, -2, i) for i in range(len(knots) + 1)]
+    return keys
+
+
+def _bends(holder: dict[str, Any]) -> list[tuple[int, Sequence[float]]]:
+    """Columns and knots of the curves."""
+    pairs = zip(holder.get("curve_columns", ()), holder.get("knots", ()), strict=True)
+    return list(pairs)
 
 
 def _rows(
-    holder: dict[str, Any], bias: Any, weights: Any, keys: dict[tuple[int, int], int]
+    holder: dict[str, Any], bias: Any, keys: dict[tuple[int, ...], int]
 ) -> Floats:
-    """A line for each sum: the weight of each term, then the bias."""
+    """A line for each sum: its weights and values, then the bias."""
     out = np.zeros((len(bias), len(keys) + 1))
     at = [keys[key] for key in _keys(holder)]
-    for line, row in zip(out, weights, strict=True):
+    for line, row in zip(out, flat_weights(holder), strict=True):
         np.add.at(line, at, row)
     out[:, -1] = bias
     return out
 
 
 def _sizes(
-    sums: Floats, model: dict[str, Any], keys: dict[tuple[int, int], int]
+    sums: Floats, model: dict[str, Any], keys: dict[tuple[int, ...], int]
 ) -> Floats:
-    """What the weights of each term, and the biases, amount to.
+    """What the weights of each term, the values of curves, and the biases amount to.
 
     A bias is what is left of sums over the terms at their means, and so is its rounding.
     """
     size = np.abs(sums).max(axis=0)
     fill = model["fill"]
-    for key, (a, b) in zip(_keys(model), terms_of(model), strict=True):
+    for column, knots in _bends(model):  # values of one curve are rounded alike
+        at = [keys[column, -2, i] for i in range(len(knots) + 1)]
+        size[at] = size[at].max()
+        size[-1] += size[at[0]]
+    for key, (a, b) in zip(_keys(model), terms_of(model), strict=False):
         value = fill[a] * (fill[b] if b >= 0 else 1.0)
         size[-1] += size[keys[key]] * abs(value)
     return size
@@ -186,3 +219,10 @@ def _same_fill(test: dict[str, Any], model: dict[str, Any]) -> bool:
     fill = dict(zip(test["columns"], test["fill"], strict=True))
     pairs = zip(model["columns"], model["fill"], strict=True)
     return all(np.isclose(fill.get(c, f), f, rtol=CLOSE) for c, f in pairs)
+
+
+def _same_knots(test: dict[str, Any], model: dict[str, Any]) -> bool:
+    """Whether curves of a column have the same knots wherever there are several."""
+    knots: dict[int, Sequence[float]] = {}
+    pairs = [*_bends(test), *_bends(model)]
+    return all(list(knots.setdefault(c, own)) == list(own) for c, own in pairs)

@@ -19,26 +19,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from omnitree._core.predict import subtrees
 from omnitree.data.schema import Schema
+from omnitree.data.switches import cached_property
 from omnitree.data.table import Table
 from omnitree.tree.answers import Answers
 from omnitree.tree.expression import plain_rule
 from omnitree.tree.importance import Amounts, feature_importances
-from omnitree.tree.leaf_models import LeafModel, LeafModels, ranges, starts
+from omnitree.tree.leaf_models import (
+    LeafModel,
+    LeafModels,
+    n_parameters,
+    ranges,
+    starts,
+)
 from omnitree.tree.plain import plain_tree
-from omnitree.tree.rebuilding import Sample, learned, records_with
+from omnitree.tree.rebuilding import SampleLike, learned, records_with
 from omnitree.tree.records import (
     NodeRecord,
+    check_amounts,
     check_records,
     read_costs,
     read_deviations,
     read_importance,
+    read_reliability,
     read_shrinkage,
     read_tree,
 )
@@ -89,6 +97,10 @@ class Tree(Answers):
         there are models, since all others follow from the counts.
     candidates : tuple or None
         For every node the tests that its own was chosen from, where learners compete.
+    reliability : float64 array of shape (n_nodes, 3) or None
+        Share of the held-out rows in each node whose class was predicted correctly by
+        trees grown without them, and the ends of its 95 % interval; NaN where no row
+        was held out.
     shrinkage : float or None
         How many rows the shares of a node's parent count for in its own probabilities;
         None: a node answers the class shares of its rows.
@@ -118,6 +130,7 @@ class Tree(Answers):
     importance: tuple[Amounts, ...] | None = None
     model_importance: tuple[Amounts, ...] | None = None
     shrinkage: float | None = None
+    reliability: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -172,7 +185,7 @@ class Tree(Answers):
 
         A leaf with a model has those of the model instead; one that all leaves below a
         test share counts once, and if it is the test's own functions only what is new in
-        it: the scale.
+        it: the scale. Of models that differ by their biases alone, the weights count once.
         """
         inner = np.flatnonzero(self.kind != LEAF)
         plain = self.kind[inner] <= KINDS.index("subset")
@@ -185,8 +198,7 @@ class Tree(Answers):
             assert model is not None
             own = own_functions(plain_rule(split.rule), model.to_dict())
             rich += model.n_params if own is None else own.n_params
-        models = [self.model(leaf) for leaf in leaves]
-        rich += sum(1 if m is None else m.n_params for m in models)
+        rich += n_parameters([self.model(leaf) for leaf in sorted(leaves)])
         return int(2 * np.count_nonzero(plain) + rich)
 
     @cached_property
@@ -292,7 +304,7 @@ class Tree(Answers):
         """
         return self.replace(value=self.class_counts(table, y, weight))
 
-    def with_counts(self, sample: Sample) -> Tree:
+    def with_counts(self, sample: SampleLike) -> Tree:
         """The same tests, learned from another sample.
 
         All nodes get its class counts, or its weights, constants and losses.
@@ -305,10 +317,11 @@ class Tree(Answers):
     def with_splits(
         self,
         splits: Mapping[int, Split | None],
-        sample: Sample,
+        sample: SampleLike,
         models: Mapping[int, LeafModel | None] | None = None,
+        subtrees: Mapping[int, Tree] | None = None,
     ) -> Tree:
-        """The tree with other tests in some nodes.
+        """The tree with other tests, or whole subtrees, in some nodes.
 
         The branches of a new test are leaves: what lay below the old one is gone. All
         counts are those of `sample`, rows divided by missing values included.
@@ -322,13 +335,15 @@ class Tree(Answers):
         models : mapping of node to LeafModel, optional
             What answers in the leaves that a node of `splits` gets, or in itself where it
             becomes a leaf.
+        subtrees : mapping of node to Tree, optional
+            Trees over the same features that take the place of nodes.
 
         Returns
         -------
         Tree
             With the nodes in breadth-first order; importances are not carried over.
         """
-        records = records_with(self, splits, models or {})
+        records = records_with(self, splits, models or {}, subtrees or {})
         tree = tree_from_nodes(self.schema, self.classes, records)
         kept = {
             name: getattr(self, name) for name in ("deviation", "costs", "shrinkage")
@@ -386,6 +401,7 @@ class Tree(Answers):
             models=None if self.models is None else self.models.take(kept),
             constant=None if self.constant is None else self.constant[kept],
             loss=None if self.loss is None else self.loss[kept],
+            reliability=None if self.reliability is None else self.reliability[kept],
             test_start=starts(n_tests),
             test_kind=self.test_kind[tests],
             index_ptr=starts(n_index),
@@ -413,34 +429,28 @@ class Tree(Answers):
         ValueError
             With the reason, if anything in it is wrong; nothing is used unchecked.
         """
-        tree = tree_from_nodes(*read_tree(data))
+        schema, classes, records = read_tree(data)
+        tree = tree_from_nodes(schema, classes, records)
+        check_amounts(records)
         return tree.replace(
             deviation=read_deviations(data, tree.schema),
             costs=read_costs(data, len(tree.classes)),
             importance=read_importance(data, "importance", tree.schema),
             model_importance=read_importance(data, "model_importance", tree.schema),
             shrinkage=read_shrinkage(data),
+            reliability=read_reliability(data),
         )
 
 
 _DTYPES = {
-    "kind": np.uint8,
-    "first_child": np.int32,
-    "n_children": np.int32,
-    "parent": np.int32,
-    "missing": np.int32,
-    "merit": np.float64,
-    "value": np.float64,
-    "test_start": np.int64,
-    "test_kind": np.uint8,
-    "index_ptr": np.int64,
-    "weight_ptr": np.int64,
-    "index": np.int32,
-    "weight": np.float64,
-    "deviation": np.float64,
-    "constant": np.float64,
-    "loss": np.float64,
-    "costs": np.float64,
+    name: dtype
+    for dtype, names in {
+        np.uint8: "kind test_kind",
+        np.int32: "first_child n_children parent missing index",
+        np.int64: "test_start index_ptr weight_ptr",
+        np.float64: "merit value weight deviation constant loss costs reliability",
+    }.items()
+    for name in names.split()
 }
 
 

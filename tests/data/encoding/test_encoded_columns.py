@@ -139,3 +139,11 @@ def test_extreme_scales_neither_vanish_nor_overflow(scale):
 def test_a_range_too_small_to_divide_by_is_constant():
     encoded = learn_table(np.array([[0.0], [5e-324]])).encoded
     assert encoded.standardise(np.arange(2))[1][0] == 0
+
+
+def test_a_range_beyond_the_largest_number():
+    X = 1.7e308 * np.array([[-1.0], [1.0], [1.0], [1.0]])
+    mean, std, Z = learn_table(X).encoded.standardise(np.arange(4))
+    np.testing.assert_allclose(mean, 0.85e308)
+    np.testing.assert_allclose(std, 1.7e308 * np.sqrt(0.75))
+    np.testing.assert_allclose(Z[:, 0], np.array([-3, 1, 1, 1]) / np.sqrt(3))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from omnitree.growing.target import ClassTarget
 from omnitree.parts.discriminants import softmax_folds
 from omnitree.parts.discriminants.softmax import Whitened
-from omnitree.parts.discriminants.softmax_folds import best_penalty, validate
+from omnitree.parts.discriminants.softmax_folds import best_penalty, losses, validate
 from omnitree.resampling.held_out import HeldOut
 
 
@@ -20,13 +21,17 @@ def some_rows(k, n=60):
     return X, y, weight, fold
 
 
+def classes(y, costs=None):
+    return ClassTarget(y, np.arange(y.max() + 1), costs)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("room", [1, 10**6])
 def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
     monkeypatch.setattr(softmax_folds, "ROOM", room)
     X, y, weight, fold = some_rows(k)
     whitened = Whitened.of(X, weight)
-    found = validate(whitened, y, k, weight, fold, [0.1])
+    found = validate(whitened, classes(y), weight, fold, [0.1])
     scores, loss = np.empty((len(y), k)), 0.0
     for i in range(5):
         left, held = weight * (fold != i), fold == i
@@ -39,18 +44,20 @@ def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
     # Fewer steps, so the scores are a little off.
     np.testing.assert_allclose(found.scores, scores, atol=0.1)
     assert found.loss == pytest.approx(loss / weight.sum(), rel=0.02)
-    assert found.losses(y, weight, None).mean("log_loss") == pytest.approx(found.loss)
+    assert losses(found.scores, classes(y), weight).mean("log_loss") == pytest.approx(
+        found.loss
+    )
 
 
 def test_costs_of_errors():
     """A row is answered by least expected cost."""
     X, y, weight, fold = some_rows(3)
-    found = validate(Whitened.of(X, weight), y, 3, weight, fold, [0.1])
-    plain = found.losses(y, weight, None)
-    equal = found.losses(y, weight, 1 - np.eye(3))
+    found = validate(Whitened.of(X, weight), classes(y), weight, fold, [0.1])
+    plain = losses(found.scores, classes(y), weight)
+    equal = losses(found.scores, classes(y, 1 - np.eye(3)), weight)
     np.testing.assert_array_equal(plain.errors, equal.errors)
     dear = np.array([[0.0, 9.0, 9.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    costly = found.losses(y, weight, dear)
+    costly = losses(found.scores, classes(y, dear), weight)
     assert costly.errors[y == 0].sum() <= 9 * plain.errors[y == 0].sum()
     as_likeliest = dear[y, found.scores.argmax(axis=1)]
     assert costly.mean("errors") <= np.average(as_likeliest, weights=weight)
@@ -60,10 +67,10 @@ def test_a_hopeless_discriminant_is_given_up_after_one_fold():
     X, y, weight, fold = some_rows(2, 600)
     whitened = Whitened.of(X, weight)
     perfect = HeldOut(weight, np.zeros(600), np.zeros(600))
-    found = validate(whitened, y, 2, weight, fold, [0.1], None, perfect)
+    found = validate(whitened, classes(y), weight, fold, [0.1], perfect)
     assert np.isnan(found.scores).any() and not np.isnan(found.scores).all()
     bad = HeldOut(weight, np.ones(600), np.full(600, 5.0))
-    found = validate(whitened, y, 2, weight, fold, [0.1], None, bad)
+    found = validate(whitened, classes(y), weight, fold, [0.1], bad)
     assert not np.isnan(found.scores).any()
 
 

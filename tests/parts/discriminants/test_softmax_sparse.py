@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from omnitree.growing.target import ClassTarget
 from omnitree.parts.discriminants import softmax_sparse
 from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.parts.discriminants.softmax_folds import kept, losses
@@ -72,9 +73,9 @@ def naive_thin(x, y, k, weight, penalty, w, alive, size):
 def test_equals_the_naive_version(seed, k):
     X, y, weight, held, rng = random_rows(seed, k)
     full = start(X, y, k, weight, held, 0.1)
-    size = int(rng.integers(1, full.n_weights))
+    size = int(rng.integers(1, full.n_terms))
     thin = full.thinner(size).fitted(1e-9, 1000)
-    assert thin.n_weights == size
+    assert thin.n_terms == size
     for i in range(held.shape[1]):
         w, alive = naive_thin(
             full.x, y, k, full.weight[:, i], 0.1, full.w[i], full.alive[i], size
@@ -90,7 +91,7 @@ def test_judged_as_fold_by_fold(costs):
     X, y, weight, held, _ = random_rows(1, 3)
     costs = None if costs is None else np.array(costs, dtype=float)
     thin = start(X, y, 3, weight, held, 0.1).thinner(4)
-    scores, lost = judge(thin, weight, held, costs)
+    scores, lost = judge(thin, ClassTarget(y, np.arange(3), costs), weight, held)
     paid = 1 - np.eye(3) if costs is None else costs
     for w, fold in zip(thin.w, held.T, strict=True):
         for i in np.flatnonzero(fold):
@@ -125,14 +126,14 @@ def test_sizes():
 def test_margin_and_few_terms(monkeypatch):
     monkeypatch.setattr(softmax_sparse, "TERMS", 1)
     X, y, weight, held, _ = random_rows(1, 3)
-    full = start(X, y, 3, weight, held, 0.1)
-    tried, found = fewest(full, weight, held, 100.0)
-    assert tried == sizes(full.n_weights, 3)
-    least = judge(full, weight, held, None)[1]
-    assert losses(found, y, weight).mean("errors") >= least.mean("errors")
-    assert fewest(full, weight, held, -100.0) is None
+    full, target = start(X, y, 3, weight, held, 0.1), ClassTarget(y, np.arange(3))
+    tried, found = fewest(full, target, weight, held, 100.0)
+    assert tried == sizes(full.n_terms, 3)
+    least = judge(full, target, weight, held)[1]
+    assert losses(found, target, weight).mean("errors") >= least.mean("errors")
+    assert fewest(full, target, weight, held, -100.0) is None
     monkeypatch.setattr(softmax_sparse, "TERMS", 100)
-    assert fewest(full, weight, held, 100.0) is None
+    assert fewest(full, target, weight, held, 100.0) is None
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -143,27 +144,27 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
     monkeypatch.setattr(softmax_sparse, "HOPELESS", np.inf)
     X, y, weight, held, rng = random_rows(seed, k)
     X = np.hstack([X, rng.normal(size=(len(X), 6))])
-    full = start(X, y, k, weight, held, 0.1)
-    _, before = judge(full, weight, held, None)
+    full, target = start(X, y, k, weight, held, 0.1), ClassTarget(y, np.arange(k))
+    _, before = judge(full, target, weight, held)
 
     def good(path):
         thin = full
         for size in path:
             thin = thin.thinner(size)
-        scores, after = judge(thin, weight, held, None)
+        scores, after = judge(thin, target, weight, held)
         gains = [after.gain(before, loss) for loss in ("errors", "log_loss")]
         return min(gains) >= -0.5, max(gains) < -0.5, scores
 
-    tried, path = sizes(full.n_weights, 1 if k == 2 else k), []
+    tried, path = sizes(full.n_terms, 1 if k == 2 else k), []
     for i in range(1, len(tried) + 1):
         fine, hopeless, _ = good(tried[:i])
         path = tried[:i] if fine else path
         if hopeless:
             break
     if len(path) < len(tried):
-        middle = ([full.n_weights, *tried][len(path)] + tried[len(path)]) // 2
+        middle = ([full.n_terms, *tried][len(path)] + tried[len(path)]) // 2
         path = [*path, middle] if good([*path, middle])[0] else path
-    found = fewest(full, weight, held, 0.5)
+    found = fewest(full, target, weight, held, 0.5)
     assert (found is None) == (path == [])
     if found is not None:
         assert found[0] == path

@@ -18,7 +18,7 @@ from omnitree.growing.missing import Mean, fill_values
 from omnitree.growing.node import Rules
 from omnitree.learners import LEARNERS
 from omnitree.parts.leaves import LEAVES, LogisticLeaves
-from omnitree.parts.leaves.boosting import Boosted, Columns, steps_by_folds
+from omnitree.parts.leaves.boosting import BoostedModel, Columns, steps_by_folds
 from omnitree.pruning import PRUNINGS
 
 
@@ -129,7 +129,7 @@ def test_folds_count_errors_as_plain_python_does(seed):
             one = np.ones(len(start))
             _, b, w, _ = naive.boost(x[~test], y[~test], one, start, steps)
             errors[steps] += ((x[test] @ w.T + b).argmax(axis=1) != y[test]).sum()
-    got = steps_by_folds(Boosted.start(2, 2), x, y, np.ones(40), fold, 8, 50)
+    got = steps_by_folds(BoostedModel.start(2, 2), x, y, np.ones(40), fold, 8, 50)
     assert got == errors.argmin()
 
 

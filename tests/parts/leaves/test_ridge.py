@@ -48,7 +48,7 @@ def test_weights(n, rng):
         t -= weight @ t / total
         found = fit_ridge(x, t, weight, np.array([3.0]))
         if found is not None:
-            np.testing.assert_allclose(found, solve(x, t, weight, 3.0)[0], atol=1e-9)
+            np.testing.assert_allclose(found[0], solve(x, t, weight, 3.0)[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -68,7 +68,9 @@ def test_penalty_by_leaving_out(grouped, rng):
         if found is None:
             chosen = errors[-1]
         else:
-            near = [np.abs(found - solve(x, t, weight, p)[0]).max() for p in penalties]
+            near = [
+                np.abs(found[0] - solve(x, t, weight, p)[0]).max() for p in penalties
+            ]
             assert min(near) < 1e-9
             chosen = errors[int(np.argmin(near))]
         # Leverage takes the means as known; the error is the same up to that.

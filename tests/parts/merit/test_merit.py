@@ -15,7 +15,7 @@ from omnitree.growing.criterion import SquaredError
 from omnitree.growing.target import NumericTarget
 from omnitree.parts.merit import CUSTOM, MERITS, Merit, VarianceReduction
 
-ALL = list(MERITS)
+ALL = [name for name, cls in MERITS.items() if "classification" in cls.tasks]
 ORDERED = {"ordered_twoing"}  # the order of the classes matters
 # Of weights far below 1 the merits are differences of nearly equal numbers.
 tables = hnp.arrays(
@@ -133,6 +133,12 @@ def test_codes_are_distinct():
 
 
 def test_registered_merits_are_parts():
+    assert MERITS["variance"] is VarianceReduction
+    for wrong, task in (("variance", "classification"), ("gini", "regression")):
+        with pytest.raises(
+            ValueError, match=f"is not for {task}; choose another merit"
+        ):
+            MERITS.resolve(wrong, task)
     for cls in MERITS.values():
         assert issubclass(cls, Merit)
         assert cls() == cls()

@@ -115,7 +115,7 @@ def test_no_root_between_the_means_gives_the_midpoint():
     assert cut == pytest.approx((x[y == 0].mean() + x[y == 1].mean()) / 2)
 
 
-@pytest.mark.parametrize("name", list(MERITS))
+@pytest.mark.parametrize("name", [n for n in MERITS if n != "variance"])
 def test_exhaustive_is_the_best_cut(rng, name):
     x = rng.integers(6, size=30) / 2
     y = rng.integers(3, size=30)

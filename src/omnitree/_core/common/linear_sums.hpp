@@ -8,7 +8,8 @@
 #include <cmath>
 #include <cstdint>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+    !defined(OMNITREE_NO_CLONES)
 #define OMNITREE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define OMNITREE_CLONES
@@ -163,7 +164,8 @@ inline double length_of(const double* v, int64_t m) {
 
 // The length of each row as a vector; NaN where a value is missing.
 OMNITREE_CLONES
-static void row_lengths(const double* base, int64_t stride, int64_t n, int64_t m, double* out) {
+[[maybe_unused]] static void row_lengths(const double* base, int64_t stride, int64_t n, int64_t m,
+                                         double* out) {
   for (int64_t i = 0; i < n; ++i) {
     const double* row = base + i * stride;
     Four squares = {};
@@ -177,8 +179,8 @@ static void row_lengths(const double* base, int64_t stride, int64_t n, int64_t m
 
 // Sums of weight[j] * row[j] of n rows, in whatever order is fast.
 OMNITREE_CLONES
-static void quick_sums(const double* base, int64_t stride, const int64_t* rows, int64_t n,
-                       int64_t m, const double* weight, double* sum) {
+[[maybe_unused]] static void quick_sums(const double* base, int64_t stride, const int64_t* rows,
+                                        int64_t n, int64_t m, const double* weight, double* sum) {
   for (int64_t at = 0; at < n; at += LANES) {
     const double* row[LANES];
     for (int r = 0; r < LANES; ++r) row[r] = base + rows[at + r < n ? at + r : n - 1] * stride;

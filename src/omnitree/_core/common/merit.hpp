@@ -120,29 +120,21 @@ struct Merits {
         for (int k = 0; k < K; ++k) all += m.cls[k] * m.cls[k];
         return (inside - all / N) / N;
       }
-      case TWOING: {  // summed over pairs of branches where there are more than two
+      case TWOING:
+      case ORDERED_TWOING: {  // summed over pairs of branches where there are more than two
         double sum = 0;
         for (int a = 0; a < B; ++a)
           for (int b = a + 1; b < B; ++b) {
             if (m.branch[a] <= 0 || m.branch[b] <= 0) continue;
-            double d = 0;
-            for (int k = 0; k < K; ++k)
-              d += std::fabs(n[a * K + k] / m.branch[a] - n[b * K + k] / m.branch[b]);
-            sum += m.branch[a] / N * (m.branch[b] / N) / 4 * d * d;
-          }
-        return sum;
-      }
-      case ORDERED_TWOING: {
-        double sum = 0;
-        for (int a = 0; a < B; ++a)
-          for (int b = a + 1; b < B; ++b) {
-            if (m.branch[a] <= 0 || m.branch[b] <= 0) continue;
-            double d = 0, best = 0;
+            double d = 0, apart = 0, best = 0;
             for (int k = 0; k < K; ++k) {
-              d += n[a * K + k] / m.branch[a] - n[b * K + k] / m.branch[b];
+              const double own = n[a * K + k] / m.branch[a] - n[b * K + k] / m.branch[b];
+              apart += std::fabs(own);
+              d += own;
               best = std::max(best, d * d);
             }
-            sum += m.branch[a] / N * (m.branch[b] / N) * best;
+            const double both = m.branch[a] / N * (m.branch[b] / N);
+            sum += merit == TWOING ? both / 4 * apart * apart : both * best;
           }
         return sum;
       }

@@ -8,6 +8,7 @@ cdef extern from "common/tick.hpp" namespace "omnitree" nogil:
     cdef cppclass Tick:
         tick_call call
         void* state
+        int operator()(double)
 
 
 cdef inline int ask(void* state, double fraction) noexcept with gil:

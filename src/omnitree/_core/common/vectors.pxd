@@ -1,5 +1,5 @@
 # NumPy arrays of the vectors that kernels fill.
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
@@ -13,6 +13,10 @@ cdef inline copied(const void* data, size_t size, str dtype):
     if size:
         memcpy(&view[0], data, view.shape[0])
     return out
+
+
+cdef inline bytes_of(const vector[uint8_t]& v):
+    return copied(v.data(), v.size(), "u1")
 
 
 cdef inline integers(const vector[int32_t]& v):

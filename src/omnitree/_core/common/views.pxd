@@ -36,42 +36,39 @@ cdef inline Values view_values(const double[:, :] x) noexcept nogil:
     return v
 
 
+ctypedef fused number:
+    double
+    int32_t
+    int64_t
+    uint8_t
+
+
+cdef inline const number* pointer_to(const number[::1] array) noexcept nogil:
+    """Where an array begins; the caller keeps it alive. NULL if it is empty."""
+    return &array[0] if array.shape[0] else NULL
+
+
 cdef inline Columns view_columns(
     const int32_t[::1] feature, const int32_t[::1] category
 ) noexcept nogil:
     cdef Columns c
-    c.feature = &feature[0] if feature.shape[0] else NULL
-    c.category = &category[0] if category.shape[0] else NULL
-    c.n = feature.shape[0]
+    c.feature, c.category, c.n = pointer_to(feature), pointer_to(category), feature.shape[0]
     return c
 
 
 cdef inline TreeView view_tree(tuple arrays):
     """The view of Tree.routing_arrays; the caller keeps `arrays` alive while it is used."""
-    cdef const uint8_t[::1] kind = arrays[0]
-    cdef const int32_t[::1] first_child = arrays[1]
-    cdef const int32_t[::1] n_children = arrays[2]
-    cdef const int32_t[::1] missing = arrays[3]
-    cdef const double[::1] share = arrays[4]
-    cdef const int64_t[::1] test_start = arrays[5]
-    cdef const uint8_t[::1] test_kind = arrays[6]
-    cdef const int64_t[::1] index_ptr = arrays[7]
-    cdef const int64_t[::1] weight_ptr = arrays[8]
-    cdef const int32_t[::1] index = arrays[9]
-    cdef const double[::1] weight = arrays[10]
-    cdef const int32_t[::1] column_feature = arrays[11]
-    cdef const int32_t[::1] column_category = arrays[12]
     cdef TreeView t
-    t.kind = &kind[0]
-    t.first_child = &first_child[0]
-    t.n_children = &n_children[0]
-    t.missing = &missing[0]
-    t.share = &share[0]
-    t.test_start = &test_start[0]
-    t.test_kind = &test_kind[0] if test_kind.shape[0] else NULL
-    t.index_ptr = &index_ptr[0]
-    t.weight_ptr = &weight_ptr[0]
-    t.index = &index[0] if index.shape[0] else NULL
-    t.weight = &weight[0] if weight.shape[0] else NULL
-    t.columns = view_columns(column_feature, column_category)
+    t.kind = pointer_to[uint8_t](arrays[0])
+    t.first_child = pointer_to[int32_t](arrays[1])
+    t.n_children = pointer_to[int32_t](arrays[2])
+    t.missing = pointer_to[int32_t](arrays[3])
+    t.share = pointer_to[double](arrays[4])
+    t.test_start = pointer_to[int64_t](arrays[5])
+    t.test_kind = pointer_to[uint8_t](arrays[6])
+    t.index_ptr = pointer_to[int64_t](arrays[7])
+    t.weight_ptr = pointer_to[int64_t](arrays[8])
+    t.index = pointer_to[int32_t](arrays[9])
+    t.weight = pointer_to[double](arrays[10])
+    t.columns = view_columns(arrays[11], arrays[12])
     return t

@@ -17,7 +17,7 @@ cdef extern from "linear/standardise.hpp" namespace "omnitree" nogil:
 
     void c_standardise "omnitree::standardise" (
         const Values&, const WeightedRows&, int64_t, bint, double*, double*, double*, int64_t,
-        int64_t)
+        int64_t) except +
 
 
 cdef extern from "linear/exchange.hpp" namespace "omnitree" nogil:
@@ -34,12 +34,12 @@ cdef extern from "linear/exchange.hpp" namespace "omnitree" nogil:
 
     cdef cppclass ExchangeSearch:
         ExchangeSearch(const ExchangeTask&) except +
-        void run(uint8_t*)
+        void run(uint8_t*) except +
 
 
 cdef extern from "linear/nearest_start.hpp" namespace "omnitree" nogil:
     void c_nearest_start "omnitree::nearest_start" (
-        const double*, const double*, int, int64_t, uint8_t*)
+        const double*, const double*, int, int64_t, uint8_t*) except +
 
 
 cdef extern from "linear/projection.hpp" namespace "omnitree" nogil:
@@ -48,7 +48,7 @@ cdef extern from "linear/projection.hpp" namespace "omnitree" nogil:
         PackedBasis(const double*, const double*, int64_t, int64_t) except +
 
     void c_project "omnitree::project_rows" (
-        const double*, const PackedBasis&, const int64_t*, int64_t, double*, int64_t)
+        const double*, const PackedBasis&, const int64_t*, int64_t, double*, int64_t) except +
 
 
 def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1] weight,

@@ -32,7 +32,7 @@ struct FisherTreeTask {
 struct FisherTree {  // nodes, parents before children; tests as route.hpp lays them out
   std::vector<int32_t> parent, first_child;
   Doubles merit, value;
-  std::vector<int64_t> index_ptr{0}, weight_ptr{0};  // one test a node that has children
+  std::vector<int64_t> index_ptr, weight_ptr;  // from 0; one test a node that has children
   std::vector<int32_t> tested, index;
   Doubles weight;
 };
@@ -261,6 +261,8 @@ class FisherGrower {
 };
 
 inline void grow_fisher(const FisherTreeTask& task, FisherTree& tree, const Tick& tick) {
+  tree.index_ptr.assign(1, 0);
+  tree.weight_ptr.assign(1, 0);
   FisherGrower(task, tree, tick).run();
 }
 

@@ -67,7 +67,7 @@ cdef extern from "linear/fisher_trials.hpp" namespace "omnitree" nogil:
         int cells, parts, merit
         double* room
 
-    void c_train "omnitree::train_parts"(const TrialTask&, double*, double*) except +
+    void c_train "omnitree::train_parts"(const TrialTask&, double*, double*, Tick&) except +
 
 
 cdef void set_rows(FisherTask& task, const double[:, ::1] z, const int32_t[::1] y,
@@ -90,7 +90,7 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
                 const int32_t[::1] cell, const uint8_t[:, ::1] member,
                 const double[::1] weight, int n_classes, int pca, double epsilon, int merit,
                 const double[:, :, ::1] sums, const double[:, :, ::1] second,
-                double[::1] room, double[:, ::1] weights, double[::1] cuts):
+                double[::1] room, double[:, ::1] weights, double[::1] cuts, tick=None):
     """Fisher's tests for parts of some rows; arguments as fisher_trials.hpp says.
 
     Parameters
@@ -102,8 +102,11 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
     sums, second : None or float64 [parts, classes, p], [parts, p, p], moments of the parts
     room : float64, as many as rows in all parts times classes, for the scores
     weights, cuts : float64 [parts, p] and [parts], filled
+    tick : None or callable(fraction_done) -> bool; True ends the work
     """
     cdef TrialTask task
+    cdef list box = [tick]
+    cdef Tick clock = make_tick(box)
     set_rows(task.rows, z, y, None, n_classes, pca, epsilon)
     task.line, task.cell, task.member = &line[0], &cell[0], &member[0, 0]
     task.weight = task.sums = task.second = NULL
@@ -114,7 +117,9 @@ def train_parts(const double[:, ::1] z, const int32_t[::1] y, const int64_t[::1]
     task.n, task.cells, task.parts = line.shape[0], <int> member.shape[0], <int> member.shape[1]
     task.merit, task.room = merit, &room[0]
     with nogil:
-        c_train(task, &weights[0, 0], &cuts[0])
+        c_train(task, &weights[0, 0], &cuts[0], clock)
+    if len(box) > 1:
+        raise box[1]
 
 
 def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,

@@ -7,6 +7,7 @@
 #pragma once
 #include <memory>
 
+#include "common/tick.hpp"
 #include "linear/fisher_test.hpp"
 
 namespace omnitree {
@@ -42,8 +43,8 @@ class FisherTrials {
   }
 
   // Weights (parts, p) and cuts: a row is above where its sum is above the cut. All weights
-  // are 0 where there is no test.
-  void train(double* weights, double* cuts) {
+  // are 0 where there is no test, and where the tick ended the work before.
+  void train(double* weights, double* cuts, Tick& tick) {
     std::fill_n(weights, static_cast<size_t>(t.parts) * t.rows.p, 0.0);
     std::fill_n(cuts, t.parts, 0.0);
     FisherTask rows = t.rows;
@@ -52,9 +53,13 @@ class FisherTrials {
     for (int d = 0; d < t.parts; ++d) count(d);
     if (!t.sums) add_cells();
     for (int d = 0; d < t.parts; ++d)
-      if (parts[d]->tested) prepare(d);
+      if (parts[d]->tested) {
+        if (tick(0)) return;
+        prepare(d);
+      }
     project();
     for (int d = 0; d < t.parts; ++d) {
+      if (tick(0)) return;
       Part& part = *parts[d];
       if (!part.tested) continue;
       const Doubles weight = searched(part) && t.weight ? weights_of(d) : Doubles();
@@ -117,7 +122,7 @@ class FisherTrials {
   // Moments of the parts from those of the cells.
   void add_cells() {
     const size_t p = static_cast<size_t>(t.rows.p);
-    for (auto& part : parts) part->moments = {Doubles(k * p), Doubles(p * p)};
+    for (auto& part : parts) part->moments = {Doubles(k * p), Doubles(p * p), {}};
     for (int c = 0; c < t.cells; ++c) {
       const int64_t from = begin(c, 0), to = end(c, k - 1);
       const Moments own = parts[0]->test.fisher.moments(&ids[from], to - from, true);
@@ -140,7 +145,8 @@ class FisherTrials {
       });
     if (t.sums)
       part.moments = {Doubles(t.sums + d * k * p, t.sums + (d + 1) * k * p),
-                      Doubles(t.second + d * p * p, t.second + (d + 1) * p * p)};
+                      Doubles(t.second + d * p * p, t.second + (d + 1) * p * p),
+                      {}};
     part.test.prepare(own.data(), part.n, part.moments, part.count.data());
     part.moments = {};
   }
@@ -186,8 +192,8 @@ class FisherTrials {
   std::vector<std::unique_ptr<Part>> parts;
 };
 
-inline void train_parts(const TrialTask& task, double* weights, double* cuts) {
-  FisherTrials(task).train(weights, cuts);
+inline void train_parts(const TrialTask& task, double* weights, double* cuts, Tick& tick) {
+  FisherTrials(task).train(weights, cuts, tick);
 }
 
 }  // namespace omnitree

@@ -7,6 +7,8 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 from scipy.linalg.cython_blas cimport dgemm
 
+from omnitree._core.common.ticks cimport Tick, make_tick
+
 
 cdef extern from "linear/logitboost.hpp" namespace "omnitree" nogil:
     cdef cppclass Regression:
@@ -79,44 +81,23 @@ cdef void _product(const double[:, ::1] x, const double[:, ::1] lines, int m,
 
 
 def boost(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,
-          double[:, ::1] f, int64_t steps, double[::1] bias, double[:, ::1] weights):
-    """Add up to `steps` steps to the sums `f` and the model in place; returns how many.
+          double[:, ::1] f, int64_t steps, double[::1] bias=None, double[:, ::1] weights=None,
+          *, const double[:, ::1] test_x=None, const int32_t[::1] test_y=None,
+          const double[::1] test_weight=None, double[:, ::1] test_f=None,
+          int64_t patience=0, double[::1] errors=None, tick=None):
+    """Add up to `steps` steps to the sums `f`, and to a model, in place; returns how many.
 
-    `x` has the columns, without missing values; O(rows * columns * classes) a step.
+    `x` has the columns, without missing values; O(rows * columns * classes) a step. With
+    other rows to test, adds their errors after s steps to `errors[s]`, and stops `patience`
+    steps after `errors` was least. `tick`, called with the part that is done, ends the work
+    by True.
     """
-    cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], done = 0
-    if n == 0 or p == 0:
-        return 0
-    cdef double[:, ::1] squares, two
-    cdef int64_t[::1] many
-    squares, many, two = _squares(x)
-    cdef int64_t c = regressed(k)
-    cdef double[:, ::1] lines = np.empty((2 * c, n)), sums = np.empty((4 * c, p))
-    cdef double[:, ::1] totals = np.empty((2, c))
-    cdef double[::1] room = np.empty(k)
-    cdef vector[Regression] found
-    found.resize(c)
-    with nogil:
-        while done < steps and _step(x, squares, many, two, y, weight, f, lines, sums,
-                                     totals, room, found.data()):
-            add_to_sums(&x[0, 0], n, p, k, found.data(), &f[0, 0])
-            add_to_model(p, k, found.data(), &bias[0], &weights[0, 0])
-            done += 1
-    return done
-
-
-def boost_watched(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,
-                  double[:, ::1] f, const double[:, ::1] test_x, const int32_t[::1] test_y,
-                  const double[::1] test_weight, double[:, ::1] test_f, int64_t steps,
-                  int64_t patience, double[::1] errors):
-    """Boost on some rows and add to `errors[s]` the errors after s steps on others.
-
-    Stops `patience` steps after `errors` was least; returns the number of steps.
-    """
-    cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], done = 0, since = 0
-    cdef int64_t m = test_x.shape[0]
+    cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], done = 0, since = 0, m = 0
+    cdef bint modelled = bias is not None, watched = test_x is not None
     cdef double least = np.inf
-    if n == 0 or p == 0 or m == 0:
+    if watched:
+        m = test_x.shape[0]
+    if n == 0 or p == 0 or (watched and m == 0):
         return 0
     cdef double[:, ::1] squares, two
     cdef int64_t[::1] many
@@ -127,19 +108,30 @@ def boost_watched(const double[:, ::1] x, const int32_t[::1] y, const double[::1
     cdef double[::1] room = np.empty(k)
     cdef vector[Regression] found
     found.resize(c)
+    cdef list box = [tick]
+    cdef Tick clock = make_tick(box)
     with nogil:
-        errors[0] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m, k)
+        if watched:
+            errors[0] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m, k)
         while done < steps and _step(x, squares, many, two, y, weight, f, lines, sums,
                                      totals, room, found.data()):
             add_to_sums(&x[0, 0], n, p, k, found.data(), &f[0, 0])
-            add_to_sums(&test_x[0, 0], m, p, k, found.data(), &test_f[0, 0])
             done += 1
-            errors[done] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m, k)
-            if since > patience:
+            if modelled:
+                add_to_model(p, k, found.data(), &bias[0], &weights[0, 0])
+            if watched:
+                add_to_sums(&test_x[0, 0], m, p, k, found.data(), &test_f[0, 0])
+                errors[done] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m,
+                                             k)
+                if since > patience:
+                    break
+                if errors[done] < least:
+                    least = errors[done]
+                    since = 0
+                else:
+                    since += 1
+            if clock(<double> done / steps):
                 break
-            if errors[done] < least:
-                least = errors[done]
-                since = 0
-            else:
-                since += 1
+    if len(box) > 1:
+        raise box[1]
     return done

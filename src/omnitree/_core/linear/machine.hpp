@@ -4,14 +4,14 @@
 // D > 1 weight vectors of d doubles, one a class; a unit has D = 1 and stands for a machine of
 // two classes whose weights are -w and +w (training from 0 keeps them opposite), at half the
 // work. Ties go to the smaller class. Used by the coefficient learners.
-//
-// Random rows come from splitmix64: row (r >> 32) * n >> 32 for the next number r.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "common/mix.hpp"
 
 namespace omnitree {
 
@@ -47,17 +47,6 @@ inline void dots(const double* w, const double* x, int64_t d, double* out) {
     for (int k = 0; k < B; ++k) s[k] += load(w + k * d + j) * load(x + j);
   for (int k = 0; k < B; ++k) out[k] = s[k][0] + s[k][1] + (j < d ? w[k * d + j] * x[j] : 0.0);
 }
-
-struct SplitMix {
-  uint64_t state;
-  int64_t below(int64_t n) {
-    uint64_t z = state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return static_cast<int64_t>((z >> 32) * static_cast<uint64_t>(n) >> 32);
-  }
-};
 
 struct LabelledRows {
   const double* x;

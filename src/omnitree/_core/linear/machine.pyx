@@ -13,7 +13,7 @@ from libcpp cimport bool as cbool
 
 cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
     cdef cppclass LabelledRows:
-        LabelledRows(const double*, const int32_t*, int64_t, int64_t)
+        LabelledRows(const double*, const int32_t*, int64_t, int64_t) except +
 
     cdef struct SplitMix:
         uint64_t state
@@ -22,14 +22,14 @@ cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
         double beta, a, b, epsilon, alpha, least, certainty
 
     cdef cppclass Thermal:
-        Thermal(const LabelledRows&, double*, int, const Schedule&)
-        int64_t passes()
-        int64_t draws(SplitMix)
+        Thermal(const LabelledRows&, double*, int, const Schedule&) except +
+        int64_t passes() except +
+        int64_t draws(SplitMix) except +
 
     int64_t c_pocket "omnitree::pocket"(const LabelledRows&, double*, int, double, cbool, int64_t,
-                                        SplitMix)
+                                        SplitMix) except +
     void c_rls "omnitree::rls"(const double*, const double*, const double*, int64_t, int64_t,
-                               int, double*, double*)
+                               int, double*, double*) except +
 
 
 cdef LabelledRows* _rows(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w) except NULL:

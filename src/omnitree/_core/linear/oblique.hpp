@@ -45,19 +45,7 @@ class StepSearch {
     spread_ = spread(reach_v / reach_d);
     found_ = Step();
     width_ = 0;
-    switch (rate.form) {
-      case FORM_GINI:
-        search<FORM_GINI>();
-        break;
-      case FORM_TWOING:
-        search<FORM_TWOING>();
-        break;
-      case FORM_GAIN:
-        search<FORM_GAIN>();
-        break;
-      default:
-        search<FORM_OTHER>();
-    }
+    with_form(rate.form, [this](auto form) { search<form>(); });
     return found_;
   }
 

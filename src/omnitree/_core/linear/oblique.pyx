@@ -14,8 +14,8 @@ cdef extern from "linear/oblique_climb.hpp" namespace "omnitree" nogil:
 
     cdef cppclass StepSearch:
         StepSearch(const int32_t*, const double*, int64_t, int, int) except +
-        double reach(const double*)
-        Step best(const double*, double, const double*, double)
+        double reach(const double*) except +
+        Step best(const double*, double, const double*, double) except +
 
     cdef struct ClimbOptions:
         int order
@@ -29,7 +29,7 @@ cdef extern from "linear/oblique_climb.hpp" namespace "omnitree" nogil:
     cdef cppclass Climb:
         Climb(const double*, const int32_t*, const double*, int64_t, int, int, int,
               const double*, int, const ClimbOptions&, double*) except +
-        double run()
+        double run() except +
         cbool pure()
 
 

@@ -8,6 +8,7 @@
 // by itself. Used by oblique.hpp.
 #pragma once
 #include <limits>
+#include <type_traits>
 
 #include "common/merit.hpp"
 
@@ -17,6 +18,21 @@ namespace omnitree {
 constexpr double NO_MERIT = std::numeric_limits<double>::lowest();
 
 enum Form : int { FORM_GINI, FORM_TWOING, FORM_GAIN, FORM_OTHER };
+
+// Calls f with a form as a type, so that it is known when f is compiled.
+template <class F>
+inline auto with_form(Form form, F f) {
+  switch (form) {
+    case FORM_GINI:
+      return f(std::integral_constant<int, FORM_GINI>());
+    case FORM_TWOING:
+      return f(std::integral_constant<int, FORM_TWOING>());
+    case FORM_GAIN:
+      return f(std::integral_constant<int, FORM_GAIN>());
+    default:
+      return f(std::integral_constant<int, FORM_OTHER>());
+  }
+}
 
 class Rate {
  public:
@@ -70,16 +86,7 @@ class Rate {
   }
 
   double of(const double* low) {
-    switch (form) {
-      case FORM_GINI:
-        return of<FORM_GINI>(low);
-      case FORM_TWOING:
-        return of<FORM_TWOING>(low);
-      case FORM_GAIN:
-        return of<FORM_GAIN>(low);
-      default:
-        return of<FORM_OTHER>(low);
-    }
+    return with_form(form, [&](auto known) { return of<known>(low); });
   }
 
   // No cut within a group of rows, nor at its edges, has a merit above this. `low` are the

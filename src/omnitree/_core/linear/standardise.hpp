@@ -84,11 +84,13 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
     // so z is what the test will see.
     mean[j] = middle[j] + (unit[j] > 0 ? sums[p + j] / sums[j] / unit[j] : 0.0);
   }
-  std::vector<double> squares(p), scale(p);
+  std::vector<double> squares(p), scale(p), half(p);
+  for (int64_t j = 0; j < p; ++j) half[j] = mean[j] / 2;
+  // A distance from the mean can be twice the largest number: halves, which are exact, cannot.
   sum_in_runs(x, rows, squares,
               [&](const double* row, double weight, double* run) OMNITREE_INLINED {
                 for (int64_t j = 0; j < p; ++j) {
-                  const double v = (row[j * step] - mean[j]) * unit[j];
+                  const double v = (row[j * step] * 0.5 - half[j]) * (2 * unit[j]);
                   run[j] += !MISSING || v == v ? weight * v * v : 0.0;
                 }
               });
@@ -101,7 +103,7 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
     const double* row = x.base + rows.id[i] * x.row_stride;
     double* out = z + i * z_row;
     for (int64_t j = 0; j < p; ++j) {
-      const double v = (row[j * step] - mean[j]) * unit[j] * scale[j];
+      const double v = (row[j * step] * 0.5 - half[j]) * (2 * unit[j]) * scale[j];
       out[j * z_column] = !MISSING || v == v ? v : 0.0;
     }
   }

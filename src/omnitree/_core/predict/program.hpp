@@ -1,13 +1,13 @@
 // Tests of kinds that have no compiled case: an interpreter of their rule.
 //
-// `omnitree.tree.expression.program` writes a rule as ints (operators with their operands) and
+// `omnitree.tree.programs.program` writes a rule as ints (operators with their operands) and
 // doubles (constants, fills, the threshold), operands before operators, so that sums come
 // out in the order of every other translation of the rule.
 #pragma once
 #include <cmath>
 #include <cstdint>
 
-#include "common/linear_sums.hpp"
+#include "predict/sums.hpp"
 
 namespace omnitree {
 
@@ -32,6 +32,7 @@ enum Operator : int32_t {
   CONSTANT,
   COLUMN,
   CELL,
+  CURVE,
   ADD,
   MULTIPLY,
   TANH,
@@ -45,7 +46,7 @@ enum Operator : int32_t {
 // Branch of a row, -1: cannot tell.
 inline int run_program(const int32_t* code, int64_t n, const double* number, const Values& x,
                        const Columns& c, int64_t row) {
-  double stack[1 + 64];  // expression.DEEPEST
+  double stack[1 + 64];  // programs.DEEPEST
   double* top = stack;
   const int32_t* const end = code + n;
   int rivals = 0, best = 0;
@@ -61,6 +62,12 @@ inline int run_program(const int32_t* code, int64_t n, const double* number, con
       case CELL:
         *++top = x.at(row, *code++);
         if (std::isnan(*top)) return -1;
+        break;
+      case CURVE:
+        *++top = 0;
+        add_curve(number, code[1], 1, x.at(row, c.feature[code[0]]), top);
+        number += curve_size(code[1], 1);
+        code += 2;
         break;
       case ADD:
         --top;

@@ -19,8 +19,12 @@
 //              unit, then bias and weights of the output: b + sum v tanh(.) <= 0 -> 0
 //   QUADRATIC_MACHINE  i: branches, m, m columns, (a, b) per term
 //              w: m fills, then bias and weight per term for each branch
+//   ADDITIVE   i: m, number of terms, m columns, (a, b) per term, column and knots per curve
+//              w: threshold, then one sum as in sums.hpp
+//   ADDITIVE_MACHINE  i: branches, then as ADDITIVE    w: a sum per branch as in sums.hpp
 //   any other kind     as program.hpp says
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -28,6 +32,7 @@
 
 #include "common/linear_sums.hpp"
 #include "predict/program.hpp"
+#include "predict/sums.hpp"
 
 namespace omnitree {
 
@@ -40,21 +45,73 @@ enum Kind : uint8_t {
   QUADRATIC,
   MACHINE,
   NETWORK,
-  QUADRATIC_MACHINE
+  QUADRATIC_MACHINE,
+  ADDITIVE,
+  ADDITIVE_MACHINE
 };
 
 inline int axis_branch(double v, double threshold) { return v > threshold; }
 
-// A term of a quadratic form: the product of two columns, or one alone.
-inline double term_value(const int32_t* term, const int32_t* columns, const double* fill,
-                         const Values& x, const Columns& c, int64_t row) {
-  const int32_t a = term[0], b = term[1];
-  const double v = column_value(x, c, row, columns[a], fill[a]);
-  return b < 0 ? v : v * column_value(x, c, row, columns[b], fill[b]);
+// Doubles on the stack for the sums of a row; machines of more branches take them elsewhere.
+constexpr int FEW_BRANCHES = 32;
+
+// A test of sums with curves: the sums, and where the position of the largest, or the side of
+// the threshold, is read from.
+struct AdditiveTest {
+  SumsView sums;
+  int64_t branches;  // 1: one sum against a threshold
+  const double* threshold;
+};
+
+inline AdditiveTest additive_test(uint8_t kind, const int32_t* index, int64_t n_index,
+                                  const double* weight) {
+  const bool one = kind == ADDITIVE;
+  const int64_t branches = one ? 1 : *index++;
+  const int64_t m = index[0], n_terms = index[1], n_curves = (n_index - !one - 2 - m) / 2 - n_terms;
+  const int32_t* columns = index + 2;
+  const int32_t* terms = columns + m;
+  return {
+      {columns, m, terms, n_terms, terms + 2 * n_terms, n_curves, weight + one}, branches, weight};
+}
+
+inline int additive_branch(const AdditiveTest& test, const Values& x, const Columns& c, int64_t row,
+                           double* sum) {
+  add_sums(test.sums, test.branches, x, c, row, sum);
+  if (test.branches == 1) return sum[0] > *test.threshold;
+  return static_cast<int>(std::max_element(sum, sum + test.branches) - sum);
+}
+
+// A start and n weighted values, added up in order.
+template <class Value>
+inline double weighted_sum(double start, int64_t n, const double* w, Value value) {
+  for (int64_t j = 0; j < n; ++j) start += w[j] * value(j);
+  return start;
+}
+
+// Which of some sums is largest, the first of several; `w` has a bias and n weights for each.
+template <class Value>
+inline int largest_sum(int32_t branches, int64_t n, const double* w, Value value) {
+  int best = 0;
+  double best_sum = 0;
+  for (int32_t k = 0; k < branches; ++k, w += n + 1) {
+    const double sum = weighted_sum(w[0], n, w + 1, value);
+    if (k == 0 || sum > best_sum) best = k, best_sum = sum;
+  }
+  return best;
 }
 
 inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index, const double* weight,
                      const Values& x, const Columns& c, int64_t row) {
+  // Values of the columns from index[first] on, and of products of m such columns.
+  const auto columns = [&](int first, const double* fill) {
+    return
+        [&, first, fill](int64_t j) { return column_value(x, c, row, index[first + j], fill[j]); };
+  };
+  const auto terms = [&](int first, int32_t m, const double* fill) {
+    return [&, first, m, fill](int64_t t) {
+      return term_value(index + first + m + 2 * t, index + first, fill, x, c, row);
+    };
+  };
   switch (kind) {
     case AXIS: {
       const double v = x.at(row, index[0]);
@@ -63,66 +120,39 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index, const 
     case MULTIWAY:
     case SUBSET:
       return lookup_branch(x.at(row, index[0]), index + 1, n_index - 1);
-    case LINEAR: {
-      const double* fill = weight + 1 + n_index;
-      double sum = 0;
-      for (int64_t j = 0; j < n_index; ++j)
-        sum += weight[1 + j] * column_value(x, c, row, index[j], fill[j]);
-      return sum > weight[0];
-    }
+    case LINEAR:
+      return weighted_sum(0, n_index, weight + 1, columns(0, weight + 1 + n_index)) > weight[0];
     case QUADRATIC: {
       const int32_t m = index[0];
-      const int64_t n_terms = (n_index - 1 - m) / 2;
-      const int32_t* term = index + 1 + m;
       const double* fill = weight + 1;
-      const double* w = fill + m;
-      double sum = 0;
-      for (int64_t t = 0; t < n_terms; ++t)
-        sum += w[t] * term_value(term + 2 * t, index + 1, fill, x, c, row);
-      return sum > weight[0];
+      return weighted_sum(0, (n_index - 1 - m) / 2, fill + m, terms(1, m, fill)) > weight[0];
     }
     case MACHINE: {
-      const int32_t branches = index[0];
       const int64_t m = n_index - 1;
-      const double* w = weight + m;
-      int best = 0;
-      double best_g = 0;
-      for (int32_t k = 0; k < branches; ++k, w += m + 1) {
-        double g = w[0];
-        for (int64_t j = 0; j < m; ++j)
-          g += w[1 + j] * column_value(x, c, row, index[1 + j], weight[j]);
-        if (k == 0 || g > best_g) best = k, best_g = g;
-      }
-      return best;
+      return largest_sum(index[0], m, weight + m, columns(1, weight));
     }
     case NETWORK: {
       const int32_t hidden = index[0];
       const int64_t m = n_index - 1;
       const double* w = weight + m;
       const double* out = w + hidden * (m + 1);
-      double sum = out[0];
-      for (int32_t h = 0; h < hidden; ++h, w += m + 1) {
-        double a = w[0];
-        for (int64_t j = 0; j < m; ++j)
-          a += w[1 + j] * column_value(x, c, row, index[1 + j], weight[j]);
-        sum += out[1 + h] * std::tanh(a);
-      }
-      return sum > 0;
+      const auto unit = [&](int64_t h) {
+        const double* own = w + h * (m + 1);
+        return std::tanh(weighted_sum(own[0], m, own + 1, columns(1, weight)));
+      };
+      return weighted_sum(out[0], hidden, out + 1, unit) > 0;
     }
     case QUADRATIC_MACHINE: {
-      const int32_t branches = index[0], m = index[1];
-      const int32_t* term = index + 2 + m;
-      const int64_t n_terms = (n_index - 2 - m) / 2;
-      const double* w = weight + m;
-      int best = 0;
-      double best_g = 0;
-      for (int32_t k = 0; k < branches; ++k, w += n_terms + 1) {
-        double g = w[0];
-        for (int64_t t = 0; t < n_terms; ++t)
-          g += w[1 + t] * term_value(term + 2 * t, index + 2, weight, x, c, row);
-        if (k == 0 || g > best_g) best = k, best_g = g;
-      }
-      return best;
+      const int32_t m = index[1];
+      return largest_sum(index[0], (n_index - 2 - m) / 2, weight + m, terms(2, m, weight));
+    }
+    case ADDITIVE:
+    case ADDITIVE_MACHINE: {
+      const AdditiveTest test = additive_test(kind, index, n_index, weight);
+      double few[FEW_BRANCHES];
+      if (test.branches <= FEW_BRANCHES) return additive_branch(test, x, c, row, few);
+      std::vector<double> sum(test.branches);
+      return additive_branch(test, x, c, row, sum.data());
     }
     default:
       return foreign_branch(index, n_index, weight, x, c, row);
@@ -172,20 +202,20 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index, con
                         int32_t* out) {
   if (kind == QUADRATIC_MACHINE) {
     // The terms of a row serve all branches.
-    const int32_t branches = index[0], m = index[1];
-    const int64_t n_terms = (n_index - 2 - m) / 2;
-    std::vector<double> value(n_terms);
+    const int32_t m = index[1];
+    std::vector<double> value((n_index - 2 - m) / 2);
+    const int64_t n_terms = static_cast<int64_t>(value.size());
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t t = 0; t < n_terms; ++t)
         value[t] = term_value(index + 2 + m + 2 * t, index + 2, weight, x, c, rows[i]);
-      const double* w = weight + m;
-      double best_g = 0;
-      for (int32_t k = 0; k < branches; ++k, w += n_terms + 1) {
-        double g = w[0];
-        for (int64_t t = 0; t < n_terms; ++t) g += w[1 + t] * value[t];
-        if (k == 0 || g > best_g) out[i] = k, best_g = g;
-      }
+      out[i] = largest_sum(index[0], n_terms, weight + m, [&](int64_t t) { return value[t]; });
     }
+    return;
+  }
+  if (kind == ADDITIVE || kind == ADDITIVE_MACHINE) {
+    const AdditiveTest test = additive_test(kind, index, n_index, weight);
+    std::vector<double> sum(test.branches);
+    for (int64_t i = 0; i < n; ++i) out[i] = additive_branch(test, x, c, rows[i], sum.data());
     return;
   }
   if (kind != LINEAR && kind != MACHINE) {

@@ -11,7 +11,7 @@ from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
 from omnitree._core.common.views cimport (
-    Columns, TreeView, Values, view_columns, view_tree, view_values
+    Columns, TreeView, Values, pointer_to, view_columns, view_tree, view_values
 )
 
 
@@ -22,13 +22,13 @@ cdef extern from "predict/route.hpp" namespace "omnitree" nogil:
         int32_t first_child
 
     void branches_of(uint8_t, const int32_t*, int64_t, const double*, const Values&,
-                     const Columns&, const int64_t*, int64_t, int32_t*)
-    int32_t leaf_of(const TreeView&, const Values&, int64_t)
-    vector[double] sum_slacks(const TreeView&, int64_t, const Values&)
+                     const Columns&, const int64_t*, int64_t, int32_t*) except +
+    int32_t leaf_of(const TreeView&, const Values&, int64_t) except +
+    vector[double] sum_slacks(const TreeView&, int64_t, const Values&) except +
     void apply_together(const TreeView&, const Values&, const vector[double]&, int64_t,
-                        int64_t, int32_t*)
+                        int64_t, int32_t*) except +
     void leaves_of(const TreeView&, const Values&, int64_t,
-                   vector[pair[int32_t, double]]&)
+                   vector[pair[int32_t, double]]&) except +
     void apply_axis_range "omnitree::apply_axis" (
         const AxisNode*, const Values&, int64_t, int64_t, int32_t*)
     void add_axis_sums(const AxisNode*, const Values&, const double*, int64_t, double*)
@@ -45,13 +45,12 @@ def route_test(int kind, const int32_t[::1] index, const double[::1] weight,
     """Branch of each of `rows` under one test, -1 where it cannot tell."""
     cdef Values v
     cdef Columns c = view_columns(column_feature, column_category)
-    cdef const double* w = &weight[0] if weight.shape[0] else NULL
     if rows.shape[0] == 0:
         return
     v = view_values(x)
     with nogil:
-        branches_of(<uint8_t>kind, &index[0], index.shape[0], w, v, c, &rows[0],
-                    rows.shape[0], &out[0])
+        branches_of(<uint8_t>kind, &index[0], index.shape[0], pointer_to(weight), v, c,
+                    &rows[0], rows.shape[0], &out[0])
 
 
 def apply_tree(tuple arrays, const double[:, :] x, int64_t begin, int64_t end, int32_t[::1] leaf):

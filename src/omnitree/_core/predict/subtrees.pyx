@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from omnitree._core.common.vectors cimport integers
+from omnitree._core.common.views cimport pointer_to
 
 
 cdef extern from "predict/subtrees.hpp" namespace "omnitree" nogil:
@@ -40,14 +41,11 @@ cdef extern from "predict/subtrees.hpp" namespace "omnitree" nogil:
 
 cdef Shape view_shape(tuple shape):
     """The view of a tree's shape; the caller keeps the arrays alive."""
-    cdef const int32_t[::1] first_child = shape[0]
-    cdef const int32_t[::1] n_children = shape[1]
-    cdef const int32_t[::1] parent = shape[2]
     cdef Shape t
-    t.first_child = &first_child[0]
-    t.n_children = &n_children[0]
-    t.parent = &parent[0]
-    t.n = parent.shape[0]
+    t.first_child = pointer_to[int32_t](shape[0])
+    t.n_children = pointer_to[int32_t](shape[1])
+    t.parent = pointer_to[int32_t](shape[2])
+    t.n = len(shape[2])
     return t
 
 

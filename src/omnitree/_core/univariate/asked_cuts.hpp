@@ -70,11 +70,11 @@ class AskedCuts {
   }
 
  private:
-  struct Cut {
+  struct AskedCut {
     double low, below, above;
   };
   std::vector<double> tables_, scores_;
-  std::vector<Cut> cuts_;
+  std::vector<AskedCut> cuts_;
   std::vector<NumericFeature> features_;
 };
 

@@ -9,7 +9,7 @@ from omnitree._core.common.views cimport Values, view_values
 cdef extern from "univariate/cuts.hpp" namespace "omnitree" nogil:
     void count_sides_of "omnitree::count_sides" (
         const Values&, int64_t, const int64_t*, int64_t, const int64_t*, const double*,
-        const int32_t*, const double*, int32_t, double*)
+        const int32_t*, const double*, int32_t, double*) except +
 
 
 def count_sides(const double[:, :] x, const int64_t[::1] column, const int64_t[::1] start,

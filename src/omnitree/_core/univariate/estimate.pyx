@@ -20,8 +20,9 @@ cdef extern from "univariate/estimate.hpp" namespace "omnitree" nogil:
         double operator()(double, double)
 
     cdef cppclass ErrorBased:
-        ErrorBased(const TreeView&, const Values&, const int32_t*, int, double, cbool, int32_t)
-        vector[int32_t] prune(vector[Entry])
+        ErrorBased(
+            const TreeView&, const Values&, const int32_t*, int, double, cbool, int32_t) except +
+        vector[int32_t] prune(vector[Entry]) except +
 
 
 def add_errors(double n, double errors, double confidence):

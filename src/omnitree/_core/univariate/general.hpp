@@ -29,6 +29,7 @@ class GeneralGrower {
   // Asks `tick` often: 0 go on, 1 no more splits, -1 give up at once.
   static void grow(const Training& t, const Options& o, const CustomMerit& custom, Tick& tick,
                    Grown& out) {
+    for (auto* start : {&out.test_start, &out.index_ptr, &out.weight_ptr}) start->assign(1, 0);
     GeneralGrower(t, o, custom, tick, out).run();
   }
 

@@ -8,6 +8,7 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 from omnitree._core.common.ticks cimport Tick, make_tick
+from omnitree._core.common.vectors cimport bytes_of, doubles, integers, long_integers
 from omnitree._core.common.views cimport Values, view_values
 
 ctypedef cbool (*merit_call)(void*, const double*, int64_t, int, int, double*) noexcept nogil
@@ -73,7 +74,7 @@ cdef extern from "univariate/general.hpp" namespace "omnitree" nogil:
         vector[int32_t] branch
 
     cdef cppclass SurrogateSearch:
-        SurrogateSearch(const Training&, const Options&)
+        SurrogateSearch(const Training&, const Options&) except +
         vector[Test] find(const vector[Entry]&, const vector[int32_t]&, int) except +
 
 
@@ -95,22 +96,6 @@ cdef cbool score(void* state, const double* tables, int64_t count, int B, int K,
     except BaseException as error:
         box.append(error)
         return False
-
-
-cdef as_array(vector[int32_t]& v):
-    return np.asarray(<int32_t[:v.size()]> v.data()).copy() if v.size() else np.empty(0, np.int32)
-
-
-cdef as_bytes(vector[uint8_t]& v):
-    return np.asarray(<uint8_t[:v.size()]> v.data()).copy() if v.size() else np.empty(0, np.uint8)
-
-
-cdef as_longs(vector[int64_t]& v):
-    return np.asarray(<int64_t[:v.size()]> v.data()).copy()
-
-
-cdef as_doubles(vector[double]& v):
-    return np.asarray(<double[:v.size()]> v.data()).copy() if v.size() else np.empty(0)
 
 
 def grow_general(const double[:, :] x, const int32_t[::1] y, const double[::1] weight,
@@ -144,19 +129,19 @@ def grow_general(const double[:, :] x, const int32_t[::1] y, const double[::1] w
         if len(errors) > 1:
             raise errors[1]
     return {
-        "kind": as_bytes(out.kind),
-        "first_child": as_array(out.first_child),
-        "n_children": as_array(out.n_children),
-        "parent": as_array(out.parent),
-        "missing": as_array(out.missing),
-        "merit": as_doubles(out.merit),
-        "value": as_doubles(out.value).reshape(-1, n_classes),
-        "test_start": as_longs(out.test_start),
-        "test_kind": as_bytes(out.test_kind),
-        "index_ptr": as_longs(out.index_ptr),
-        "weight_ptr": as_longs(out.weight_ptr),
-        "index": as_array(out.index),
-        "weight": as_doubles(out.weight),
+        "kind": bytes_of(out.kind),
+        "first_child": integers(out.first_child),
+        "n_children": integers(out.n_children),
+        "parent": integers(out.parent),
+        "missing": integers(out.missing),
+        "merit": doubles(out.merit),
+        "value": doubles(out.value).reshape(-1, n_classes),
+        "test_start": long_integers(out.test_start),
+        "test_kind": bytes_of(out.test_kind),
+        "index_ptr": long_integers(out.index_ptr),
+        "weight_ptr": long_integers(out.weight_ptr),
+        "index": integers(out.index),
+        "weight": doubles(out.weight),
     }
 
 

@@ -35,7 +35,7 @@ struct Grown {  // arrays in the layout of omnitree.tree.tree.Tree, nodes breadt
   std::vector<uint8_t> kind, test_kind;
   std::vector<int32_t> first_child, n_children, parent, missing, index;
   std::vector<double> merit, value, weight;
-  std::vector<int64_t> test_start{0}, index_ptr{0}, weight_ptr{0};
+  std::vector<int64_t> test_start, index_ptr, weight_ptr;  // begin with 0
 
   int32_t add_nodes(int32_t above, int count, int K) {
     const int32_t first = static_cast<int32_t>(kind.size());

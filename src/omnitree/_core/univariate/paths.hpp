@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include "common/mix.hpp"
+
 namespace omnitree {
 
 struct PathStep {
@@ -32,8 +34,8 @@ class PathGrower {
   }
 
   // Appends the steps of the row's path and, for each, the class counts of both branches.
-  // `seed` is the state of the random numbers and moves on with every draw.
-  void grow(int row, bool random, uint64_t& seed, std::vector<PathStep>& steps,
+  // The random numbers, if they choose the features, go on from row to row.
+  void grow(int row, bool at_random, SplitMix& random, std::vector<PathStep>& steps,
             std::vector<int32_t>& counts) {
     std::fill(inside_.begin(), inside_.end(), uint8_t(1));
     std::fill(total_.begin(), total_.end(), 0);
@@ -41,7 +43,7 @@ class PathGrower {
     size_ = n_ - 1;
     for (int i = 0; i < n_; ++i) total_[y_[i]] += inside_[i];
     while (!pure()) {
-      Cut cut = random ? random_cut(seed) : best_cut();
+      PathCut cut = at_random ? random_cut(random) : best_cut();
       if (cut.feature < 0) return;
       const double* x = column(cut.feature);
       int branch = x[row] > cut.threshold;
@@ -59,7 +61,7 @@ class PathGrower {
   }
 
  private:
-  struct Cut {
+  struct PathCut {
     int32_t feature = -1;
     double threshold = 0;
     double score = 0;  // minus the entropy that is left, times the rows
@@ -71,11 +73,11 @@ class PathGrower {
 
   bool pure() const { return *std::max_element(total_.begin(), total_.end()) == size_; }
 
-  Cut cut_of(int f) {
+  PathCut cut_of(int f) {
     const double* x = column(f);
     const int32_t* o = &order_[size_t(f) * n_];
     std::fill(low_.begin(), low_.end(), 0);
-    Cut best;
+    PathCut best;
     int below = 0, last = -1;
     double left = 0, right = 0;
     for (int c = 0; c < k_; ++c) right += nlogn_[total_[c]];
@@ -96,22 +98,22 @@ class PathGrower {
     return best;
   }
 
-  Cut best_cut() {
-    Cut best;
+  PathCut best_cut() {
+    PathCut best;
     for (int f = 0; f < d_; ++f) {
-      Cut cut = cut_of(f);
+      PathCut cut = cut_of(f);
       if (cut.feature >= 0 && (best.feature < 0 || cut.score > best.score + TIE)) best = cut;
     }
     return best;
   }
 
   // Features in random order; the first that can be cut is taken.
-  Cut random_cut(uint64_t& seed) {
+  PathCut random_cut(SplitMix& random) {
     std::vector<int> left(d_);
     std::iota(left.begin(), left.end(), 0);
     while (!left.empty()) {
-      size_t at = size_t(mixed(seed) % left.size());
-      Cut cut = cut_of(left[at]);
+      size_t at = size_t(random.next() % left.size());
+      PathCut cut = cut_of(left[at]);
       if (cut.feature >= 0) return cut;
       left.erase(left.begin() + at);
     }
@@ -121,13 +123,6 @@ class PathGrower {
   static double middle(double a, double b) {
     double m = a + (b - a) / 2;
     return m < b ? m : a;
-  }
-
-  static uint64_t mixed(uint64_t& state) {  // splitmix64
-    uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
   }
 
   const double* x_;

@@ -129,26 +129,24 @@ class Grower {
   }
 };
 
+template <template <class, int> class Scan>
+inline void grow_classes(const Task& task, Tree& tree, Clock& clock) {
+  if (task.merit == GINI)
+    Grower<Scan, GINI>(task, tree, clock).run();
+  else
+    Grower<Scan, ENTROPY>(task, tree, clock).run();
+}
+
 inline void grow(const Task& task, Tree& tree, const omnitree::Tick& tick) {
   Clock clock(tick);
-  if (task.target) {
+  if (task.target)
     Grower<ScanTargets, SQUARES>(task, tree, clock).run();
-  } else if (task.weight) {
-    if (task.merit == GINI)
-      Grower<ScanWeighted, GINI>(task, tree, clock).run();
-    else
-      Grower<ScanWeighted, ENTROPY>(task, tree, clock).run();
-  } else if (task.k == 2) {
-    if (task.merit == GINI)
-      Grower<ScanTwo, GINI>(task, tree, clock).run();
-    else
-      Grower<ScanTwo, ENTROPY>(task, tree, clock).run();
-  } else {
-    if (task.merit == GINI)
-      Grower<ScanMany, GINI>(task, tree, clock).run();
-    else
-      Grower<ScanMany, ENTROPY>(task, tree, clock).run();
-  }
+  else if (task.weight)
+    grow_classes<ScanWeighted>(task, tree, clock);
+  else if (task.k == 2)
+    grow_classes<ScanTwo>(task, tree, clock);
+  else
+    grow_classes<ScanMany>(task, tree, clock);
 }
 
 }  // namespace omnitree

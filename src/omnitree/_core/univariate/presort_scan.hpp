@@ -70,34 +70,46 @@ struct Best {
   u32 column = 0, cut = 0;   // rows before the cut; 0: none found
 };
 
-// Places between the entries [begin, end) where the value changes.
-template <class Entry>
-u32 count_changes(const Entry* list, u32 begin, u32 end, Entry mask) {
-  u32 changes = 0;
-  for (u32 i = begin; i + 1 < end; ++i) changes += ((list[i] ^ list[i + 1]) & mask) != 0;
-  return changes;
-}
-
-// Two classes, no weights.
+// What scans of rows without weights share.
 template <class Entry, int MERIT>
-class ScanTwo {
+class ScanCounts {
  public:
   static constexpr bool RATES_COLUMNS = MERIT == ENTROPY;
-  ScanTwo(const Task& task, const Tables& tables, Layout<Entry> layout, u32 rows)
-      : tables_(tables), mask_(layout.rank_mask()), position_(rows + 1) {
+  ScanCounts(const Task& task, const Tables& tables, Layout<Entry> layout)
+      : tables_(tables), mask_(layout.rank_mask()) {
     set_least(task.min_branch);
-    if (MERIT == ENTROPY) first_.resize(rows + 1), second_.resize(rows + 1);
   }
 
   void set_least(double weight) {
     least_ = static_cast<u32>(std::max(1.0, std::ceil(weight - SLACK)));
   }
   double tolerance() const { return tolerance_; }
-  // Cuts that are admissible.
+  // Places between the admissible entries where the value changes: cuts that are tried.
   u32 tries(const Entry* list, u32 m) const {
-    return count_changes(list, least_ - 1, m - least_ + 1, mask_);
+    u32 changes = 0;
+    for (u32 i = least_ - 1; i + least_ < m; ++i) changes += ((list[i] ^ list[i + 1]) & mask_) != 0;
+    return changes;
   }
   double weight_of(const Entry*, u32 count) const { return count; }
+
+ protected:
+  const Tables& tables_;
+  Entry mask_;
+  u32 least_;
+  double tolerance_ = 0;
+};
+
+// Two classes, no weights.
+template <class Entry, int MERIT>
+class ScanTwo : public ScanCounts<Entry, MERIT> {
+  using Base = ScanCounts<Entry, MERIT>;
+  using Base::least_, Base::mask_, Base::tables_, Base::tolerance_;
+
+ public:
+  ScanTwo(const Task& task, const Tables& tables, Layout<Entry> layout, u32 rows)
+      : Base(task, tables, layout), position_(rows + 1) {
+    if (MERIT == ENTROPY) first_.resize(rows + 1), second_.resize(rows + 1);
+  }
 
   void start_node(u32 m, const double* count, const double*, const double*) {
     m_ = m;
@@ -135,12 +147,8 @@ class ScanTwo {
 
  private:
   static constexpr u32 BLOCK = 16;
-  const Tables& tables_;
-  Entry mask_;
   std::vector<double> position_, first_, second_;
-  u32 least_;
   i64 m_ = 0, m1_ = 0;
-  double tolerance_ = 0;
 
   static u32 one(Entry e) { return static_cast<u32>(e >> (Layout<Entry>::BITS - 1)); }
 
@@ -178,23 +186,14 @@ class ScanTwo {
 
 // Any number of classes, no weights.
 template <class Entry, int MERIT>
-class ScanMany {
- public:
-  static constexpr bool RATES_COLUMNS = MERIT == ENTROPY;
-  ScanMany(const Task& task, const Tables& tables, Layout<Entry> layout, u32)
-      : tables_(tables), layout_(layout), mask_(layout.rank_mask()), y_(task.y), k_(task.k),
-        left_(task.k), total_(task.k) {
-    set_least(task.min_branch);
-  }
+class ScanMany : public ScanCounts<Entry, MERIT> {
+  using Base = ScanCounts<Entry, MERIT>;
+  using Base::least_, Base::mask_, Base::tables_, Base::tolerance_;
 
-  void set_least(double weight) {
-    least_ = static_cast<u32>(std::max(1.0, std::ceil(weight - SLACK)));
-  }
-  double tolerance() const { return tolerance_; }
-  u32 tries(const Entry* list, u32 m) const {
-    return count_changes(list, least_ - 1, m - least_ + 1, mask_);
-  }
-  double weight_of(const Entry*, u32 count) const { return count; }
+ public:
+  ScanMany(const Task& task, const Tables& tables, Layout<Entry> layout, u32)
+      : Base(task, tables, layout), layout_(layout), y_(task.y), k_(task.k), left_(task.k),
+        total_(task.k) {}
 
   void start_node(u32 m, const double* count, const double*, const double*) {
     tolerance_ = (MERIT == GINI ? 1e-12 : 1e-11) * m;
@@ -229,14 +228,12 @@ class ScanMany {
 
  private:
   static constexpr u32 BLOCK = 32, PACKED = 8;  // a block's counts are the bytes of a word
-  const Tables& tables_;
   Layout<Entry> layout_;
-  Entry mask_;
   const i32* y_;
-  u32 k_, least_, m_ = 0;
+  u32 k_, m_ = 0;
   std::vector<u32> left_, total_;
   i64 squares_ = 0;
-  double parent_ = 0, tolerance_ = 0;
+  double parent_ = 0;
   i64 before_ = 0, after_ = 0;  // sums of squares of the two sides
   double sum_ = 0;              // sum of n log n over the classes of both sides
 

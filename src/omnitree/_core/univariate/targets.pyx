@@ -21,8 +21,9 @@ cdef extern from "univariate/targets.hpp" namespace "omnitree" nogil:
         int64_t n
         double min_branch
 
-    TargetCut cut_squared(const ProjectedRows&)
-    TargetCut cut_absolute(const ProjectedRows&, const int64_t*, const double*, int64_t)
+    TargetCut cut_squared(const ProjectedRows&) except +
+    TargetCut cut_absolute(const ProjectedRows&, const int64_t*, const double*,
+                           int64_t) except +
     cdef cppclass RidgeSearch:
         RidgeSearch(const double*, int64_t, const double*, const double*, int64_t, double,
                     double) except +

@@ -35,7 +35,7 @@ _DURATION_TYPES = (datetime.timedelta, np.timedelta64)
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TableColumn:
     """A column as read.
 
     `values` holds numbers, codes into `categories`, or moments of dates; NaN is missing.
@@ -49,6 +49,10 @@ class Column:
     values: FloatArray
     categories: tuple[Category, ...] | None = None
     declared: bool = False
+
+    def read(self) -> TableColumn:
+        """Itself: it is read already, unlike an `ObjectColumn`."""
+        return self
 
     def feature(self) -> Feature:
         """The feature that this column teaches; not for dates."""
@@ -64,9 +68,7 @@ class Column:
         if feature.part is not None:
             return self._as_part(feature.part)
         if self.kind == "date" and feature.categories != ():
-            raise ValueError(
-                f"Column {feature.name!r} holds dates, but was {feature.kind} in training."
-            )
+            raise wrong_dates(feature)
         if feature.kind == "numeric":
             return self._as_numbers(feature)
         known = feature.categories
@@ -81,7 +83,7 @@ class Column:
         else:
             categories, codes = self.categories, self.values
         lookup = {category: float(code) for code, category in enumerate(known)}
-        return translate(codes, [_code_of(c, lookup) for c in categories])
+        return translate(codes, [code_of(c, lookup) for c in categories])
 
     def _as_part(self, part: DatePart) -> FloatArray:
         moments = self.values
@@ -107,22 +109,19 @@ class Column:
             elif feature.categories == () or not (self.values == code).any():
                 numbers_.append(np.nan)  # declared, but in no cell
             else:
-                raise ValueError(
-                    f"Column {feature.name!r} is numeric, but holds {category!r}. "
-                    "Replace such cells by numbers or leave them empty."
-                )
+                raise text_in_numbers(feature, category)
         return translate(self.values, numbers_)
 
 
-def read_array(name: str, cells: NDArray[Any]) -> Column:
+def read_array(name: str, cells: NDArray[Any]) -> TableColumn:
     """Read a one-dimensional array of any type."""
     kind = cells.dtype.kind
     if kind in "fiu":
-        return Column(name, "numeric", cells.astype(np.float64, copy=False))
+        return TableColumn(name, "numeric", cells.astype(np.float64, copy=False))
     if kind == "b":
-        return Column(name, "boolean", cells.astype(np.float64), (False, True))
+        return TableColumn(name, "boolean", cells.astype(np.float64), (False, True))
     if kind == "M":
-        return Column(name, "date", dates.moments_of_array(cells))
+        return TableColumn(name, "date", dates.moments_of_array(cells))
     if kind == "m":
         raise duration_error(name)
     if kind == "c":
@@ -132,27 +131,25 @@ def read_array(name: str, cells: NDArray[Any]) -> Column:
     return read_cells(name, cells.tolist())
 
 
-def read_cells(name: str, cells: list[Any]) -> Column:
+def read_cells(name: str, cells: list[Any]) -> TableColumn:
     """Read Python objects: numbers, booleans, words or dates, some of them missing.
 
     One word that is not blank makes the column categorical; then numbers among the
     words count as words too.
     """
-    types = {t: _sort_of(t) for t in set(map(type, cells))}
+    types = sorts_of(cells)
+    check_sorts(name, types)
     sorts = set(types.values()) - {"missing"}
     if {"date", "number"} <= sorts and all(
-        _is_missing(c) for c in cells if types[type(c)] == "number"
+        is_missing_cell(c) for c in cells if types[type(c)] == "number"
     ):
         sorts.discard("number")
-    for t, sort in types.items():
-        if sort == "complex":
-            raise ValueError(f"Complex data not supported (column {name!r}).")
-        if sort == "duration":
-            raise duration_error(name)
-        if sort == "other" or (sort == "date" and sorts & {"number", "boolean"}):
-            raise nested_error(name, t.__name__)
+    if "date" in sorts and sorts & {"number", "boolean"}:
+        raise nested_error(name, next(t for t in types if types[t] == "date").__name__)
     if sorts == {"date"}:
-        return Column(name, "date", np.array([moment_of_cell(cell) for cell in cells]))
+        return TableColumn(
+            name, "date", np.array([moment_of_cell(cell) for cell in cells])
+        )
     if "word" in sorts:
         column = _read_words(name, cells, mixed={"boolean", "number"} <= sorts)
         if column is not None:
@@ -162,17 +159,22 @@ def read_cells(name: str, cells: list[Any]) -> Column:
     if "boolean" in sorts and (
         # pandas marks missing booleans by NaN.
         "number" not in sorts
-        or all(_is_missing(c) for c in cells if types[type(c)] == "number")
+        or all(is_missing_cell(c) for c in cells if types[type(c)] == "number")
     ):
-        truth = {c: np.nan if _is_missing(c) else float(c) for c in set(cells)}
-        return Column(name, "boolean", _look_up(truth, cells), (False, True))
+        truth = {c: np.nan if is_missing_cell(c) else float(c) for c in set(cells)}
+        return TableColumn(name, "boolean", look_up(truth, cells), (False, True))
     if not sorts:
-        return Column(name, "numeric", np.full(len(cells), np.nan), ())
+        return TableColumn(name, "numeric", np.full(len(cells), np.nan), ())
     odd = {t for t, sort in types.items() if sort == "missing"} - {type(None)}
     if odd:
         cells = [None if type(c) in odd else c for c in cells]
+    return TableColumn(name, "numeric", numbers_of(name, cells))
+
+
+def numbers_of(name: str, cells: list[Any]) -> FloatArray:
+    """Numbers, booleans and None as an array."""
     try:
-        return Column(name, "numeric", np.array(cells, dtype=np.float64))
+        return np.array(cells, dtype=np.float64)
     except OverflowError as error:
         raise ValueError(
             f"Column {name!r} holds a number too large for float64."
@@ -186,7 +188,7 @@ def read_declared(
     *,
     ordered: bool,
     declared: bool,
-) -> Column:
+) -> TableColumn:
     """Read a column that is coded already (code -1: missing).
 
     An ordered column keeps all categories, because an order is known before any row is;
@@ -199,12 +201,29 @@ def read_declared(
     if not ordered:
         keep &= np.bincount(codes[present], minlength=len(plain)) > 0
     if not keep.any():
-        return Column(name, "numeric", np.full(len(codes), np.nan), ())
+        return TableColumn(name, "numeric", np.full(len(codes), np.nan), ())
     new_code = np.where(keep, np.cumsum(keep) - 1.0, np.nan)
     values = np.full(len(codes), np.nan)
     values[present] = new_code[codes[present]]
     kept = tuple(c for c, k in zip(plain, keep, strict=True) if c is not None and k)
-    return Column(name, "ordered" if ordered else "categorical", values, kept, declared)
+    return TableColumn(
+        name, "ordered" if ordered else "categorical", values, kept, declared
+    )
+
+
+def text_in_numbers(feature: Feature, text: str) -> ValueError:
+    """What to say about text in a numeric column."""
+    return ValueError(
+        f"Column {feature.name!r} is numeric, but holds {text!r}. "
+        "Replace such cells by numbers or leave them empty."
+    )
+
+
+def wrong_dates(feature: Feature) -> ValueError:
+    """What to say about dates in a column that had none."""
+    return ValueError(
+        f"Column {feature.name!r} holds dates, but was {feature.kind} in training."
+    )
 
 
 def duration_error(name: str) -> ValueError:
@@ -221,6 +240,22 @@ def nested_error(name: str, what: str) -> TypeError:
         f"Column {name!r} holds cells of type {what}; "
         "each argument must be a string or a number."
     )
+
+
+def sorts_of(cells: list[Any]) -> dict[type, str]:
+    """The types of some cells, and what cells of each type are."""
+    return {t: _sort_of(t) for t in set(map(type, cells))}
+
+
+def check_sorts(name: str, types: Mapping[type, str]) -> None:
+    """Raise TypeError or ValueError about cells that no column can hold."""
+    for t, sort in types.items():
+        if sort == "complex":
+            raise ValueError(f"Complex data not supported (column {name!r}).")
+        if sort == "duration":
+            raise duration_error(name)
+        if sort == "other":
+            raise nested_error(name, t.__name__)
 
 
 def _sort_of(t: type) -> str:
@@ -242,7 +277,7 @@ def _sort_of(t: type) -> str:
 
 def moment_of_cell(cell: Any) -> float:
     """The moment of a date or time, that of the beginning of a period; NaN if missing."""
-    if _is_missing(cell):
+    if is_missing_cell(cell):
         return np.nan
     if isinstance(cell, datetime.time):
         cell = datetime.datetime.combine(datetime.date(1970, 1, 1), cell)
@@ -253,44 +288,48 @@ def moment_of_cell(cell: Any) -> float:
     return float(dates.moments_of_array(np.array([cell], dtype="datetime64[us]"))[0])
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing_cell(cell: Any) -> bool:
+    """Whether a cell is None, NA, NaT or NaN."""
     return type(cell).__name__ in _MISSING_TYPES or bool(cell != cell)
 
 
 def text_of_cell(cell: Any) -> str | None:
     """The cell as a word; None when it is missing, NaN or blank.
 
-    A whole number reads the same as int and as float, because a column of ints turns
+    A number reads the same as int, float and decimal, because a column of ints turns
     into floats when one of them is missing.
     """
     if isinstance(cell, str):
         return str(cell) if cell.strip() else None
-    if _is_missing(cell):
+    if is_missing_cell(cell):
         return None
-    if isinstance(cell, float | np.floating) and float(cell).is_integer():
-        return str(int(cell))
+    if _sort_of(type(cell)) == "number" and not isinstance(cell, numbers.Integral):
+        value = float(cell)
+        return str(int(cell)) if value.is_integer() else str(value)
     return str(cell)
 
 
 def _plain_category(category: Any) -> Category | None:
-    """A declared category as a plain value; other things (intervals) as text."""
+    """A declared category as a plain value; others (intervals, huge ints) as text."""
     if isinstance(category, np.generic):
         category = category.item()
+    if isinstance(category, int) and not -(2**63) <= category < 2**63:
+        return str(category)
     if isinstance(category, bool | int | float):
         return category
     return text_of_cell(category)
 
 
-def _code_of(category: Category, lookup: Mapping[Category, float]) -> float:
+def code_of(cell: Any, lookup: Mapping[Category, float]) -> float:
     """The code of a category; of its text when a number meets categories of words."""
-    code = lookup.get(category)
-    if code is None:
-        text = text_of_cell(category)
-        code = None if text is None else lookup.get(text)
-    return np.nan if code is None else code
+    text = text_of_cell(cell)
+    if text is None:
+        return np.nan
+    code = lookup.get(cell)
+    return lookup.get(text, np.nan) if code is None else code
 
 
-def _read_words(name: str, cells: list[Any], *, mixed: bool) -> Column | None:
+def _read_words(name: str, cells: list[Any], *, mixed: bool) -> TableColumn | None:
     """Code a column of words; None when all its words are blank.
 
     `mixed` says that booleans and numbers occur besides: True and 1 are then kept
@@ -306,10 +345,11 @@ def _read_words(name: str, cells: list[Any], *, mixed: bool) -> Column | None:
     categories = tuple(sorted({t for t in text_of.values() if t is not None}))
     code = {c: float(i) for i, c in enumerate(categories)}
     coded = {c: np.nan if t is None else code[t] for c, t in text_of.items()}
-    return Column(name, "categorical", _look_up(coded, cells), categories)
+    return TableColumn(name, "categorical", look_up(coded, cells), categories)
 
 
-def _look_up(table: Mapping[Any, float], cells: list[Any]) -> FloatArray:
+def look_up(table: Mapping[Any, float], cells: list[Any]) -> FloatArray:
+    """The number of each cell."""
     return np.fromiter(map(table.__getitem__, cells), np.float64, count=len(cells))
 
 

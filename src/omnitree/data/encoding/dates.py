@@ -55,19 +55,10 @@ def moments_of_text(words: Iterable[str], *, day_first: bool) -> FloatArray:
 def learn_text(
     words: Sequence[str], counts: NDArray[np.int64]
 ) -> tuple[FloatArray, bool] | None:
-    """The moments of words in which nearly all cells are dates, and how they are read.
+    """The moments of words in which nearly all cells are dates, and whether days come first.
 
-    Parameters
-    ----------
-    words : sequence of str
-        All different.
-    counts : int array
-        How many cells hold each.
-
-    Returns
-    -------
-    moments, day_first
-        Or None if the words are no dates, or if nothing tells their days from months.
+    `counts` says how many cells hold each of the words, which are all different. None if the
+    words are no dates, or if nothing tells their days from months.
 
     Examples
     --------

@@ -10,13 +10,13 @@ way back. Made once per table (`Table.encoded`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
+from omnitree.data.switches import cached_property
 
 if TYPE_CHECKING:
     from omnitree.data.table import Table
@@ -27,13 +27,6 @@ FloatArray = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class EncodedColumns:
     """The encoded columns of a table.
-
-    Parameters
-    ----------
-    cells : float64 array (n, p)
-        Numbers, or +1/-1 for a category; NaN is missing.
-    feature, category : int32 arrays (p,)
-        As from `Schema.linear_columns`.
 
     Examples
     --------
@@ -48,7 +41,8 @@ class EncodedColumns:
     array([-1.,  1.,  0.])
     """
 
-    cells: FloatArray
+    cells: FloatArray  # (n, p): numbers, or +1/-1 for a category; NaN is missing
+    # (p,): as from `Schema.linear_columns`.
     feature: NDArray[np.int32]
     category: NDArray[np.int32]
 
@@ -90,14 +84,8 @@ class EncodedColumns:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centre and scale the columns over some rows.
 
-        Parameters
-        ----------
-        rows : int array (m,)
-        weights : float array (m,), optional
-            The weight of each of these rows (not of all rows of the table); 1 each
-            when left out. Rows of weight 0 get their Z but shape nothing.
-        order : {"C", "F"}, default="F"
-            Of Z in memory.
+        `weights` are those of these rows, not of all rows of the table; rows of weight 0 get
+        their Z but shape nothing. `order` is that of Z in memory.
 
         Returns
         -------

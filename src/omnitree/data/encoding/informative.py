@@ -34,16 +34,8 @@ def categories_inform(
 ) -> bool:
     """Whether rows of one category have more alike targets than chance would give them.
 
-    Parameters
-    ----------
-    codes : float array (n,)
-        Codes of categories; NaN is missing.
-    y : int or float array (n,)
-        Codes of classes, or numbers.
-    weight : float array (n,)
-        Weights of the rows.
-    groups : int array (n,), optional
-        Rows that belong together.
+    `codes` are those of the categories, NaN where missing; `y` has codes of classes as ints,
+    or numbers.
 
     Examples
     --------

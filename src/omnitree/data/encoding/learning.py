@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.encoding import dates
-from omnitree.data.encoding.columns import Column, translate
+from omnitree.data.encoding.columns import TableColumn, translate
 from omnitree.data.schema import Feature
 
 FloatArray = NDArray[np.float64]
@@ -46,10 +46,24 @@ ENOUGH_ROWS = 3
 # Shorter columns of whole numbers in a row are no surprise.
 FEW_ROWS = 50
 LONGEST_LIST = 10
+CATEGORICAL = (
+    "make it categorical: astype('category'), or --categorical on the command line."
+)
+FINDINGS = {
+    "left_out": "Left out, because their values identify rows: {}. To use such a column "
+    f"anyway, {CATEGORICAL}",
+    "uninformative": "Left out, because their many categories tell nothing of the target "
+    f"beyond chance: {{}}. To use such a column all the same, {CATEGORICAL}",
+    "rare": f"Rare categories count as missing: {{}}. To keep them all, {CATEGORICAL}",
+    "no_dates": "Cells that are not dates count as missing: {}. To take the column as "
+    "categories instead, make it categorical.",
+    "counting": "Columns that count the rows are kept: {}. Drop such a column unless its "
+    "order means something.",
+}
 
 
 @dataclass
-class Report:
+class ColumnReport:
     """What was done to columns that say too little or too much."""
 
     left_out: list[str] = field(default_factory=list)
@@ -60,43 +74,14 @@ class Report:
 
     def text(self) -> str:
         """The report in words; empty if there is nothing to report."""
-        sentences = [
-            f"{what}: {', '.join(names[:LONGEST_LIST])}"
-            + (f" and {more} more" if (more := len(names) - LONGEST_LIST) > 0 else "")
-            + f". {advice}"
-            for names, what, advice in (
-                (
-                    self.left_out,
-                    "Left out, because their values identify rows",
-                    "To use such a column anyway, make it categorical: "
-                    "astype('category'), or --categorical on the command line.",
-                ),
-                (
-                    self.uninformative,
-                    "Left out, because their many categories tell nothing of the "
-                    "target beyond chance",
-                    "To use such a column all the same, make it categorical: "
-                    "astype('category'), or --categorical on the command line.",
-                ),
-                (
-                    self.rare,
-                    "Rare categories count as missing",
-                    "To keep them all, make the column categorical: "
-                    "astype('category'), or --categorical on the command line.",
-                ),
-                (
-                    self.no_dates,
-                    "Cells that are not dates count as missing",
-                    "To take the column as categories instead, make it categorical.",
-                ),
-                (
-                    self.counting,
-                    "Columns that count the rows are kept",
-                    "Drop such a column unless its order means something.",
-                ),
-            )
-            if names
-        ]
+        sentences = []
+        for finding, sentence in FINDINGS.items():
+            names = getattr(self, finding)
+            listed = ", ".join(names[:LONGEST_LIST])
+            if len(names) > LONGEST_LIST:
+                listed += f" and {len(names) - LONGEST_LIST} more"
+            if names:
+                sentences.append(sentence.format(listed))
         return " ".join(sentences)
 
     def warn(self, stacklevel: int) -> None:
@@ -106,8 +91,8 @@ class Report:
 
 
 def learn_columns(
-    columns: Sequence[Column], informs: Callable[[FloatArray], bool] | None = None
-) -> tuple[tuple[Feature, ...], list[FloatArray], Report]:
+    columns: Sequence[TableColumn], informs: Callable[[FloatArray], bool] | None = None
+) -> tuple[tuple[Feature, ...], list[FloatArray], ColumnReport]:
     """The features that columns become, their values, and what to tell the user.
 
     `informs` says whether categories, given as codes, tell anything of the target; None:
@@ -116,13 +101,13 @@ def learn_columns(
     Examples
     --------
     >>> words = tuple(f"Mr. {i:02}" for i in range(99))
-    >>> name = Column("name", "categorical", np.arange(99.0), words)
-    >>> age = Column("age", "numeric", np.arange(99.0) % 50)
+    >>> name = TableColumn("name", "categorical", np.arange(99.0), words)
+    >>> age = TableColumn("age", "numeric", np.arange(99.0) % 50)
     >>> features, _, report = learn_columns([name, age])
     >>> [f.name for f in features], report.left_out
     (['age'], ["'name' (99 different values in 99 rows)"])
     """
-    report = Report()
+    report = ColumnReport()
     found = [pair for column in columns for pair in _learn(column, report, informs)]
     if not found and report.uninformative:
         return learn_columns(columns)
@@ -169,7 +154,9 @@ def _counts_rows(cells: FloatArray) -> bool:
 
 
 def _learn(
-    column: Column, report: Report, informs: Callable[[FloatArray], bool] | None
+    column: TableColumn,
+    report: ColumnReport,
+    informs: Callable[[FloatArray], bool] | None,
 ) -> list[tuple[Feature, FloatArray]]:
     """The features of one column and their values; none if it is left out."""
     if column.kind == "date":

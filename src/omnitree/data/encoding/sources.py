@@ -17,17 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.encoding.columns import (
-    Column,
+    TableColumn,
     duration_error,
     nested_error,
     read_array,
     read_cells,
     read_declared,
 )
+from omnitree.data.encoding.object_columns import ObjectColumn
 from omnitree.data.schema import check_unique
 
 
-class ArraySource:
+class MatrixColumns:
     """A two-dimensional array."""
 
     names: tuple[str, ...] | None = None
@@ -53,9 +54,9 @@ class ArraySource:
             return values
         return np.asfortranarray(values)
 
-    def column(self, j: int) -> Column:
-        """Read column `j`."""
-        return read_array(f"x{j}", self.array[:, j])
+    def column(self, j: int) -> TableColumn | ObjectColumn:
+        """Column `j`."""
+        return _column_of_array(f"x{j}", self.array[:, j])
 
 
 class FrameSource:
@@ -67,8 +68,8 @@ class FrameSource:
         self.shape: tuple[int, int] = frame.shape
         check_not_empty(self.shape)
 
-    def column(self, j: int) -> Column:
-        """Read column `j`."""
+    def column(self, j: int) -> TableColumn | ObjectColumn:
+        """Column `j`."""
         import narwhals as nw
 
         name = self.names[j] if self.names is not None else f"x{j}"
@@ -78,7 +79,7 @@ class FrameSource:
             return read_array(name, _floats(series.cast(nw.Float64)))
         if dtype == nw.Boolean:
             values = _floats(series.cast(nw.Float64))
-            return Column(name, "boolean", values, (False, True))
+            return TableColumn(name, "boolean", values, (False, True))
         if dtype == nw.Duration:
             raise duration_error(name)
         if dtype in (nw.Date, nw.Datetime):
@@ -88,12 +89,12 @@ class FrameSource:
         if dtype in (nw.String, nw.Categorical, nw.Enum):
             return _read_categories(name, series)
         if dtype in (nw.Object, nw.Time) or series.null_count() == len(series):
-            return read_cells(name, series.to_list())
+            return ObjectColumn(name, series.to_list())
         # Types narwhals has no name for: complex, period, sparse.
-        return read_array(name, np.asarray(series.to_numpy()))
+        return _column_of_array(name, np.asarray(series.to_numpy()))
 
 
-Source: TypeAlias = ArraySource | FrameSource
+Source: TypeAlias = MatrixColumns | FrameSource
 
 
 def open_source(X: Any) -> Source:
@@ -101,13 +102,13 @@ def open_source(X: Any) -> Source:
     if isinstance(X, Source):
         return X
     if isinstance(X, np.ma.MaskedArray):
-        return ArraySource(np.ma.filled(X.astype(np.float64), np.nan))
+        return MatrixColumns(np.ma.filled(X.astype(np.float64), np.nan))
     if isinstance(X, np.ndarray):
-        return ArraySource(np.asarray(X))
+        return MatrixColumns(np.asarray(X))
     if isinstance(X, list | tuple):
-        return ArraySource(_rows_to_array(X))
+        return MatrixColumns(_rows_to_array(X))
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        return ArraySource(_dense(X))
+        return MatrixColumns(_dense(X))
 
     import narwhals as nw
 
@@ -121,7 +122,7 @@ def open_source(X: Any) -> Source:
         raise TypeError(
             "A lazy data frame holds no rows yet; collect or compute it first."
         )
-    return ArraySource(np.asarray(X))
+    return MatrixColumns(np.asarray(X))
 
 
 def check_not_empty(shape: tuple[int, int]) -> None:
@@ -193,6 +194,13 @@ def _string_names(labels: list[Any]) -> tuple[str, ...] | None:
     return None
 
 
+def _column_of_array(name: str, cells: NDArray[Any]) -> TableColumn | ObjectColumn:
+    """A one-dimensional array of any type as a column."""
+    if cells.dtype.kind == "O":
+        return ObjectColumn(name, cells.tolist())
+    return read_array(name, cells)
+
+
 def _floats(series: Any) -> NDArray[Any]:
     """A narwhals series of Float64 as an array with NaN for null."""
     return np.asarray(series.to_numpy(), dtype=np.float64)
@@ -205,7 +213,7 @@ def _datetimes(series: Any) -> NDArray[Any]:
     return np.asarray(series.to_numpy(), dtype="datetime64[us]")
 
 
-def _read_categories(name: str, series: Any) -> Column:
+def _read_categories(name: str, series: Any) -> TableColumn:
     """Read a column of words or of declared categories.
 
     The frame's own library does the coding where it can: per million words 0.03 s,
@@ -218,7 +226,12 @@ def _read_categories(name: str, series: Any) -> Column:
     declared = series.dtype != nw.String
     if hasattr(native, "astype"):  # pandas and its like
         if series.dtype == nw.String:
-            native = native.astype("category")  # sorts the words
+            try:
+                native = native.astype("category")  # sorts the words
+            except (
+                UnicodeEncodeError
+            ):  # lone surrogates, which Arrow's strings cannot hold
+                return read_cells(name, native.tolist())
         codes = np.asarray(native.cat.codes)
         categories = native.cat.categories.tolist()
         ordered = bool(native.cat.ordered)

@@ -41,27 +41,15 @@ MOST_CODES = 10
 
 @dataclass(frozen=True)
 class OddCells:
-    """The cells of one column that are no numbers.
-
-    Attributes
-    ----------
-    name : str
-    texts : tuple of str
-        As they are written, the most frequent first.
-    n_cells, n_known : int
-        How many cells hold them, and how many hold anything.
-    missing : bool
-        Whether they are missing, the column being one of numbers.
-    thousands : str
-        A number of the column with commas between thousands, if any.
-    """
+    """The cells of one column that are no numbers."""
 
     name: str
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # as they are written, the most frequent first
+    # How many cells hold them, and how many hold anything.
     n_cells: int
     n_known: int
-    missing: bool
-    thousands: str = ""
+    missing: bool  # whether they are missing, the column being one of numbers
+    thousands: str = ""  # a number of the column with commas between thousands, if any
 
     def warn(self) -> None:
         """Say what was done."""
@@ -89,13 +77,8 @@ def odd_cells(
 ) -> OddCells | None:
     """Judge the cells of a column of text; None if there is nothing to say.
 
-    Parameters
-    ----------
-    cells : Series of str
-        As written; those that are missing are NaN.
-    decimal : {".", ","}
-    numeric : bool
-        Whether the column is known to hold numbers.
+    The cells are as written, NaN where missing; `numeric` says that the column is known to
+    hold numbers.
 
     Examples
     --------

@@ -27,6 +27,16 @@ UNPACK: dict[bytes, Callable[[bytes], bytes]] = {
     b"\xfd7zXZ\x00": lzma.decompress,
 }
 ZIP = b"PK\x03\x04"
+# What zipfile raises over damaged archives: wrong offsets, names, methods, lengths.
+DAMAGED_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    ValueError,
+    EOFError,
+    OSError,
+)
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
@@ -78,7 +88,7 @@ def is_excel(raw: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())
-    except zipfile.BadZipFile:
+    except DAMAGED_ZIP:
         return False
 
 
@@ -89,7 +99,7 @@ def _only_member(path: Path, raw: bytes) -> bytes:
             if len(names) != 1:
                 raise InputError(f"{path} holds {len(names)} files: unpack it first")
             return archive.read(names[0])
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except DAMAGED_ZIP as error:
         raise InputError(f"{path} is damaged or cut off: {error}") from None
     except RuntimeError:  # zipfile's word for a password
         raise InputError(f"{path} is encrypted: unpack it first") from None

@@ -1,16 +1,17 @@
 """Excel, Parquet and ARFF files as frames.
 
 ARFF is read by SciPy (no strings, dates or sparse rows), the others by pandas, which needs
-openpyxl (extra `excel`) and pyarrow for them.
+openpyxl (extra `excel`) and pyarrow for them. A damaged file makes these parsers stumble
+over anything, so any exception of theirs says that the file cannot be read.
 """
 
 from __future__ import annotations
 
+import glob
 import io
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
 
 from omnitree.data.reading.errors import InputError
 from omnitree.data.reading.layout import FileFormat
@@ -38,7 +39,9 @@ def read_excel(path: Path, raw: bytes, format: FileFormat) -> pd.DataFrame:
                 frame = book.parse(
                     sheet, keep_default_na=False, na_values=list(format.missing)
                 )
-    except (ValueError, KeyError, OSError, BadZipFile, SyntaxError) as error:
+    except InputError:
+        raise
+    except Exception as error:
         raise InputError(f"{path} is no readable Excel file: {error}") from None
     return frame.dropna(how="all").reset_index(drop=True)  # without blank rows
 
@@ -59,6 +62,23 @@ def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
     raise InputError(f"{path} has no sheet {wanted!r}; it has {', '.join(names)}")
 
 
+def read_parquet_files(pattern: Path) -> pd.DataFrame:
+    """All Parquet files that match a pattern, one below the other."""
+    import pandas as pd
+
+    files = sorted(Path(name) for name in glob.glob(str(pattern)))
+    if not files:
+        raise InputError(f"there is no file {pattern}")
+    other = [file for file in files if file.suffix not in (".parquet", ".pq")]
+    if other:
+        raise InputError(f"{other[0]} is not a Parquet file; only those can be several")
+    pieces = [read_parquet(file) for file in files]
+    for file, piece in zip(files, pieces, strict=True):
+        if list(piece.columns) != list(pieces[0].columns):
+            raise InputError(f"{file} has other columns than {files[0]}")
+    return pd.concat(pieces, ignore_index=True)
+
+
 def read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
@@ -66,7 +86,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
         return pd.read_parquet(path)
     except ImportError:
         raise InputError("reading Parquet needs pyarrow: pip install pyarrow") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are both kinds
+    except Exception as error:
         raise InputError(f"{path} is no readable Parquet file: {error}") from None
 
 
@@ -76,7 +96,7 @@ def read_arff(path: Path, text: str) -> pd.DataFrame:
 
     try:
         records, _ = arff.loadarff(io.StringIO(text))
-    except (arff.ArffError, NotImplementedError, ValueError, StopIteration) as error:
+    except Exception as error:
         raise InputError(f"{path} is no ARFF file SciPy can read: {error}") from None
     frame = pd.DataFrame(records)
     for name in frame.columns:

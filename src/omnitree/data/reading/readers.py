@@ -8,6 +8,7 @@ Excel, ARFF and Parquet come as frames from `frames`.
 from __future__ import annotations
 
 import csv
+import glob
 import io
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -36,6 +37,7 @@ def read_table(
     ----------
     path : str or Path
         CSV or the like, Excel, ARFF or Parquet; text may be packed (gzip, bzip2, xz, zip).
+        A pattern such as ``part-*.parquet`` is all Parquet files that match.
     schema : Schema, optional
         Of the model that the table is for: its categories are taken as they are written,
         and its numeric columns are numbers.
@@ -69,6 +71,9 @@ def read_table(
     """
     path = Path(path)
     format = format or FileFormat()
+    if glob.has_magic(str(path)) and not path.exists():
+        format.refuse(path, "Parquet", "sep", "decimal", "comment", "encoding", "sheet")
+        return _checked(path, frames.read_parquet_files(path), format)
     check_input(path)
     suffix = inner_suffix(path)
     text_only = ("sep", "decimal", "comment")

@@ -34,6 +34,8 @@ def as_numbers(y: np.ndarray, target: str) -> np.ndarray:
 
     numbers = pd.to_numeric(pd.Series(y), errors="coerce").to_numpy(dtype=float)
     if not np.isfinite(numbers).all():
-        odd = y[~np.isfinite(numbers)][0]
-        raise InputError(f"{target!r} holds {odd!r}, which is no finite number")
+        odd = str(y[~np.isfinite(numbers)][0])
+        raise InputError(
+            f"column {target!r} contains {odd!r}; a regression target must be numeric"
+        )
     return numbers

@@ -21,6 +21,7 @@ SCRIPTS = (
     "route.js",
     "words.js",
     "charts.js",
+    "curves.js",
     "state.js",
     "tree_view.js",
     "tree_input.js",

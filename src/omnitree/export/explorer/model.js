@@ -94,7 +94,8 @@ function verdictAt(node) {
 // Features that a test looks at.
 function featuresOf(test) {
   if ("feature" in test) return [test.feature];
-  return [...new Set(test.columns.map((c) => columns[c].feature))];
+  const own = [...test.columns, ...(test.curve_columns ?? [])];
+  return [...new Set(own.map((c) => columns[c].feature))];
 }
 
 // Nodes from the root down to one of them.

@@ -44,10 +44,10 @@ function leafParts(node) {
   if (isToldAbove(node)) {
     return [way, el("p", { class: "note" }, "Its probabilities are those of node ", nodeLink(node.parent), ".")];
   }
-  return node.model ? [way, modelSection(node.model)] : [way];
+  return node.model ? [way, modelSection(node.model), curveSection(node)].filter((part) => part) : [way];
 }
 
-// The model by which a leaf answers: a sum a class, or one sum, the answer.
+// The model by which a leaf answers: a sum per class, or one sum, the answer.
 function modelSection(model) {
   const names = termNames(model);
   const sums = model.weights.map((weights, k) => el("div", {},
@@ -57,8 +57,9 @@ function modelSection(model) {
   ));
   return section("Model", el("p", {
     class: "note",
-    text: numeric ? "The answer is the constant and the sum of weight times value."
-      : "A sum a class of weight times value; the larger a sum, the likelier its class.",
+    text: (numeric ? "The answer is the constant and the sum of weight times value"
+      : "A sum per class of weight times value; the larger a sum, the likelier its class")
+      + (hasCurves(model) ? "; the curves are added." : "."),
   }), categoryNote(model), ...sums);
 }
 
@@ -67,7 +68,8 @@ function testParts(node) {
   return [
     section("Test", formula(node), branchTable(node), el("p", { class: "note", text: missingText(node) })),
     probabilitySection(node),
-    "weights" in test ? weightSection(node) : null,
+    curveSection(node),
+    test.weights?.flat().length ? weightSection(node) : null,
     chartSection(node),
     candidateSection(node),
   ].filter((part) => part !== null);
@@ -76,7 +78,8 @@ function testParts(node) {
 // The model that all leaves below a node share.
 function probabilitySection(node) {
   if (!(node.id in data.shared)) return null;
-  if (!data.shared[node.id]) return modelSection(nodes[node.children[0]].model);
+  const leaf = nodes[node.children[0]];
+  if (!data.shared[node.id]) return el("div", {}, modelSection(leaf.model), curveSection(leaf));
   return section("Probabilities", el("p", { class: "formula", text: probabilityText(node) }));
 }
 
@@ -86,7 +89,8 @@ function formula({ kind, test }) {
     const whole = several ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
     return el("p", { class: "formula", text: whole });
   }
-  const isLong = "terms" in test ? test.terms.length > MOST_TERMS : test.columns.length > MOST_TERMS;
+  const nTerms = (test.terms ?? test.columns).length + (test.curve_columns ?? []).length;
+  const isLong = nTerms > MOST_TERMS;
   return el("div", {},
     formulaLines(test, MOST_TERMS),
     isLong ? el("details", {}, el("summary", { text: "all terms" }),
@@ -98,9 +102,9 @@ function formula({ kind, test }) {
 function formulaLines(test, most) {
   const lines = [];
   if ("weights" in test) {
-    if (!isMachine(test)) lines.push(`${termsText(test, test.weights, 0, 4, most)} ${sideText(test, 0)}`);
+    if (!isMachine(test)) lines.push(`${termsText(test, test.weights, 0, 4, most, test.curve_values)} ${sideText(test, 0)}`);
     else test.weights.forEach((w, k) =>
-      lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most)}`));
+      lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most, test.curve_values?.[k])}`));
   } else {
     // Functions inside a value come first, under their names.
     const text = (value) => valueText(value, lines, most, true);

@@ -14,14 +14,17 @@
 | `sample` | null, or `n_rows`, `index`, `values`, `labels`, `target`, by node `views` |
 
 A view of a node (`views[id]`) has `charts`: histograms of what the test looks at, by class,
-and for a test on several features `spread`, the standard deviation of each column there.
-A chart has `counts` (a list a class), and either `low`, `width` and `cut` (bins of a
-number) or nothing else (one count a category; `cut` where the categories have an order).
+and for a test of weighted sums `spread`, the standard deviation of each term there. Of
+a test, or a leaf's model, with curves it has `curves`: of each the rows as a chart without a
+cut, and the weight of rows whose cell is `missing`.
+A chart has `counts` (a list per class), and either `low`, `width` and `cut` (bins of a
+number) or nothing else (one count per category; `cut` where the categories have an order).
 `branch` is the branch of a linear machine that the chart sets against the others.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -31,10 +34,11 @@ from numpy.typing import NDArray
 from omnitree.data.schema import Schema
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.sample import (
-    Sample,
+    ShownRows,
     bins_at_cut,
     cut_of,
     in_bins,
+    in_categories,
     project,
     term_values,
 )
@@ -42,13 +46,14 @@ from omnitree.tree.splits import SPLITS
 
 # Of a machine, at most so many branches get a chart of their own.
 MACHINE_CHARTS = 4
+LARGEST = sys.float_info.max
 
 
 def payload(
     tree: dict[str, Any],
     share: NDArray[np.float64],
     answer: NDArray[np.float64],
-    sample: Sample | None,
+    sample: ShownRows | None,
     *,
     title: str,
     made_by: str,
@@ -98,7 +103,7 @@ def _with_rules(model: Model, node: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _ranges(model: Model, sample: Sample | None) -> list[list[float] | None]:
+def _ranges(model: Model, sample: ShownRows | None) -> list[list[float] | None]:
     """How far each number goes: in the rows, else around what the tests mention."""
     features = model.features
     known: list[list[float]] = [[] for _ in features]
@@ -116,8 +121,8 @@ def _ranges(model: Model, sample: Sample | None) -> list[list[float] | None]:
             continue
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
         if sample is None or low == high:
-            margin = (high - low) / 2 or abs(low) / 2 or 1.0
-            low, high = low - margin, high + margin
+            margin = (high / 2 - low / 2) or abs(low) / 2 or 1.0
+            low, high = max(low - margin, -LARGEST), min(high + margin, LARGEST)
         out.append([low, high])
     return out
 
@@ -130,11 +135,15 @@ def _mentioned(model: Model):
                 yield test.feature, test.data["threshold"]
             continue
         for column, fill in zip(test.columns, test.fill, strict=True):
-            if model.columns[column].category < 0:
+            if model.columns[column].category < 0 and fill is not None:
                 yield model.columns[column].feature, fill
+        bends = (test.data.get(name, ()) for name in ("curve_columns", "knots"))
+        for column, knots in zip(*bends, strict=True):
+            yield model.columns[column].feature, knots[0]
+            yield model.columns[column].feature, knots[-1]
 
 
-def _sample(model: Model, sample: Sample, max_rows: int) -> dict[str, Any]:
+def _sample(model: Model, sample: ShownRows, max_rows: int) -> dict[str, Any]:
     schema = Schema.from_dict(model.tree["schema"])
     # Evenly spread, so that files sorted by class show all classes.
     n = min(sample.n_rows, max_rows)
@@ -147,17 +156,21 @@ def _sample(model: Model, sample: Sample, max_rows: int) -> dict[str, Any]:
         "labels": None if sample.labels is None else sample.labels[index].tolist(),
         "target": None if sample.target is None else sample.target[index].tolist(),
         "views": {
-            str(node): _view(model.tests(node)[0], schema, sample, model)
+            str(node): view
             for node in range(len(model.nodes))
-            if not model.is_leaf(node)
+            if (view := _view(node, schema, sample, model)) is not None
         },
     }
 
 
 def _view(
-    test: NodeTest, schema: Schema, sample: Sample, model: Model
-) -> dict[str, Any]:
-    rows, weight = sample.at(test.node)
+    node: int, schema: Schema, sample: ShownRows, model: Model
+) -> dict[str, Any] | None:
+    """What the page knows of the rows at a node; None of a leaf without curves."""
+    test = model.model(node) if model.is_leaf(node) else model.tests(node)[0]
+    if test is None or (model.is_leaf(node) and "knots" not in test.data):
+        return None
+    rows, weight = sample.at(node)
     values = sample.values[rows]
     if sample.labels is None:
         labels, n_labels = np.zeros(len(rows), dtype=np.intp), 1
@@ -166,13 +179,21 @@ def _view(
     view: dict[str, Any] = {"charts": []}
     if not len(rows):
         return view
-    if "columns" in test.data:
+    if "knots" in test.data:
+        features = schema.linear_columns()[0][test.data["curve_columns"]]
+        view["curves"] = [
+            _under_curve(values[:, j], labels, weight, n_labels) for j in features
+        ]
+    if model.is_leaf(node):
+        return view
+    if "weights" in test.data:
         spread = term_values(test.data, schema, values).std(axis=0)
         view["spread"] = _short(spread)
     feature = schema.features[test.feature] if test.can_fail else None
     if feature is not None and feature.categories:
-        codes = values[:, test.feature]
-        chart = _by_category(codes, labels, weight, n_labels, feature)
+        codes, shape = values[:, test.feature], (n_labels, len(feature.categories))
+        counts = in_categories(codes, labels, weight, shape)
+        chart: dict[str, Any] = {"counts": [_short(c) for c in counts]}
         if "threshold" in test.data:
             chart["cut"] = cut_of(test)
         view["charts"].append(chart)
@@ -190,19 +211,12 @@ def _view(
     return view
 
 
-def _charted_branches(test: NodeTest, below: list[int], sample: Sample) -> list[int]:
+def _charted_branches(test: NodeTest, below: list[int], sample: ShownRows) -> list[int]:
     """Branches that get a chart: one, but of a machine the largest few."""
     if not test.is_machine:
         return [0]
     size = [-sample.at(child)[1].sum() for child in below]
     return np.argsort(size, kind="stable")[:MACHINE_CHARTS].tolist()
-
-
-def _by_category(codes, labels, weight, n_labels: int, feature) -> dict[str, Any]:
-    known = ~np.isnan(codes)
-    counts = np.zeros((n_labels, len(feature.categories)))
-    np.add.at(counts, (labels[known], codes[known].astype(np.intp)), weight[known])
-    return {"counts": [_short(c) for c in counts]}
 
 
 def _by_bin(z, cut: float, labels, weight, n_labels: int) -> dict[str, Any]:
@@ -214,6 +228,17 @@ def _by_bin(z, cut: float, labels, weight, n_labels: int) -> dict[str, Any]:
         "cut": cut,
         "counts": [_short(c) for c in counts],
     }
+
+
+def _under_curve(x, labels, weight, n_labels: int) -> dict[str, Any]:
+    known = np.isfinite(x)
+    missing = {"missing": _short(weight[~known].sum(keepdims=True))[0]}
+    if not known.any():
+        return missing
+    middle = float(np.median(x[known]))
+    chart = _by_bin(x[known], middle, labels[known], weight[known], n_labels)
+    del chart["cut"]
+    return chart | missing
 
 
 def _short(values: NDArray[np.float64]) -> list[float]:

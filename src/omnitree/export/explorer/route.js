@@ -11,11 +11,26 @@ function columnValue(row, column, fill) {
   return category < 0 ? v : v === category ? 1 : -1;
 }
 
-// Bias plus the weighted sum of a test's terms.
-function discriminant(test, weights, bias, row) {
+// Bias plus the weighted sum of a test's terms, plus its curves.
+function discriminant(test, weights, bias, row, lines = []) {
   let g = bias;
   for (let t = 0; t < weights.length; t++) g += weights[t] * termValue(test, t, row);
+  lines.forEach((line, j) => { g += curveOf(test, j, line, row); });
   return g;
+}
+
+// A curve of a test in a row; `line` has its values at the knots, then of a missing cell.
+const curveOf = (test, j, line, row) =>
+  curveAt(test.knots[j], line, row[columns[test.curve_columns[j]].feature]);
+
+function curveAt(knots, line, x) {
+  if (x === null) return line[knots.length];
+  if (x <= knots[0]) return line[0];
+  const last = knots.length - 1;
+  if (x >= knots[last]) return line[last];
+  let i = 0;
+  while (x > knots[i + 1]) i++;
+  return line[i] + (x - knots[i]) * ((line[i + 1] - line[i]) / (knots[i + 1] - knots[i]));
 }
 
 // Positions of the columns whose product a weight belongs to: one column, or two.
@@ -42,12 +57,17 @@ function evaluate(value, row) {
   if (typeof value === "number") return value;
   const [name, ...parts] = value;
   if (name === "column") return columnValue(row, ...parts);
+  if (name === "curve") {
+    const [column, knots, line] = parts;
+    return curveAt(knots, line, row[columns[column].feature]);
+  }
   return OPERATORS[name](parts.map((part) => evaluate(part, row)));
 }
 
 // What a two-way test of several features compares with its cut.
 function projection(test, row) {
-  return "value" in test ? evaluate(test.value, row) : discriminant(test, test.weights, 0, row);
+  if ("value" in test) return evaluate(test.value, row);
+  return discriminant(test, test.weights, 0, row, test.curve_values);
 }
 
 // A machine: the branch with the largest of its values wins.
@@ -56,7 +76,7 @@ const nValues = (test) => (test.values ?? test.bias).length;
 
 const discriminants = (test, row) => (test.values
   ? test.values.map((value) => evaluate(value, row))
-  : test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row)));
+  : test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row, test.curve_values?.[k])));
 
 const cutOf = (test) => test.threshold ?? 0;
 

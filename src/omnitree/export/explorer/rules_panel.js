@@ -1,4 +1,4 @@
-// The tree as rules: one a leaf, its conditions gathered by feature, the largest first.
+// The tree as rules: one per leaf, its conditions gathered by feature, the largest first.
 
 let rulesOf = -1; // class whose rules show, -1: all
 

@@ -31,6 +31,7 @@ function sumItem(node, way) {
   const atMean = weighted(model, model.weights[0], missing).map(({ value }) => value);
   const parts = weighted(model, model.weights[0], way.row)
     .map((part, t) => ({ ...part, value: part.value - atMean[t] }));
+  parts.push(...curveParts(model, model.curve_values?.[0], way.row));
   const mean = model.bias[0] + sum(atMean);
   return el("li", {},
     el("p", {}, nodeLink(node.id), ` model of the leaf: mean ${num(mean, 4)}, and`),
@@ -82,7 +83,9 @@ function marginText(margin) {
 // What adds up to the projection: weight times value of each column or product; of another
 // value, what it would lose with a feature at its mean.
 function contributions(test, row) {
-  if ("weights" in test) return weighted(test, test.weights, row);
+  if ("weights" in test) {
+    return [...weighted(test, test.weights, row), ...curveParts(test, test.curve_values, row)];
+  }
   return featuresOf(test).map((j) => ({
     name: features[j].name,
     value: projection(test, row) - projection(test, row.with(j, null)),
@@ -96,6 +99,15 @@ function weighted(test, weights, row) {
     name,
     value: weights[t] * termValue(test, t, row),
     note: fillNote(test, termColumns(test, t), row),
+  }));
+}
+
+// What each curve adds.
+function curveParts(test, lines, row) {
+  return (lines ?? []).map((line, j) => ({
+    name: `curve(${columnName(test.curve_columns[j])})`,
+    value: curveOf(test, j, line, row),
+    note: row[curveFeature(test, j)] === null ? "missing" : null,
   }));
 }
 
@@ -114,6 +126,8 @@ function machineDetails(test, row, names = sumNames(test)) {
   const second = largest(g.map((v, k) => (k === first ? -Infinity : v)));
   const lead = test.weights[first].map((w, t) => w - test.weights[second][t]);
   const apart = weighted(test, lead, row);
+  const [own, next] = [first, second].map((k) => test.curve_values?.[k] ?? []);
+  apart.push(...curveParts(test, own.map((line, j) => line.map((v, i) => v - next[j][i])), row));
   apart.push({ name: "constant", value: test.bias[first] - test.bias[second] });
   return el("div", {},
     signedBars(sums),

@@ -1,7 +1,7 @@
-// The tree as a picture: from left to right, a card a node, a band an edge as thick as the
+// The tree as a picture: from left to right, a card per node, a band per edge as thick as the
 // rows it carries. Cards are kept between drawings, so that focus stays where it is.
 
-const CARD = { width: 200, height: 62, tall: 76, spaceX: 112, spaceY: 22 };
+const CARD = { width: 200, height: 62, tall: 76, curves: 132, spaceX: 112, spaceY: 22 };
 const FONT = "ui-sans-serif, system-ui, sans-serif";
 
 const cards = new Map(); // node id -> <g>
@@ -22,10 +22,12 @@ function visibleNodes() {
 // Every open end gets a line of its own; a parent stands in the middle of its children.
 function placeNodes(shown) {
   places.clear();
-  let line = 0;
+  let next = -CARD.height / 2; // where the next card may begin
   for (const id of shown) {
     const open = !isLeaf(nodes[id]) && !state.folded.has(id);
-    const y = open ? null : line++ * (CARD.height + CARD.spaceY);
+    const height = withCurves(nodes[id]) ? CARD.curves : CARD.height;
+    const y = open ? null : next + height / 2;
+    if (!open) next += height + CARD.spaceY;
     places.set(id, { x: depths[id] * (CARD.width + CARD.spaceX), y });
   }
   for (const id of [...shown].reverse()) {
@@ -59,12 +61,16 @@ function drawTree() {
 }
 
 function cardTitle(node) {
-  if (numeric && node.model && isLeaf(node)) return node.model.terms ? "quadratic model" : "linear model";
+  if (numeric && node.model && isLeaf(node)) {
+    return hasCurves(node.model) ? "additive model" : node.model.terms ? "quadratic model" : "linear model";
+  }
+  if (withCurves(node) && !isMachine(node.test)) return curveCount(node.test);
   return isLeaf(node) ? verdictAt(node).label : subjectText(node.kind, node.test, 3);
 }
 
 const hasTwoLines = (node) => !isLeaf(node) && "columns" in node.test;
-const cardHeight = (node) => (hasTwoLines(node) ? CARD.tall : CARD.height);
+const withCurves = (node) => !isLeaf(node) && hasCurves(node.test);
+const cardHeight = (node) => (withCurves(node) ? CARD.curves : hasTwoLines(node) ? CARD.tall : CARD.height);
 
 function cardWords(node) {
   const { label, share } = verdictAt(node);
@@ -78,8 +84,8 @@ function makeCard(node) {
   const top = -cardHeight(node) / 2;
   const title = cardTitle(node);
   const font = isLeaf(node) ? `600 13px ${FONT}` : hasTwoLines(node) ? `12px ${FONT}` : `500 13px ${FONT}`;
-  const lines = fitLines(title, width - 26, font, hasTwoLines(node) ? 2 : 1);
-  const below = top + (hasTwoLines(node) ? 53 : 40);
+  const lines = fitLines(title, width - 26, font, hasTwoLines(node) && !withCurves(node) ? 2 : 1);
+  const below = top + (withCurves(node) ? 109 : hasTwoLines(node) ? 53 : 40);
   const inset = isLeaf(node) ? 14 : 20;
   const siblings = node.parent < 0 ? [0] : nodes[node.parent].children;
   const card = svg("g", {
@@ -90,6 +96,7 @@ function makeCard(node) {
     svg("title", { text: title }),
     svg("rect", { class: "paper", y: top, width, height: cardHeight(node), rx: 9 }),
     lines.map((text, i) => svg("text", { class: "title", x: 14, y: top + 22 + 15 * i, text })),
+    withCurves(node) ? cardCurves(node, 14, top + 34) : [],
     svg("text", { class: "sub", x: 14, y: below, text: cardNote(node) }),
     svg("text", { class: "sub", x: width - inset, y: below, "text-anchor": "end", text: `#${node.id}` }),
     cardShares(node, 14, below + 8, width - 28),

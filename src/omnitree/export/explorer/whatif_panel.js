@@ -1,4 +1,4 @@
-// What if: a control a feature; every change is routed again, here, as the library does it.
+// What if: a control per feature; every change is routed again, here, as the library does it.
 // The strip under a slider shows the answer along its range, all else as it is.
 
 const used = new Set(nodes.flatMap((n) => {

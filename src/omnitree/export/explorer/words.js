@@ -49,27 +49,47 @@ function termNames(test) {
 // Terms of a sum that are written down; a longer one shows its largest.
 const MOST_TERMS = 8;
 
-// Positions of the largest terms, by weight times the deviations of the columns.
-function mainTerms(test, weights, most = MOST_TERMS) {
-  const at = weights.map((_, t) => t);
-  if (weights.length <= most) return at;
+// Positions of the largest terms, by weight times the deviations of the columns. Curves
+// follow the terms; they are measured by the deviation of their values.
+function mainTerms(test, weights, most, lines) {
+  const used = [...weights.map(() => true), ...lines.map((line) => line.some((v) => v))];
+  const at = used.map((_, t) => t).filter((t) => used[t]);
+  if (at.length <= most) return at;
   const deviation = (a) => data.tree.deviations?.[test.columns[a]] ?? 1;
   const size = weights.map((w, t) =>
     termColumns(test, t).reduce((product, a) => product * deviation(a), Math.abs(w)));
+  size.push(...lines.map((line) => spreadOf(line.slice(0, -1))));
   return at.sort((s, t) => size[t] - size[s] || s - t).slice(0, most);
 }
 
-// The sum of a test's terms, or its largest ones and how many more there are. What those
-// add for an average row is part of the constant.
-function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS) {
-  const names = termNames(test);
-  const shown = mainTerms(test, weights, most);
-  const rest = names.length - shown.length;
+function spreadOf(values) {
+  const mean = sum(values) / values.length;
+  return Math.sqrt(sum(values.map((v) => (v - mean) ** 2)) / values.length);
+}
+
+// The sum of a test's terms and curves, or the largest of them and how many more there are.
+// What those add for an average row is part of the constant.
+function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS, lines = []) {
+  const names = termNames(test), n = weights.length;
+  const shown = mainTerms(test, weights, most, lines);
+  const all = mainTerms(test, weights, Infinity, lines);
+  const rest = all.length - shown.length;
   const atMean = (t) => termColumns(test, t).reduce((product, a) => product * test.fill[a], weights[t]);
-  const hidden = rest ? weights.map((_, t) => t).filter((t) => !shown.includes(t)) : [];
+  const hidden = all.filter((t) => t < n && !shown.includes(t));
   const start = hidden.reduce((total, t) => total + atMean(t), constant);
-  const text = sumText(shown.map((t) => weights[t]), shown.map((t) => names[t]), start, digits);
+  const plain = shown.filter((t) => t < n);
+  const bent = shown.filter((t) => t >= n).map((t) => `curve(${columnName(test.curve_columns[t - n])})`);
+  const sumOfTerms = sumText(plain.map((t) => weights[t]), plain.map((t) => names[t]), start, digits);
+  const text = [sumOfTerms, ...bent].filter((part) => part).join(" + ");
   return rest ? `${text} + … (${plural(rest, "smaller term")}, 0 for an average row)` : text;
+}
+
+// Weights, then values of curves, of one sum of a model (`flat_weights`): apart again.
+function splitFlat(model, flat) {
+  const n = model.terms?.length ?? model.columns.length;
+  let at = n;
+  const lines = (model.knots ?? []).map((knots) => flat.slice(at, at += knots.length + 1));
+  return { weights: flat.slice(0, n), lines };
 }
 
 // "−3 + 0.8 petal length + 1.2 petal width": a constant, then weights times names.
@@ -105,7 +125,7 @@ const titleOf = (kind) => data.kinds[kind]?.[1] ?? kind;
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
   if (isMachine(test)) return `largest of ${nValues(test)} scores`;
-  return "value" in test ? functionText(kind, test) : termsText(test, test.weights, 0, digits);
+  return "value" in test ? functionText(kind, test) : termsText(test, test.weights, 0, digits, MOST_TERMS, test.curve_values);
 }
 
 // What is no sum of terms, by the columns that it is a function of.
@@ -122,6 +142,7 @@ function valueText(value, named, most, bare = false) {
   const [name, ...parts] = value;
   const inside = (part) => valueText(part, named, most);
   if (name === "column") return columnName(parts[0]);
+  if (name === "curve") return `curve(${columnName(parts[0])})`;
   if (name === "at_most") return `[${parts.map(inside).join(" ≤ ")}]`;
   if (name === "product") return parts.map(inside).join(" ");
   if (name === "sum") {
@@ -162,13 +183,15 @@ function categoriesOf(test, branch) {
 // The whole condition of a branch.
 function conditionText(kind, test, branch) {
   const side = sideText(test, branch);
-  if (test.weights?.length === 1 && !isMachine(test) && !test.terms && test.weights[0] < 0) {
+  const alone = test.weights?.length === 1 && !isMachine(test) && !test.terms && !hasCurves(test);
+  if (alone && test.weights[0] < 0) {
     const mirrored = termsText(test, [-test.weights[0]]);
     return `${mirrored} ${branch === 0 ? "≥" : "<"} ${num(-cutOf(test))}`;
   }
   if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
   if ("values" in test) return side;
-  return `${side}: ${termsText(test, test.weights[branch], test.bias[branch])}`;
+  const lines = test.curve_values?.[branch];
+  return `${side}: ${termsText(test, test.weights[branch], test.bias[branch], 4, MOST_TERMS, lines)}`;
 }
 
 // What is tested on the way to a node, each feature once: bounds meet, sets of categories
@@ -213,9 +236,10 @@ function probabilityText({ id, test, children }) {
   const { scale, classes, others } = data.shared[id];
   const { model } = nodes[children[0]];
   const unit = isMachine(test) ? scale : 1; // a machine's scores are told before scaling
-  const rest = Object.entries(others).map(([k, [bias, weights]]) => {
-    const constant = !weights.some((w) => w);
-    const score = constant ? num(bias / unit, 4) : termsText(model, weights.map((w) => w / unit), bias / unit);
+  const rest = Object.entries(others).map(([k, [bias, flat]]) => {
+    const { weights, lines } = splitFlat(model, flat.map((w) => w / unit));
+    const constant = !flat.some((w) => w);
+    const score = constant ? num(bias / unit, 4) : termsText(model, weights, bias / unit, 4, MOST_TERMS, lines);
     return ` and ${score} for ${labels[k]}`;
   });
   if (isMachine(test)) {
@@ -232,7 +256,8 @@ function probabilityText({ id, test, children }) {
 // What happens to a row that the main test cannot place.
 function missingText(node) {
   if (!("feature" in node.test)) {
-    return "A missing value counts as the mean of the training rows here.";
+    const counts = "A missing value counts as the mean of the training rows here";
+    return hasCurves(node.test) ? `${counts}; curves have a value for it.` : `${counts}.`;
   }
   const rest = node.missing === "divide"
     ? "it goes down every branch, in parts as large as the training rows were"

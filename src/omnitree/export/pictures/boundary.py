@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.export.pictures.canvas import axes, colours, legend, plain
-from omnitree.export.sample import Sample
+from omnitree.export.sample import ShownRows
 
 
 def boundary_grid(
-    tree: dict[str, Any], sample: Sample, pair: tuple[int, int], resolution: int
+    tree: dict[str, Any], sample: ShownRows, pair: tuple[int, int], resolution: int
 ) -> NDArray[np.float64]:
     """Rows to ask for, (points, points, features): two features vary, the others rest.
 
@@ -53,7 +53,7 @@ def _side(column: NDArray[np.float64], resolution: int) -> NDArray[np.float64]:
 
 def plot_boundary(
     tree: dict[str, Any],
-    sample: Sample,
+    sample: ShownRows,
     pair: tuple[int, int],
     grid: NDArray[np.float64],
     answer: NDArray[np.float64],
@@ -68,58 +68,33 @@ def plot_boundary(
     from matplotlib.colors import to_rgb
 
     ax = axes(ax, (6.0, 4.6))
-    if tree["task"] == "regression":
-        _draw_numbers(ax, sample, pair, grid, answer[..., 0])
-        _name_axes(ax, tree, pair)
-        return ax
-    shades = colours(answer.shape[-1])
-    top = np.take_along_axis(answer, best[..., None], axis=-1)
-    rgb = np.array([to_rgb(c) for c in shades])[best]
-    x, y = grid[0, :, pair[0]], grid[:, 0, pair[1]]
-    ax.imshow(
-        1 - (1 - rgb) * (0.08 + 0.42 * top),  # towards white as the share falls
-        origin="lower",
-        aspect="auto",
-        extent=(x[0], x[-1], y[0], y[-1]),
-        interpolation="nearest",
-    )
-    points = sample.values[:, list(pair)]
-    by_class = "#333333"
-    if sample.labels is not None:
-        by_class = [shades[k] for k in sample.labels]  # type: ignore[assignment]
-    ax.scatter(*points.T, s=18, c=by_class, edgecolors="white", linewidths=0.6)
-    ax.set_xlim(x[0], x[-1])
-    ax.set_ylim(y[0], y[-1])
-    _name_axes(ax, tree, pair)
-    legend(ax, [str(c) for c in tree["classes"]], shades)
-    return ax
-
-
-def _name_axes(ax: Any, tree: dict[str, Any], pair: tuple[int, int]) -> None:
-    names = [f["name"] for f in tree["schema"]["features"]]
-    ax.set_xlabel(plain(names[pair[0]]))
-    ax.set_ylabel(plain(names[pair[1]]))
-
-
-def _draw_numbers(ax, sample: Sample, pair, grid, answer) -> None:
-    x, y = grid[0, :, pair[0]], grid[:, 0, pair[1]]
-    seen = answer if sample.target is None else np.append(answer, sample.target)
-    limits = {"vmin": float(np.min(seen)), "vmax": float(np.max(seen))}
-    image = ax.imshow(
-        answer,
-        origin="lower",
-        aspect="auto",
-        extent=(x[0], x[-1], y[0], y[-1]),
-        interpolation="nearest",
-        cmap="viridis",
-        **limits,
-    )
-    points = sample.values[:, list(pair)]
-    look = {"s": 18, "edgecolors": "white", "linewidths": 0.6}
-    if sample.target is None:
-        ax.scatter(*points.T, c="#333333", **look)
+    numeric = tree["task"] == "regression"
+    points: Any = None  # their colours
+    if numeric:
+        shown, points = answer[..., 0], sample.target
+        seen = shown if points is None else np.append(shown, points)
+        scale = {"vmin": seen.min(), "vmax": seen.max(), "cmap": "viridis"}
     else:
-        ax.scatter(*points.T, c=sample.target, cmap="viridis", **limits, **look)
-    ax.set_xlim(x[0], x[-1])
-    ax.set_ylim(y[0], y[-1])
-    ax.figure.colorbar(image, ax=ax)
+        shades, scale = colours(answer.shape[-1]), {}
+        top = np.take_along_axis(answer, best[..., None], axis=-1)
+        rgb = np.array([to_rgb(c) for c in shades])[best]
+        shown = 1 - (1 - rgb) * (0.08 + 0.42 * top)  # towards white as the share falls
+        if sample.labels is not None:
+            points = [shades[k] for k in sample.labels]
+    x, y = grid[0, :, pair[0]], grid[:, 0, pair[1]]
+    extent = (x[0], x[-1], y[0], y[-1])
+    drawn = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
+    image = ax.imshow(shown, extent=extent, **drawn, **scale)
+    look: dict[str, Any] = {"s": 18, "edgecolors": "white", "linewidths": 0.6}
+    look |= {"c": "#333333"} if points is None else {"c": points, **scale}
+    ax.scatter(*sample.values[:, list(pair)].T, **look)
+    ax.set_xlim(*extent[:2])
+    ax.set_ylim(*extent[2:])
+    names = [plain(f["name"]) for f in tree["schema"]["features"]]
+    ax.set_xlabel(names[pair[0]])
+    ax.set_ylabel(names[pair[1]])
+    if numeric:
+        ax.figure.colorbar(image, ax=ax)
+    else:
+        legend(ax, [str(c) for c in tree["classes"]], shades)
+    return ax

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib, found late, and the colours of classes."""
+"""What all pictures share: the late import of matplotlib, and the colours of classes."""
 
 from __future__ import annotations
 

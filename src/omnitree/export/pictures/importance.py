@@ -40,7 +40,7 @@ def importance_by_level(tree: dict[str, Any]) -> NDArray[np.float64]:
 
 
 def plot_importance(tree: dict[str, Any], *, ax: Any = None, max_features: int) -> Any:
-    """Draw a bar a feature, its parts the levels; see `Showing.plot_importance`."""
+    """Draw a bar per feature, its parts the levels; see `Showing.plot_importance`."""
     by_level = importance_by_level(tree)
     total = by_level.sum(axis=0)
     order = np.argsort(-total, kind="stable")[:max_features]

@@ -1,6 +1,7 @@
-"""What a node's test sees: a histogram by class with the cut, or bars a category.
+"""What a node's test sees: a histogram by class with the cut, or bars per category.
 
-Of a tree that answers a number: the target over what the test sees.
+Of a tree that answers a number: the target over what the test sees. Curves of a test, or of
+a leaf's model, are drawn beside it, each with the rows under it.
 """
 
 from __future__ import annotations
@@ -13,48 +14,74 @@ import numpy as np
 from omnitree.data.schema import Schema
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.pictures.canvas import axes, colours, legend, plain, shortened
-from omnitree.export.sample import Sample, bins_at_cut, cut_of, in_bins, project
-from omnitree.export.words import MOST_TERMS, subject_text
+from omnitree.export.pictures.curves import CurveRows, draw_curves, figure_size
+from omnitree.export.sample import (
+    ShownRows,
+    bins_at_cut,
+    cut_of,
+    in_bins,
+    in_categories,
+    project,
+)
+from omnitree.export.words import MOST_TERMS, subject_text, sum_name
 
 
-def plot_node(tree: dict[str, Any], at: int, sample: Sample, *, ax: Any = None) -> Any:
+def plot_node(
+    tree: dict[str, Any], at: int, sample: ShownRows, *, ax: Any = None
+) -> Any:
     """Draw the rows at a decision node as its test sees them; see `Showing.plot_node`.
 
     Of a machine, the discriminant of its largest branch is set against the best
-    of the others.
+    of the others. Curves get panels of their own, inside the Axes.
     """
     if not 0 <= at < len(tree["nodes"]):
         raise ValueError(f"node must be 0 to {len(tree['nodes']) - 1}, not {at!r}")
     node = tree["nodes"][at]
-    if node["kind"] == "leaf":
-        raise ValueError(f"node {at} is a leaf and has no test")
+    model = Model(tree)
+    test = model.model(at) if node["kind"] == "leaf" else model.tests(at)[0]
+    if test is None or (node["kind"] == "leaf" and "knots" not in test.data):
+        raise ValueError(
+            f"node {at} is a leaf and has no test, nor a model with curves"
+        )
     if sample.labels is None and sample.target is None:
         raise ValueError("plot_node needs y, the classes of the rows")
-    test = Model(tree).tests(at)[0]
     rows, weight = sample.at(at)
     if not len(rows):
         raise ValueError(f"none of the rows comes to node {at}")
-    if sample.target is not None:
-        values, target = sample.values[rows], sample.target[rows]
-        return _draw_target(tree, node, test, values, target, ax)
-    assert sample.labels is not None
-    labels, values = sample.labels[rows], sample.values[rows]
-    ax = axes(ax, (6.4, 3.6))
-    shades = colours(len(tree["classes"]))
-    if _has_categories(tree, test):
-        _draw_categories(ax, tree, node, test, values, labels, weight, shades)
+    numeric = sample.labels is None
+    names = [] if numeric else [str(c) for c in tree["classes"]]
+    here = CurveRows(
+        sample.values[rows],
+        np.zeros(len(rows), int) if sample.labels is None else sample.labels[rows],
+        weight,
+        ["#9aa7b4"] if numeric else colours(len(names)),
+    )
+
+    def sees(panel: Any) -> None:
+        if sample.target is not None:
+            _draw_target(panel, tree, node, test, here.values, sample.target[rows])
+        else:
+            _draw_counts(panel, tree, node, test, here)
+        panel.spines[["top", "right"]].set_visible(False)
+
+    if "knots" not in test.data:
+        ax = axes(ax, (6.4, 3.6))
+        sees(ax)
+        if names:
+            legend(ax, names, here.shades)
     else:
-        _draw_histogram(ax, tree, node, test, values, labels, weight, shades)
-    ax.set_ylabel("rows")
+        inner = node["kind"] != "leaf"
+        ax = axes(ax, figure_size(test, inner))
+        draw_curves(ax, model, test, here, sees if inner else None)
+        if names:  # above the panels, so that it hides none
+            place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+            legend(ax, names, here.shades, ncols=min(len(names), 6), **place)
     ax.set_title(f"Node {at}", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    legend(ax, [str(c) for c in tree["classes"]], shades)
     return ax
 
 
-def _draw_target(tree, node, test, values, target, ax) -> Any:
+def _draw_target(ax, tree, node, test, values, target) -> None:
     """The target over what the test sees, with the cut and the means of the branches."""
-    ax = axes(ax, (6.4, 3.6))
     categories = _has_categories(tree, test)
     if categories:
         feature = tree["schema"]["features"][test.feature]
@@ -72,10 +99,15 @@ def _draw_target(tree, node, test, values, target, ax) -> Any:
         ax.axhline(mean, color=shade, lw=1.5, label=f"node {child}: {mean:.4g}")
     ax.scatter(z, target, s=14, c="#333333", edgecolors="white", linewidths=0.4)
     ax.set_ylabel("target")
-    ax.set_title(f"Node {node['id']}", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
     ax.legend(fontsize=8)
-    return ax
+
+
+def _draw_counts(ax, tree, node, test, rows: CurveRows) -> None:
+    """The rows by class over what the test sees."""
+    parts = (rows.values, rows.labels, rows.weight, rows.shades)
+    draw = _draw_categories if _has_categories(tree, test) else _draw_histogram
+    draw(ax, tree, node, test, *parts)
+    ax.set_ylabel("rows")
 
 
 def _has_categories(tree: dict[str, Any], test: NodeTest) -> bool:
@@ -108,15 +140,15 @@ def _draw_histogram(ax, tree, node, test, values, labels, weight, shades) -> Non
 def _axis_name(tree: dict[str, Any], test: NodeTest, branch: int) -> str:
     if test.is_machine:
         return f"score of {test.names[branch]} minus the largest of the others"
+    if "knots" in test.data:  # told by the panels beside it
+        return sum_name(test.node)
     return subject_text(test, tree, MOST_TERMS, whole=True)
 
 
 def _draw_categories(ax, tree, node, test, values, labels, weight, shades) -> None:
     feature = tree["schema"]["features"][test.feature]
-    codes = values[:, test.feature]
-    known = ~np.isnan(codes)
-    counts = np.zeros((len(shades), len(feature["categories"])))
-    np.add.at(counts, (labels[known], codes[known].astype(int)), weight[known])
+    shape = (len(shades), len(feature["categories"]))
+    counts = in_categories(values[:, test.feature], labels, weight, shape)
     base = np.zeros(counts.shape[1])
     at = np.arange(counts.shape[1])
     for shade, row in zip(shades, counts, strict=True):

@@ -131,14 +131,7 @@ def _side(model: Model, parent: dict[str, Any], branch: int, names) -> str:
     return text.removeprefix(subject_text(test, tree, BOX_TERMS) + " ")
 
 
-def _draw_box(
-    ax: Any,
-    model: Model,
-    node: dict[str, Any],
-    best: int | None,
-    places,
-    shades,
-):
+def _draw_box(ax, model: Model, node, best: int | None, places, shades) -> None:
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
     tree = model.tree
@@ -153,7 +146,7 @@ def _draw_box(
         edgecolor="#b9c4cf",
     )
     ax.add_patch(box)
-    nearest = _with_rows(tree["nodes"], node)
+    nearest = model.spoken_for[node["id"]]
     counts = nearest["value"]
     numeric = tree["task"] == "regression"
     total = sum(counts)
@@ -186,7 +179,7 @@ def _draw_box(
     ax.text(x, y + h * 0.12, note, ha="center", va="center", fontsize=7, color=QUIET)
     left = x - w * 0.44
     if numeric:  # how far up among the means of all nodes this one is
-        means = [_with_rows(tree["nodes"], n)["constant"] for n in tree["nodes"]]
+        means = [other["constant"] for other in model.spoken_for]
         low, high = min(means), max(means)
         part = (nearest["constant"] - low) / (high - low) if high > low else 0.5
         counts, total, shades = [part, 1 - part], 1.0, [*shades, "#e8edf2"]
@@ -194,10 +187,3 @@ def _draw_box(
         part = w * 0.88 * count / total
         ax.add_patch(Rectangle((left, y + h * 0.28), part, h * 0.12, color=shades[k]))
         left += part
-
-
-def _with_rows(nodes: list[dict[str, Any]], node: dict[str, Any]) -> dict[str, Any]:
-    """A node; where no row came, its nearest ancestor with rows."""
-    while not sum(node["value"]) > 0:
-        node = nodes[node["parent"]]
-    return node

@@ -1,4 +1,4 @@
-"""Published tables beside ours, one module a paper.
+"""Published tables beside ours, one module per paper.
 
 A paper's module has `TITLE`, `TABLES` (number of each table to what it shows) and
 `reproduce(lab, wanted)`, which returns a `Reproduction`. A new paper is a file here and a
@@ -26,8 +26,6 @@ PAPERS = {
 def find(name: str) -> Any:
     """The module of a paper.
 
-    Examples
-    --------
     >>> find("lw94").TITLE
     'Liu & White (1994), The importance of attribute selection measures'
     """

@@ -26,19 +26,11 @@ from omnitree.lab.data import Dataset, data_folder, from_folder
 from omnitree.lab.report import Figure
 from omnitree.lab.runner import Result, Task, run
 from omnitree.lab.store import Store
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable
 
 WITHIN = 3.0  # standard errors
 ASSUMED = "≈: no deviation is published; that of ours stands for both."
-VERDICTS = (
-    "same",
-    "better",
-    "worse",
-    "smaller",
-    "larger",
-    "differs",
-    "not compared",
-)
+VERDICTS = ("same", "better", "worse", "smaller", "larger", "differs", "not compared")
 
 
 @dataclass(frozen=True)
@@ -68,33 +60,17 @@ class Lab:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A published figure beside ours.
+class PaperCell:
+    """A published figure beside ours."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Where in its table it stands.
-    published, ours : float
-    error : float
-        Standard error of their difference; NaN if unknown.
-    verdict : str
-    deviation : float
-        The published standard deviation, where low means worse; else NaN.
-    better : str
-        As for `figure_cell`.
-    assumed : bool
-        Whether no deviation is published, and that of ours stands for both.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # where in its table it stands
     published: float
     ours: float
-    error: float
+    error: float  # standard error of their difference; NaN if unknown
     verdict: str
-    deviation: float = math.nan
-    better: str = "unknown"
-    assumed: bool = False
+    deviation: float = math.nan  # the published one, where low means worse
+    better: str = "unknown"  # as for `figure_cell`
+    assumed: bool = False  # no deviation is published, that of ours stands for both
 
     @property
     def difference(self) -> float:
@@ -116,14 +92,12 @@ def figure_cell(
     better: str = "larger",
     deviation: float = math.nan,
     assumed: bool = False,
-) -> Cell:
+) -> PaperCell:
     """A cell with a number.
 
     `better` says what is good: "larger" or "smaller"; "size" and "neither" are not judged,
     and "unknown" gets no verdict at all.
 
-    Examples
-    --------
     >>> figure_cell(("iris",), 95.0, 96.0, 0.5).verdict
     'same'
     >>> figure_cell(("iris",), 95.0, 99.0, 0.5).verdict
@@ -143,15 +117,15 @@ def figure_cell(
     else:
         verdict = "better" if (apart > 0) == (better == "larger") else "worse"
     kept = deviation if better == "larger" else math.nan
-    return Cell(labels, published, ours, error, verdict, kept, better, assumed)
+    return PaperCell(labels, published, ours, error, verdict, kept, better, assumed)
 
 
 def statistic_cell(
     labels: tuple[str, ...], statistic: float, ours: float, significant: bool, p: float
-) -> Cell:
+) -> PaperCell:
     """A cell with a test statistic: the same if both or neither are significant at 0.05."""
     verdict = "same" if significant == (p < 0.05) else "differs"
-    return Cell(labels, statistic, ours, math.nan, verdict)
+    return PaperCell(labels, statistic, ours, math.nan, verdict)
 
 
 @dataclass(frozen=True)
@@ -161,7 +135,7 @@ class PaperTable:
     number: str
     title: str
     keys: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[PaperCell, ...]
     note: str = ""
     digits: int = 2
 
@@ -172,25 +146,20 @@ class PaperTable:
                 "matches what was run"
             )
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """As text."""
-        rows = tuple(
-            (
-                *cell.labels,
-                self._number(cell.published),
-                self._number(cell.ours),
-                f"{cell.difference:+.{self.digits}f}",
-                ("≈" if cell.assumed else "") + self._number(cell.error),
-                cell.verdict,
-            )
-            for cell in self.cells
-        )
+        rows = []
+        for cell in self.cells:
+            numbers = self._number(cell.published), self._number(cell.ours)
+            apart = f"{cell.difference:+.{self.digits}f}"
+            error = "≈" * cell.assumed + self._number(cell.error)
+            rows.append((*cell.labels, *numbers, apart, error, cell.verdict))
         columns = (*self.keys, "published", "ours", "difference", "s.e.", "verdict")
         title = f"Table {self.number}: {self.title}"
         note = self.note
         if any(cell.assumed for cell in self.cells):
             note = f"{note} {ASSUMED}".strip()
-        return Table(title, columns, rows, note, len(self.keys))
+        return TextTable(title, columns, tuple(rows), note, len(self.keys))
 
     def _number(self, value: float) -> str:
         return "" if not math.isfinite(value) else f"{value:.{self.digits}f}"
@@ -203,28 +172,27 @@ class Reproduction:
     tables: list[PaperTable]
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    others: list[Table] = field(default_factory=list)
+    others: list[TextTable] = field(default_factory=list)
 
-    def summary(self) -> Table:
+    def summary(self) -> TextTable:
         """Verdicts counted, table by table."""
         rows = []
         total: Counter[str] = Counter()
         for table in self.tables:
             counts = Counter(cell.verdict for cell in table.cells)
             total += counts
-            rows.append(
-                (table.number, table.title, *(str(counts[v]) for v in VERDICTS))
-            )
+            shown = (str(counts[v]) for v in VERDICTS)
+            rows.append((table.number, table.title, *shown))
         rows.append(("all", "", *(str(total[v]) for v in VERDICTS)))
         note = (
             "same: within three standard errors of the difference, or a test that falls "
             "on the same side of 0.05."
         )
         columns = ("table", "shows", *VERDICTS)
-        return Table("Summary", columns, tuple(rows), note, text_columns=2)
+        return TextTable("Summary", columns, tuple(rows), note, text_columns=2)
 
 
-def shortfalls(tables: Sequence[PaperTable]) -> Table:
+def shortfalls(tables: Sequence[PaperTable]) -> TextTable:
     """Cells more than two published deviations worse than the published mean."""
     rows, n = [], 0
     for table in tables:
@@ -238,15 +206,15 @@ def shortfalls(tables: Sequence[PaperTable]) -> Table:
                 rows.append((table.number, label, f"{cell.ours:.2f}", theirs))
     title = "More than two published deviations below the published mean"
     note = f"{len(rows)} of {n} means."
-    return Table(title, ("table", "cell", "ours", "published"), tuple(rows), note, 2)
+    return TextTable(
+        title, ("table", "cell", "ours", "published"), tuple(rows), note, 2
+    )
 
 
 @cache
 def published(name: str) -> pd.DataFrame:
     """A table of published figures by the name of its file, without `.csv`.
 
-    Examples
-    --------
     >>> published("liuwhite1994_table1")["mean"].tolist()[:2]
     [77.0, 77.98]
     """

@@ -5,7 +5,7 @@ pruning, the same parts for all methods (`bu95_runs` has the readings). With --q
 runs on four small data sets.
 
 Standard errors: published deviations are over ten runs on the same data. For LED, of which
-they had one sample and we draw one a run, the deviation between our samples counts once in
+they had one sample and we draw one per run, the deviation between our samples counts once in
 full. Sizes and differences are published without deviations; there ours counts for both.
 Accuracies without one are of single runs and not compared. Tests of significance are the
 paper's: analyses of variance over runs, paired t tests.
@@ -22,8 +22,8 @@ import pandas as pd
 from omnitree.lab import anova
 from omnitree.lab.papers import bu95_runs
 from omnitree.lab.papers.base import (
-    Cell,
     Lab,
+    PaperCell,
     PaperTable,
     Reproduction,
     chosen,
@@ -43,7 +43,7 @@ from omnitree.lab.papers.bu95_runs import (
 )
 from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.statistics import paired_t
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable
 
 TITLE = "Brodley & Utgoff (1995), Multivariate decision trees"
 # Number of a table: what it shows, and the last part of its file's name.
@@ -130,7 +130,7 @@ def _table(number: str, frame: pd.DataFrame, scores: Scores) -> PaperTable:
     return PaperTable(number, TABLES[number], names, cells, digits=digits)
 
 
-def _figure_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
+def _figure_cell(row: pd.Series, keys: list[Key], scores: Scores) -> PaperCell:
     metric = str(row["metric"]).removesuffix("_difference")
     metric = {"time": "cpu_time"}.get(metric, metric)
     values = scores[keys[0]][metric].to_numpy()
@@ -160,17 +160,17 @@ def _figure_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
     )
 
 
-def _p_cell(row: pd.Series, label: str, p: float, same_side: bool = True) -> Cell:
+def _p_cell(row: pd.Series, label: str, p: float, same_side: bool = True) -> PaperCell:
     """Two p-values: the same if both or neither are below 0.05, and agree who wins."""
     theirs = float(row["p_value"])
     labels = (str(row["dataset"]), label)
     cell = statistic_cell(labels, theirs, p, theirs < 0.05, p)
     if cell.verdict == "same" and theirs < 0.05 and not same_side:
-        return Cell(labels, theirs, p, math.nan, "differs")
+        return PaperCell(labels, theirs, p, math.nan, "differs")
     return cell
 
 
-def _anova_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
+def _anova_cell(row: pd.Series, keys: list[Key], scores: Scores) -> PaperCell:
     sizes = [len(scores[key]) for key in keys]
     found = anova.factorial(
         np.concatenate([scores[key]["accuracy"] for key in keys]),
@@ -182,7 +182,7 @@ def _anova_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
     return _p_cell(row, str(row["source"]), float(found.loc[row["source"], "p"]))
 
 
-def _contrast_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
+def _contrast_cell(row: pd.Series, keys: list[Key], scores: Scores) -> PaperCell:
     groups = [
         np.concatenate([scores[key]["accuracy"] for key in keys if key.method == name])
         for name in ALGORITHMS
@@ -192,14 +192,14 @@ def _contrast_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
     return _p_cell(row, str(row["contrast"]), anova.contrast(groups, weights).p)
 
 
-def _group_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
+def _group_cell(row: pd.Series, keys: list[Key], scores: Scores) -> PaperCell:
     """The univariate control against the multivariate methods as a group."""
     groups = [scores[key]["accuracy"].to_numpy() for key in keys]
     weights = [len(groups) - 1, *[-1] * (len(groups) - 1)]
     return _p_cell(row, str(row["method_group"]), anova.contrast(groups, weights).p)
 
 
-def _paired_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
+def _paired_cell(row: pd.Series, keys: list[Key], scores: Scores) -> PaperCell:
     first, second = (scores[key]["accuracy"].to_numpy() for key in keys)
     agree = True
     label = str(row["selection"])
@@ -209,7 +209,7 @@ def _paired_cell(row: pd.Series, keys: list[Key], scores: Scores) -> Cell:
     return _p_cell(row, label, paired_t(first, second).p, agree)
 
 
-def _ranking(scores: Scores) -> list[Table]:
+def _ranking(scores: Scores) -> list[TextTable]:
     """Mean accuracy of the coefficient learners over data sets and selections."""
     of = {
         name: [
@@ -229,10 +229,10 @@ def _ranking(scores: Scores) -> list[Table]:
     )
     note = f"Mean of {len(of['RLS'])} cells; published: of 12."
     columns = ("algorithm", "ours", "published")
-    return [Table("Ranking of the coefficient learners", columns, rows, note)]
+    return [TextTable("Ranking of the coefficient learners", columns, rows, note)]
 
 
-def _hybrid(scores: Scores) -> list[Table]:
+def _hybrid(scores: Scores) -> list[TextTable]:
     """HSS against SBE and SFS, by paired t tests over runs."""
     rows = []
     for key, ours in scores.items():
@@ -257,4 +257,4 @@ def _hybrid(scores: Scores) -> list[Table]:
         f"{0.025 * len(rows):.1f} would be by chance alone."
     )
     columns = ("data set", "methods", "difference", "p", "verdict")
-    return [Table("HSS against SBE and SFS", columns, tuple(rows), note, 2)]
+    return [TextTable("HSS against SBE and SFS", columns, tuple(rows), note, 2)]

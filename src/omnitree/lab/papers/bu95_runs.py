@@ -1,7 +1,7 @@
 """What the tables of Brodley & Utgoff (1995) are made of: methods, and scores run by run.
 
 A `Key` names a method of their tables on a data set; `keys_of` says which a row of a table
-needs. `run` gives each a table with a row a run: accuracy over the folds of the run
+needs. `run` gives each a table with a row per run: accuracy over the folds of the run
 together, means of all else, as their 6.1 says. Sizes count encoded columns. Used by `bu95`.
 
 Readings of what the paper does not say:
@@ -30,7 +30,7 @@ from omnitree.data.reading import InputError
 from omnitree.lab.data import Dataset, generate
 from omnitree.lab.methods import Method
 from omnitree.lab.papers.base import Lab
-from omnitree.lab.protocols import CrossValidation, Fixed, Protocol
+from omnitree.lab.protocols import Fixed, Protocol, RepeatedFolds
 from omnitree.lab.runner import Result, Task
 from omnitree.pruning import CostComplexity, ErrorBased
 
@@ -40,6 +40,7 @@ FIXED = "vowel"
 FOLDS = 4
 ALGORITHMS = ("RLS", "Thermal", "Pocket")
 SELECTIONS = ("DSBE", "SBE", "SFS")
+MERITS = {"G": "gini", "I": "gain_ratio"}  # by the letter in a method's name
 BETAS = ("beta=0.0", "beta=0.1", "beta=0.2")
 Material = list[tuple[Dataset, Protocol, int]]
 
@@ -64,16 +65,10 @@ def keys_of(number: str, row: pd.Series) -> list[Key]:
         if row["method_group"] == "CART":
             mv = [Key(name, "CART-MV", "CART", "gini", beta) for beta in BETAS]
             return [Key(name, "CART-Uni", criterion="gini"), *mv]
-        letter, merit = {"Gini": ("G", "gini"), "Info": ("I", "gain_ratio")}[
-            row["method_group"]
-        ]
-        return [
-            Key(name, f"Uni-{letter}", criterion=merit),
-            *(
-                Key(name, f"{s}-{letter}+Uni", s, merit)
-                for s in ("DSBE", "HSS", "SBE", "SFS")
-            ),
-        ]
+        letter = {"Gini": "G", "Info": "I"}[row["method_group"]]
+        every = ("DSBE", "HSS", "SBE", "SFS")
+        others = [Key(name, f"{s}-{letter}+Uni", s, MERITS[letter]) for s in every]
+        return [Key(name, f"Uni-{letter}", criterion=MERITS[letter]), *others]
     selection = str(row["selection"])
     if number == "21":
         plain = Key(name, "RLS" if two else "Thermal", selection)
@@ -81,7 +76,7 @@ def keys_of(number: str, row: pd.Series) -> list[Key]:
     if number == "22":
         return [
             Key(name, f"{selection}-{letter}+Uni", selection, merit)
-            for letter, merit in (("G", "gini"), ("I", "gain_ratio"))
+            for letter, merit in MERITS.items()
         ]
     if number == "24":
         return [Key(name, method, selection) for method in ("MTP", "BTP")]
@@ -124,7 +119,7 @@ def _method(key: Key) -> Method:
 
 
 def run(lab: Lab, keys: Sequence[Key], n_runs: int) -> dict[Key, pd.DataFrame]:
-    """Scores of every key, a row a run."""
+    """Scores of every key, a row per run."""
     names = dict.fromkeys(key.dataset for key in keys)
     material = {name: _material(lab, name, n_runs) for name in names}
     # The smallest data sets first, so that a run that is stopped has much to show.
@@ -140,27 +135,26 @@ def run(lab: Lab, keys: Sequence[Key], n_runs: int) -> dict[Key, pd.DataFrame]:
     return {key: pd.concat(parts, ignore_index=True) for key, parts in frames.items()}
 
 
-def _material(lab: Lab, name: str, n_runs: int) -> list[tuple[Dataset, Protocol, int]]:
+def _material(lab: Lab, name: str, n_runs: int) -> Material:
     """Data sets with their protocols and seeds, which give all runs together."""
     if name == GENERATED:
-        one = CrossValidation(FOLDS, 1, prune=True)
+        one = RepeatedFolds(FOLDS, 1, prune=True)
         seeds = [1000 * lab.seed + i for i in range(n_runs)]
         samples = [generate(name, rows=1000, seed=seed) for seed in seeds]
         numeric = [replace(data, X=data.X.astype(float)) for data in samples]
         return [(d, one, seed) for d, seed in zip(numeric, seeds, strict=True)]
-    protocol = (
-        Fixed(n_runs) if name == FIXED else CrossValidation(FOLDS, n_runs, prune=True)
-    )
+    protocol: Protocol = RepeatedFolds(FOLDS, n_runs, prune=True)
+    if name == FIXED:
+        protocol = Fixed(n_runs)
     return [(lab.load(name), protocol, lab.seed)]
 
 
 def _scores(result: Result) -> pd.DataFrame:
-    """A row a run."""
+    """A row per run."""
     if result.failures:
         task = result.task
-        raise InputError(
-            f"{task.method.name} on {task.data.name}: {result.failures[0]}"
-        )
+        where = f"{task.method.name} on {task.data.name}"
+        raise InputError(f"{where}: {result.failures[0]}")
     folds = 1 if isinstance(result.task.protocol, Fixed) else FOLDS
     rows = []
     for fold, error in zip(result.folds, result.scores("error"), strict=True):

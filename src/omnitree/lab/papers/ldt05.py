@@ -31,7 +31,7 @@ from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
 from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.papers.results import Study
-from omnitree.lab.protocols import CrossValidation
+from omnitree.lab.protocols import RepeatedFolds
 
 TITLE = "Yildiz & Alpaydin (2005), Linear discriminant trees"
 
@@ -99,7 +99,7 @@ QUICK = ("bupa", "ecoli", "glass", "hepatitis", "iris", "wine", "zoo")
 def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
     only = QUICK if lab.quick else ()
-    study = Study(lab, CrossValidation(2, 5), METHODS, DATA, only, READINGS)
+    study = Study(lab, RepeatedFolds(2, 5), METHODS, DATA, only, READINGS)
     tables = []
     for number in base.chosen(wanted, list(TABLES)):
         title = TABLES[number]
@@ -146,7 +146,7 @@ def _hybrid(study: Study) -> pd.DataFrame:
 
 
 def _nodes(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:
-    """Table 19: mean number of nodes a tree, by data set and kind."""
+    """Table 19: mean number of nodes per tree, by data set and kind."""
     frame = base.published(file)
     print_ = frame[frame["dataset"] != "ALL"].set_index(["dataset", "variant"])
     cells = []
@@ -181,7 +181,7 @@ OPERATORS: dict[str, Callable[[pd.Series, float], pd.Series]] = {
 def _rules(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:
     """Table 18: nodes of both kinds in all trees, by place."""
     whole = nodes["dataset"].cat.categories.size == 20
-    cells: list[base.Cell] = []
+    cells: list[base.PaperCell] = []
     for _, row in base.published(file).iterrows():
         rule = f"{row['attribute'].replace('_', ' ')} {row['op']} {row['threshold']}"
         meets = OPERATORS[row["op"]](nodes[row["attribute"]], row["threshold"])

@@ -115,7 +115,7 @@ TASKS: dict[str, Callable[[base.Lab, int], Material]] = {
 
 
 def _scores(result: Result) -> pd.DataFrame:
-    """A row a run."""
+    """A row per run."""
     rows = []
     for fold, error in zip(result.folds, result.scores("error"), strict=True):
         used = [set(node[4]) for node in fold.detail["nodes"]]
@@ -131,7 +131,7 @@ def _scores(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _cells(against: str, name: str, ours: pd.DataFrame) -> list[base.Cell]:
+def _cells(against: str, name: str, ours: pd.DataFrame) -> list[base.PaperCell]:
     frame = base.published("lmdt1991_table4")
     theirs = frame[frame["dataset"] == name.split(",")[0]].set_index("metric")["mean"]
     cells = []

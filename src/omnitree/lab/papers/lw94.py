@@ -1,7 +1,7 @@
 """Liu & White (1994): experiments I to III, tables 1 to 7 and the figures in the text.
 
-100 data sets a condition, ten runs with other random choices (`lw94_runs`); with --quick 20
-and three. The preset is `random-attribute`; H_T is its `choice="best"`.
+100 data sets per condition, ten runs with other random choices (`lw94_runs`); with --quick
+20 and three. The preset is `random-attribute`; H_T is its `choice="best"`.
 
 Readings of what the paper does not say, tried in `benchmarks/lw94_variants.py`:
 
@@ -66,6 +66,6 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     if "6" in numbers:
         figures.append(lw94_text.figure2(conditions[3, 0]))
     notes = [
-        f"{n} data sets a condition, {n_runs} runs of random selection, seed {lab.seed}."
+        f"{n} data sets per condition, {n_runs} runs of random selection, seed {lab.seed}."
     ]
     return base.Reproduction(tables, figures, notes, others)

@@ -9,8 +9,10 @@ with another sequence. Used by `lw94`, which gives the evidence for that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,17 +46,10 @@ Paths = list[list[list[int]]]  # data set, case, attribute at each step
 
 @dataclass(frozen=True)
 class Condition:
-    """All data sets of one condition.
+    """All data sets of one condition, by method; H_T, without choices, has one run."""
 
-    Attributes
-    ----------
-    right : mapping of method to array (runs, data sets, cases)
-        Whether each case was classified rightly; H_T, without choices, has one run.
-    paths : mapping of method to list of Paths, one a run
-    """
-
-    right: dict[str, np.ndarray]
-    paths: dict[str, list[Paths]]
+    right: dict[str, np.ndarray]  # (runs, data sets, cases): classified rightly?
+    paths: dict[str, list[Paths]]  # one per run
 
     def accuracy(self, method: str) -> np.ndarray:
         """Percent of the cases classified rightly, (runs, data sets)."""
@@ -62,17 +57,16 @@ class Condition:
 
     def on_signal(self) -> np.ndarray:
         """Whether each path under random selection begins with the signal; as `right`."""
-        return np.array(
-            [
-                [[path[:1] == [0] for path in cases] for cases in sets]
-                for sets in self.paths["random"]
-            ]
-        )
+        return self._of_paths("random", lambda path: path[:1] == [0])
+
+    def _of_paths(self, method: str, of: Callable[[list[int]], Any]) -> np.ndarray:
+        runs = self.paths[method]
+        return np.array([[[of(p) for p in cases] for cases in sets] for sets in runs])
 
     def signal_anywhere(self) -> float:
         """Cases a data set whose path under random selection has the signal at all."""
-        has = [0 in p for sets in self.paths["random"] for cases in sets for p in cases]
-        return self.right["random"].shape[2] * float(np.mean(has))
+        has = self._of_paths("random", lambda path: 0 in path)
+        return has.shape[2] * float(has.mean())
 
     def subset(self, method: str, shift: int) -> np.ndarray:
         """Accuracy on the cases of `on_signal`, (runs, data sets), NaN where there are none.
@@ -82,20 +76,12 @@ class Condition:
         signal = self.on_signal()
         right = self.right[method]
         right = np.stack([right[(i + shift) % len(right)] for i in range(len(signal))])
-        cases = signal.sum(axis=2)
-        hits = (right * signal).sum(axis=2)
-        return 100 * np.divide(
-            hits, cases, out=np.full(cases.shape, np.nan), where=cases > 0
-        )
+        with np.errstate(invalid="ignore"):  # 0 / 0 where there are none
+            return 100 * (right * signal).sum(axis=2) / signal.sum(axis=2)
 
     def lengths(self, method: str) -> np.ndarray:
         """Length of each path; as `right`."""
-        return np.array(
-            [
-                [[len(path) for path in cases] for cases in sets]
-                for sets in self.paths[method]
-            ]
-        )
+        return self._of_paths(method, len)
 
     def importance(self, method: str, run: int = 0) -> pd.DataFrame:
         """Data set, position (1 is the root) and importance of every branching of a run."""
@@ -113,36 +99,27 @@ def simulate(
     lab: Lab, designs: Sequence[tuple[int, int]], n: int, n_runs: int
 ) -> dict[tuple[int, int], Condition]:
     """Both methods on n data sets of each design (experiment, noise attributes)."""
-    runs = {"random": n_runs, "H_T": 1}
-    tasks = []
+    runs = {"random": range(n_runs), "H_T": range(1)}
+    tasks, keys = [], []
     for experiment, noise in designs:
         for i in range(n):
-            # One seed a data set, so that its rows are its own; one a run for the choices.
+            # One seed per data set for its rows, and one per run for the choices.
             seed = 10**6 * lab.seed + 10**5 * experiment + 10**3 * noise + i
             data = generate("lw94", experiment=experiment, noise=noise, seed=seed)
-            tasks += [
-                Task(data, METHODS[name], LeaveOneOut(paths=True), 1000 * lab.seed + r)
-                for name in METHODS
-                for r in range(runs[name])
-            ]
-    results = iter(lab.run(tasks))
+            for name, method in METHODS.items():
+                for r in runs[name]:
+                    protocol = LeaveOneOut(paths=True)
+                    tasks.append(Task(data, method, protocol, 1000 * lab.seed + r))
+                    keys.append(((experiment, noise), name, r))
+    found: dict[Any, list[Result]] = defaultdict(list)
+    for key, result in zip(keys, lab.run(tasks), strict=True):
+        found[key].append(result)
     out = {}
     for design in designs:
-        by: dict[str, list[list[Result]]] = {
-            m: [[] for _ in range(runs[m])] for m in runs
-        }
-        for _ in range(n):
-            for name in METHODS:
-                for r in range(runs[name]):
-                    by[name][r].append(next(results))
-        out[design] = Condition(
-            {
-                m: np.array([[1 - x.wrong() for x in r] for r in rs])
-                for m, rs in by.items()
-            },
-            {
-                m: [[x.folds[0].detail["paths"] for x in r] for r in rs]
-                for m, rs in by.items()
-            },
-        )
+        right, paths = {}, {}
+        for name in METHODS:
+            by_run = [found[design, name, r] for r in runs[name]]
+            right[name] = np.array([[1 - x.wrong() for x in sets] for sets in by_run])
+            paths[name] = [[x.folds[0].detail["paths"] for x in s] for s in by_run]
+        out[design] = Condition(right, paths)
     return out

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from omnitree.lab import anova
 from omnitree.lab.papers import base
-from omnitree.lab.papers.lw94_runs import (
-    METHODS,
-    POSITIONS,
-    TABLES,
-    Condition,
-)
-from omnitree.lab.tables import Table
+from omnitree.lab.papers.lw94_runs import METHODS, POSITIONS, TABLES, Condition
+from omnitree.lab.tables import TextTable
 
 
 def printed(table: pd.DataFrame, **where: object) -> pd.Series:
@@ -30,7 +27,7 @@ def mean_cell(
     ours: np.ndarray,
     size: int,
     better: str = "larger",
-) -> base.Cell:
+) -> base.PaperCell:
     """A mean over data sets; `ours` is (runs, data sets), with NaN where there is none."""
     spread = float(np.nanstd(ours[0], ddof=1))
     parts = [(row["std"], size), (spread, ours.shape[1]), *between_runs(ours)]
@@ -56,47 +53,35 @@ def title_of(noise: int) -> str:
 def table1(one: dict[int, Condition]) -> base.PaperTable:
     """Accuracy in experiment I."""
     print_ = base.published("liuwhite1994_table1")
-    cells = [
-        mean_cell(
-            (title_of(noise), method),
-            printed(print_, n_noise=noise, method=method),
-            condition.accuracy(method),
-            100,
-        )
-        for noise, condition in one.items()
-        for method in METHODS
-    ]
+    cells = []
+    for noise, condition in one.items():
+        for method in METHODS:
+            row = printed(print_, n_noise=noise, method=method)
+            labels, ours = (title_of(noise), method), condition.accuracy(method)
+            cells.append(mean_cell(labels, row, ours, 100))
     return base.PaperTable("1", TABLES["1"], ("condition", "selection"), tuple(cells))
 
 
 def _anova_cells(
-    ours: pd.DataFrame, name: str, sources: dict[str, str], value: str = "F"
-) -> tuple[base.Cell, ...]:
-    print_ = base.published(name)
+    ours: pd.DataFrame, number: int, sources: Sequence[str]
+) -> tuple[base.PaperCell, ...]:
+    print_ = base.published(f"liuwhite1994_table{number}_anova")
     cells = []
-    for source, row_name in sources.items():
-        row = printed(print_, source=source)
+    for source in sources:
+        row, found = printed(print_, source=source), ours.loc[source]
         significant = float(str(row["p"]).lstrip("<")) < 0.05
-        found = ours.loc[row_name]
-        cells.append(
-            base.statistic_cell(
-                (source, value), row[value], found[value], significant, found["p"]
-            )
-        )
+        figures = row["F"], found["F"], significant, found["p"]
+        cells.append(base.statistic_cell((source, "F"), *figures))
     return tuple(cells)
 
 
-SPLIT_PLOT = {
-    "condition": "condition",
-    "measure": "measure",
-    "condition*measure": "condition*measure",
-}
-
-
-def _split_plot(scores: dict[int, np.ndarray]) -> pd.DataFrame:
+def _split_plot_cells(
+    scores: dict[int, np.ndarray], number: int
+) -> tuple[base.PaperCell, ...]:
     group = np.concatenate([[k] * len(v) for k, v in scores.items()])
     stacked = np.concatenate(list(scores.values()))
-    return anova.split_plot(stacked, group, ("condition", "measure"))
+    found = anova.split_plot(stacked, group, ("condition", "measure"))
+    return _anova_cells(found, number, ("condition", "measure", "condition*measure"))
 
 
 def table2(one: dict[int, Condition]) -> base.PaperTable:
@@ -105,7 +90,7 @@ def table2(one: dict[int, Condition]) -> base.PaperTable:
         noise: np.stack([c.accuracy(m)[0] for m in METHODS], axis=1)
         for noise, c in one.items()
     }
-    cells = _anova_cells(_split_plot(scores), "liuwhite1994_table2_anova", SPLIT_PLOT)
+    cells = _split_plot_cells(scores, 2)
     return base.PaperTable("2", TABLES["2"], ("source", "statistic"), cells, digits=1)
 
 
@@ -125,18 +110,14 @@ def table3(one: dict[int, Condition]) -> base.PaperTable:
     return base.PaperTable("3", TABLES["3"], ("condition",), tuple(cells), note)
 
 
-def anywhere(one: dict[int, Condition]) -> Table:
+def anywhere(one: dict[int, Condition]) -> TextTable:
     """Cases whose path has the signal at all."""
     rows = tuple(
         (title_of(noise), f"{c.signal_anywhere():.2f}") for noise, c in one.items()
     )
     note = "What the paper's words say that table 3 counts; its figures do not fit."
-    return Table(
-        "Cases with the signal anywhere in the pruned path, random selection",
-        ("condition", "ours"),
-        rows,
-        note,
-    )
+    title = "Cases with the signal anywhere in the pruned path, random selection"
+    return TextTable(title, ("condition", "ours"), rows, note)
 
 
 def subset(one: dict[int, Condition]) -> dict[int, np.ndarray]:
@@ -164,7 +145,7 @@ def table4(one: dict[int, Condition]) -> base.PaperTable:
     )
 
 
-def same_paths(one: dict[int, Condition]) -> Table:
+def same_paths(one: dict[int, Condition]) -> TextTable:
     """Accuracy on the cases of table 3, as the same paths classified them."""
     rows = tuple(
         (title_of(noise), *(f"{np.nanmean(c.subset(m, 0)):.2f}" for m in METHODS))
@@ -172,13 +153,12 @@ def same_paths(one: dict[int, Condition]) -> Table:
     )
     note = "What the paper's words say that table 4 gives; its figures do not fit."
     title = "Accuracy on the cases of table 3, branchings and answers of the same paths"
-    return Table(title, ("condition", *METHODS), rows, note)
+    return TextTable(title, ("condition", *METHODS), rows, note)
 
 
 def table5(one: dict[int, Condition]) -> base.PaperTable:
     """The split-plot analysis of table 4, on the first run."""
-    ours = _split_plot(subset(one))
-    cells = _anova_cells(ours, "liuwhite1994_table5_anova", SPLIT_PLOT)
+    cells = _split_plot_cells(subset(one), 5)
     return base.PaperTable("5", TABLES["5"], ("source", "statistic"), cells)
 
 
@@ -189,15 +169,9 @@ def _importance(three: Condition) -> pd.DataFrame:
 
 def levels_of(three: Condition, method: str) -> np.ndarray:
     """Mean importance by run and position, NaN where no path is so long."""
-    return np.array(
-        [
-            three.importance(method, run)
-            .groupby("position")
-            .importance.mean()
-            .reindex(POSITIONS)
-            for run in range(len(three.paths[method]))
-        ]
-    )
+    runs = range(len(three.paths[method]))
+    by_position = [three.importance(method, run).groupby("position") for run in runs]
+    return np.array([by.importance.mean().reindex(POSITIONS) for by in by_position])
 
 
 def table6(three: Condition) -> base.PaperTable:
@@ -245,7 +219,6 @@ def table7(three: Condition) -> base.PaperTable:
     ours = anova.factorial(
         found.importance, {"position": found.position, "condition": found.method}
     )
-    sources = {s: s for s in ("position", "condition", "position*condition")}
-    cells = _anova_cells(ours, "liuwhite1994_table7_anova", sources)
+    cells = _anova_cells(ours, 7, ("position", "condition", "position*condition"))
     note = f"{len(found)} branchings; published: 63836. Unique sums of squares."
     return base.PaperTable("7", TABLES["7"], ("source", "statistic"), cells, note)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 
 from omnitree.lab import anova, plots, statistics
 from omnitree.lab.papers import base
 from omnitree.lab.papers import lw94_tables as tables
-from omnitree.lab.papers.lw94_runs import (
-    METHODS,
-    NOISE,
-    POSITIONS,
-    TABLES,
-    Condition,
-)
+from omnitree.lab.papers.lw94_runs import METHODS, NOISE, POSITIONS, TABLES, Condition
 from omnitree.lab.report import Figure
 
 
@@ -70,21 +66,17 @@ def text(condition: Condition, experiment: str) -> base.PaperTable:
             by_set = lengths.mean(axis=2)
             # The deviation over data sets is not printed: theirs is taken as ours.
             row = pd.Series({"mean": values["mean"], "std": by_set[0].std(ddof=1)})
-            cells.append(
-                tables.mean_cell((*labels, "mean"), row, by_set, 100, "neither")
-            )
+            mean = (*labels, "mean")
+            cells.append(tables.mean_cell(mean, row, by_set, 100, "neither"))
             for end, ours in (("min", lengths.min()), ("max", lengths.max())):
                 # The ends of a range have no standard error; they are only shown.
-                cells.append(
-                    base.figure_cell(
-                        (*labels, end), values[end], float(ours), np.nan, "unknown"
-                    )
-                )
+                figures = values[end], float(ours), np.nan, "unknown"
+                cells.append(base.figure_cell((*labels, end), *figures))
     keys = ("analysis", "method", "statistic")
     return base.PaperTable(experiment, TABLES[experiment], keys, tuple(cells))
 
 
-def _paired(condition: Condition, labels: tuple[str, str], t: float) -> base.Cell:
+def _paired(condition: Condition, labels: tuple[str, str], t: float) -> base.PaperCell:
     if "path length" in labels[0]:
         a, b = (condition.lengths(m)[0].ravel() for m in ("random", "H_T"))
     else:
@@ -95,25 +87,30 @@ def _paired(condition: Condition, labels: tuple[str, str], t: float) -> base.Cel
 
 def figure1(one: dict[int, Condition]) -> Figure:
     """Accuracy by the number of noise attributes."""
-    print_ = base.published("liuwhite1994_table1")
-    series = {}
-    for method in METHODS:
-        ours = [float(c.accuracy(method).mean()) for c in one.values()]
-        series[method] = (list(NOISE), ours)
-        theirs = print_[print_.method == method]["mean"].tolist()
-        series[f"{method}, published"] = (list(NOISE), theirs)
+    ours = {m: [float(c.accuracy(m).mean()) for c in one.values()] for m in METHODS}
     labels = ("noise attributes", "percent right")
-    return Figure("Figure 1", plots.lines_by_position(series, labels))
+    return _figure(1, "liuwhite1994_table1", NOISE, ours, labels)
 
 
 def figure2(three: Condition) -> Figure:
     """Importance by position."""
-    print_ = base.published("liuwhite1994_table6")
+    levels = {m: np.nanmean(tables.levels_of(three, m), axis=0) for m in METHODS}
+    labels = ("position in the path", "mean importance level")
+    return _figure(2, "liuwhite1994_table6", POSITIONS, levels, labels)
+
+
+def _figure(
+    number: int,
+    file: str,
+    at: Sequence[int],
+    ours: Mapping[str, Sequence[float]],
+    labels: tuple[str, str],
+) -> Figure:
+    """Means of ours and of a published table, method by method."""
+    print_ = base.published(file)
     series = {}
     for method in METHODS:
-        ours = np.nanmean(tables.levels_of(three, method), axis=0)
-        series[method] = (list(POSITIONS), ours.tolist())
+        series[method] = (at, ours[method])
         theirs = print_[print_.method == method]["mean"].tolist()
-        series[f"{method}, published"] = (list(POSITIONS), theirs)
-    labels = ("position in the path", "mean importance level")
-    return Figure("Figure 2", plots.lines_by_position(series, labels))
+        series[f"{method}, published"] = (at, theirs)
+    return Figure(f"Figure {number}", plots.lines_by_position(series, labels))

@@ -20,9 +20,9 @@ from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
 from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.papers.results import Study
-from omnitree.lab.protocols import CrossValidation
+from omnitree.lab.protocols import RepeatedFolds
 from omnitree.lab.runner import Result
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable
 
 TITLE = "Yildiz & Alpaydin (2007), Model selection in omnivariate decision trees"
 TABLES = {
@@ -61,9 +61,9 @@ WINS, NODES = "omnivariate_table3_pairwise", "omnivariate_table4_nodes"
 
 def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
-    study = Study(lab, CrossValidation(2, 5), METHODS, DATA, QUICK if lab.quick else ())
+    study = Study(lab, RepeatedFolds(2, 5), METHODS, DATA, QUICK if lab.quick else ())
     tables: list[base.PaperTable] = []
-    others: list[Table] = []
+    others: list[TextTable] = []
     for number in base.chosen(wanted, list(TABLES)):
         if number == "1":
             tables.append(study.table("1", TABLES["1"], ERROR))
@@ -134,7 +134,7 @@ def _nodes(study: Study) -> base.PaperTable:
     return base.PaperTable("4", TABLES["4"], keys, tuple(cells), note, digits=0)
 
 
-def _levels(study: Study) -> list[Table]:
+def _levels(study: Study) -> list[TextTable]:
     """Figures 3-5: nodes of each kind on each level, pendigits, segment and all sets."""
     results = _results(study)
     known = list(dict.fromkeys(name for name, _ in results))
@@ -168,11 +168,11 @@ def _levels(study: Study) -> list[Table]:
         for method in OMNIVARIATE:
             columns += [f"{method} {kind}" for kind in PURE] + [f"{method} multi %"]
         note = "Nodes in all ten trees; level 1 is the root. The paper only draws them."
-        out.append(Table(title, tuple(columns), tuple(rows), note))
+        out.append(TextTable(title, tuple(columns), tuple(rows), note))
     return out
 
 
-def _no_worse(study: Study) -> Table:
+def _no_worse(study: Study) -> TextTable:
     """On how many data sets our error is at most the published mean plus two deviations."""
     results = _results(study)
     frame = study.rows(base.published(ERROR))
@@ -196,10 +196,10 @@ def _no_worse(study: Study) -> Table:
         )
     columns = ("method", "no worse", "published mean", "our mean", "worse")
     note = "No worse: error at most the published mean plus two published deviations."
-    return Table("Errors no worse than published", columns, tuple(rows), note, 2)
+    return TextTable("Errors no worse than published", columns, tuple(rows), note, 2)
 
 
-def _follows(study: Study) -> Table:
+def _follows(study: Study) -> TextTable:
     """Errors of omnivariate trees beside the best and the worst pure one."""
     results = _results(study)
     rows = []
@@ -231,4 +231,6 @@ def _follows(study: Study) -> Table:
         *OMNIVARIATE,
         "nearer to the best",
     )
-    return Table("Omnivariate trees follow the better pure tree", columns, tuple(rows))
+    return TextTable(
+        "Omnivariate trees follow the better pure tree", columns, tuple(rows)
+    )

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from omnitree.lab.papers.base import PaperTable
-from omnitree.lab.tables import Table
+from omnitree.lab.tables import TextTable
 
 
-def pooled(tables: Sequence[PaperTable]) -> list[Table]:
+def pooled(tables: Sequence[PaperTable]) -> list[TextTable]:
     """Mean and pooled z of every method and of every data set; positive: ours is better.
 
     A published figure that several tables repeat counts once.
@@ -42,16 +42,11 @@ def pooled(tables: Sequence[PaperTable]) -> list[Table]:
     return [_by(frame, key, note) for key, note in notes.items() if len(frame)]
 
 
-def _by(frame: pd.DataFrame, key: str, note: str) -> Table:
+def _by(frame: pd.DataFrame, key: str, note: str) -> TextTable:
     of = frame.groupby(key, sort=False)["z"].agg(["size", "mean", "sum"])
     rows = tuple(
-        (
-            str(name),
-            str(int(n)),
-            f"{mean:+.2f}",
-            f"{total / math.sqrt(n):+.2f}",
-        )
+        (str(name), str(int(n)), f"{mean:+.2f}", f"{total / math.sqrt(n):+.2f}")
         for name, n, mean, total in of.itertuples()
     )
     title = f"Accuracy in standard errors, by {key}"
-    return Table(title, (key, "cells", "mean z", "pooled z"), rows, note)
+    return TextTable(title, (key, "cells", "mean z", "pooled z"), rows, note)

@@ -20,8 +20,8 @@ from omnitree.lab import ranks
 from omnitree.lab.data import Dataset
 from omnitree.lab.methods import Method
 from omnitree.lab.papers.base import (
-    Cell,
     Lab,
+    PaperCell,
     PaperTable,
     figure_cell,
     published,
@@ -30,6 +30,8 @@ from omnitree.lab.papers.base import (
 from omnitree.lab.protocols import Protocol
 from omnitree.lab.runner import Result, Task
 from omnitree.lab.store import Fold
+
+Published = tuple[str, str | None]  # a method of a paper, and its variant
 
 
 @dataclass(frozen=True)
@@ -80,28 +82,18 @@ METRICS = {
 class Study:
     """Methods, data sets and protocol of a paper.
 
-    Attributes
-    ----------
-    lab : Lab
-    protocol : Protocol
-    methods : mapping of (published method, variant) to Method
-        The variant None stands for any.
-    data : mapping of published to our data set names
-        Names that are the same may be left out.
-    only : sequence of str
-        Data sets (published names) to which the study is restricted; empty for all.
-    readings : mapping of (published method, variant) to a mapping of words to Method
-        Other ways to read what the paper says of a method, shown beside the first.
+    `methods` are by published method and variant, of which None stands for any. `data`
+    has our names of data sets by the published ones, where they differ; `only` some of
+    these (published names) are run, if it is not empty. `readings` are other ways to read
+    what the paper says of a method, in words, shown beside the first.
     """
 
     lab: Lab
     protocol: Protocol
-    methods: Mapping[tuple[str, str | None], Method]
+    methods: Mapping[Published, Method]
     data: Mapping[str, str]
     only: Sequence[str] = ()
-    readings: Mapping[tuple[str, str | None], Mapping[str, Method]] = field(
-        default_factory=dict
-    )
+    readings: Mapping[Published, Mapping[str, Method]] = field(default_factory=dict)
 
     def method(self, name: str, variant: str | None) -> Method | None:
         """Our method for a published one; None if it has no preset (yet)."""
@@ -125,18 +117,16 @@ class Study:
             if result is not None:
                 cells.append(self._cell(row, result))
         cells += self._other_readings(frame)
-        missing = sorted(
-            {
-                str(row["method"])
-                for _, row in frame.iterrows()
-                if self.method(row["method"], _variant(row)) is None
-            }
-        )
-        note = f"Left out, no preset: {', '.join(missing)}." if missing else ""
+        missing = {
+            str(row["method"])
+            for _, row in frame.iterrows()
+            if self.method(row["method"], _variant(row)) is None
+        }
+        note = f"Left out, no preset: {', '.join(sorted(missing))}." if missing else ""
         keys = ("data set", "method")
         return PaperTable(number, title, keys, tuple(cells), note)
 
-    def _other_readings(self, frame: pd.DataFrame) -> list[Cell]:
+    def _other_readings(self, frame: pd.DataFrame) -> list[PaperCell]:
         """Cells of the methods that a table has, read otherwise."""
         cells = []
         for (name, variant), readings in self.readings.items():
@@ -168,17 +158,16 @@ class Study:
         print_ = published(pairs)
         print_ = print_[print_["metric"] == name_of_metric]
         known = set(counts.index) - {"SUM"}
-        cells = [
-            figure_cell(
-                (f"{row['row_method']} over {row['col_method']}",),
-                float(row["count"]),
-                float(counts.loc[row["row_method"], row["col_method"]]),
-                math.nan,
-                "unknown",
-            )
-            for _, row in print_.iterrows()
-            if {row["row_method"], row["col_method"]} <= known
-        ]
+        cells = []
+        for _, row in print_.iterrows():
+            first, second = row["row_method"], row["col_method"]
+            if {first, second} <= known:
+                ours, labels = (
+                    float(counts.loc[first, second]),
+                    (f"{first} over {second}",),
+                )
+                theirs = float(row["count"])
+                cells.append(figure_cell(labels, theirs, ours, math.nan, "unknown"))
         total = published(file)["dataset"].nunique()
         note = (
             f"Significant wins on {len(scores)} data sets ({self.protocol.test_name}); "
@@ -206,7 +195,7 @@ class Study:
             tasks.append(Task(loaded[name], method, self.protocol, self.lab.seed))
         return dict(zip(keys, self.lab.run(tasks), strict=True))
 
-    def _cell(self, row: pd.Series, result: Result) -> Cell:
+    def _cell(self, row: pd.Series, result: Result) -> PaperCell:
         metric = METRICS[row["metric"]]
         ours = metric.of(result)
         ours = ours[np.isfinite(ours)]

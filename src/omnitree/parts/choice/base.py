@@ -10,14 +10,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
-from omnitree.growing.node_folds import NodeFolds
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Considered, Split
 
@@ -37,22 +36,12 @@ def log_likelihood(counts: Floats) -> Floats:
     return np.asarray((within - xlogy(size, size)).sum(axis=-1))
 
 
-class Learner(Protocol):
-    """What a choice asks of a split learner."""
-
-    def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
-        """The best test for a node."""
-
-    def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
-        """Mean loss on the test part of every fold."""
-
-
 @dataclass(frozen=True)
 class Proposal:
     """A learner at a node, and the test that it found there."""
 
     name: str
-    learner: Learner
+    learner: SplitLearner
     node: Node
     split: Split
     numeric_likelihood: float | None = None  # of a numeric target, under the test
@@ -67,11 +56,7 @@ class Proposal:
     @cached_property
     def statistics(self) -> Floats:
         """Statistics of each branch, of the rows that the test can place."""
-        branch = self.split.route(self.node.sample.table, self.node.rows)
-        branch = np.where(branch < 0, self.split.missing, branch)
-        known, n = np.flatnonzero(branch >= 0), self.split.n_children
-        target, weight = self.node.target.take(known), self.node.weight[known]
-        return target.statistics_by(branch[known], n, weight)
+        return self.node.branch_statistics(self.split)
 
     @property
     def divides(self) -> bool:
@@ -129,12 +114,7 @@ def remembered(
         score = verdict.scores[i]
         considered.append(
             Considered(
-                name,
-                p.split.kind,
-                p.split.complexity,
-                what,
-                score,
-                i == verdict.winner,
+                name, p.split.kind, p.split.complexity, what, score, i == verdict.winner
             )
         )
     return replace(split, candidates=tuple(considered))

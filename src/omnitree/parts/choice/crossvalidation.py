@@ -1,14 +1,15 @@
 """Choices by cross-validation: the simplest candidate that is not beaten.
 
-Candidates are trained and tested on folds of the node's rows (`node_folds.py`); of a
-large node a sample serves. 5x2cv tests decide whether the more complex of two has a smaller
-error (OMNI, section 2; LDT05, section 7); the plain choice takes the simplest candidate
-within a standard error of the best. Used by the presets omni-cv and hybrid-5x2f.
+Candidates are trained and tested on folds of the node's rows (`node_folds.py`), or of a
+sample of them if the node is large. 5x2cv tests decide whether the more complex of two has
+a smaller error (OMNI, section 2; LDT05, section 7); the plain choice takes the simplest
+candidate within a standard error of the best. Used by the presets omni-cv and hybrid-5x2f.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from itertools import combinations
 
 import numpy as np
@@ -16,19 +17,18 @@ from scipy import special
 
 from omnitree.growing.node import Node
 from omnitree.growing.node_folds import NodeFolds, sample
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
 from omnitree.parts.choice.base import Choice, Floats, Proposal, Verdict
 from omnitree.resampling.held_out import by_group, effective_rows
-
-RULES = ["ordered", "multitest"]
 
 
 class _CrossValidated(Choice):
     """What the choices by cross-validation share: trials on a sample."""
 
     criterion = "error"
-    min_rows: float
-    max_rows: int
+    _: KW_ONLY
+    min_rows: float = 10
+    max_rows: int = 20_000
 
     @property
     def resamples(self) -> bool:
@@ -65,19 +65,9 @@ class _CrossValidated(Choice):
 class _FiveByTwo(_CrossValidated):
     """Five times two halves, and a test for each pair of candidates."""
 
-    def __init__(
-        self,
-        level=0.05,
-        bonferroni=False,
-        rule="ordered",
-        min_rows=10,
-        max_rows=20_000,
-    ):
-        self.level = level
-        self.bonferroni = bonferroni
-        self.rule = rule
-        self.min_rows = min_rows
-        self.max_rows = max_rows
+    level: float = 0.05
+    bonferroni: bool = False
+    rule: str = "ordered"
 
     def p_value(self, difference: Floats) -> float:
         """Chance of differences (5, 2), simple less complex, if both were as good."""
@@ -88,8 +78,7 @@ class _FiveByTwo(_CrossValidated):
 
     def _winner(self, errors: Floats, node: Node) -> int:
         level = number("level", self.level, most=1)
-        if self.rule not in RULES:
-            raise ValueError(unknown("rule", self.rule, RULES))
+        one_of("rule", self.rule, ("ordered", "multitest"))
         m = len(errors)
         if self.bonferroni:
             level /= m * (m - 1) / 2
@@ -135,15 +124,7 @@ class CombinedT(_FiveByTwo):
         "their pooled deviation.\n" + _FIVE_BY_TWO.format(bonferroni=True)
     )
 
-    def __init__(
-        self,
-        level=0.05,
-        bonferroni=True,
-        rule="ordered",
-        min_rows=10,
-        max_rows=20_000,
-    ):
-        super().__init__(level, bonferroni, rule, min_rows, max_rows)
+    bonferroni: bool = True
 
     def p_value(self, difference: Floats) -> float:
         # Ten differences with the variance s^2 of one have a mean with s^2 / 10; of the
@@ -194,11 +175,8 @@ class OneStandardError(_CrossValidated):
         A node with more is judged by a sample of this size, of each class its share.
     """
 
-    def __init__(self, folds=10, se=1.0, min_rows=10, max_rows=20_000):
-        self.folds = folds
-        self.se = se
-        self.min_rows = min_rows
-        self.max_rows = max_rows
+    folds: int = 10
+    se: float = 1.0
 
     def _divide(self, node, rng):
         return NodeFolds.k_fold(node, int(number("folds", self.folds, 2, 32)), rng)

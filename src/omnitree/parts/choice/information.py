@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from omnitree.growing.part import unknown
+from omnitree.growing.part import one_of
 from omnitree.parts.choice.base import Choice, Floats, Proposal, Verdict
 
 LOGARITHMS = {"natural": 1.0, "binary": np.log(2)}
@@ -27,8 +27,7 @@ class InformationCriterion(Choice):
         BIC's price of a parameter.
     """
 
-    def __init__(self, logarithm="natural"):
-        self.logarithm = logarithm
+    logarithm: str = "natural"
 
     def value(self, likelihood: Floats, parameters: Floats, rows: Floats) -> Floats:
         """The criterion, from the log likelihood in nats; arrays are compared by element."""
@@ -50,9 +49,7 @@ class InformationCriterion(Choice):
         return Verdict(int(np.argmin(np.round(scores, 9))), tuple(scores))
 
     def _bits(self, likelihood: Floats) -> Floats:
-        if self.logarithm not in LOGARITHMS:
-            raise ValueError(unknown("logarithm", self.logarithm, list(LOGARITHMS)))
-        return likelihood / LOGARITHMS[self.logarithm]
+        return likelihood / LOGARITHMS[one_of("logarithm", self.logarithm, LOGARITHMS)]
 
 
 class AIC(InformationCriterion):

@@ -1,4 +1,7 @@
-"""Learners of the weights of a linear test, by name. A new one is a file and a line."""
+"""Learners of the weights of a linear test, by name.
+
+A new one is a file here and a line below.
+"""
 
 from omnitree.growing.part import Registry
 from omnitree.parts.coefficients.base import Coefficients

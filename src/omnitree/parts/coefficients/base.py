@@ -7,6 +7,7 @@ machine). Used by the feature selections and the multivariate learner.
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Coefficients(Part):
         Whether `train` takes a machine to start from as its third argument.
     """
 
-    n_classes: int | None = None
+    n_classes: ClassVar[int | None] = None
     random = False
     resumes = False
 

@@ -28,19 +28,13 @@ MOST_REPEATS = 10
 
 @dataclass(frozen=True)
 class Machine:
-    """Weights on standardised columns.
+    """Weights on standardised columns."""
 
-    Attributes
-    ----------
-    weights : float array (D, m)
-        With D = 1 a threshold unit, whose class is 1 where its discriminant is above 0;
-        with D > 1 a linear machine, whose class has the largest discriminant (the first of
-        several).
-    bias : float array (D,)
-    """
-
+    # (D, m): with D = 1 a threshold unit, whose class is 1 where its discriminant is
+    # above 0; with D > 1 a linear machine, whose class has the largest discriminant
+    # (the first of several).
     weights: Floats
-    bias: Floats
+    bias: Floats  # (D,)
 
     def branches(self, z: Floats) -> NDArray[np.intp]:
         """Branch of each row."""
@@ -52,24 +46,16 @@ class Machine:
 
 @dataclass(frozen=True)
 class Cases:
-    """Rows of a node as coefficient learners see them.
+    """Rows of a node as coefficient learners see them."""
 
-    Attributes
-    ----------
-    z : float array (n, m), C-ordered
-        Columns with mean 0 and deviation 1 at this node; missing values are 0.
-    y : int array (n,)
-        Position of the row's class among the classes present, `classes`.
-    weight : float array (n,)
-    classes : int array (D,)
-    scaling : Scaling
-        Which encoded columns of the table these are, with their means and deviations.
-    """
-
+    # (n, m), C-ordered: columns with mean 0 and deviation 1 at this node; missing
+    # values are 0.
     z: Floats
+    # (n,): position of the row's class among the classes present, `classes`.
     y: NDArray[np.int32]
-    weight: Floats
-    classes: NDArray[np.intp]
+    weight: Floats  # (n,)
+    classes: NDArray[np.intp]  # (D,)
+    # Which encoded columns of the table these are, with their means and deviations.
     scaling: Scaling
 
     @classmethod

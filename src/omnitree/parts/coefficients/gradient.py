@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.parts.coefficients.base import Coefficients
@@ -29,17 +30,16 @@ class Perceptron(Coefficients):
     Parameters
     ----------
     epochs : int, default=200
-        Most steps of the descent; it ends sooner where nothing is left to gain.
+        Maximum number of steps; the descent ends earlier when nothing is left to gain.
     decay : float, default=0.001
         Penalty on half the squared length of the weights, the bias left out, beside the mean
         squared error of targets 0 and 1.
     """
 
-    n_classes = 2
+    epochs: int = 200
+    decay: float = 0.001
 
-    def __init__(self, epochs=200, decay=0.001):
-        self.epochs = epochs
-        self.decay = decay
+    n_classes = 2
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""
@@ -75,6 +75,11 @@ def descend(
     """Where the descent from `start` ends; `loss` gives value and gradient."""
     steps = int(number("epochs", epochs, least=1, most=1e9))
     options = {"maxiter": steps, "maxfun": 2 * steps + 10}
+
+    def watched(w: Floats) -> tuple[float, Floats]:
+        check_time()
+        return loss(w)
+
     with one_thread():
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
+        found = minimize(watched, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)

@@ -24,8 +24,8 @@ class Pocket(Coefficients):
     Parameters
     ----------
     passes : float, default=100
-        Rows are drawn until each has had its turn so often on average, or until all rows are
-        right. The paper gives no number.
+        Rows are drawn until each has been seen this many times on average, or until all are
+        classified correctly. The paper gives no number.
     epsilon : float, default=0.1
         By how much a correction goes beyond what puts the row right (BU95 3.3).
     ratchet : bool, default=False
@@ -33,12 +33,11 @@ class Pocket(Coefficients):
         "ratchet"; not in BU95).
     """
 
-    random = True
+    passes: float = 100
+    epsilon: float = 0.1
+    ratchet: bool = False
 
-    def __init__(self, passes=100, epsilon=0.1, ratchet=False):
-        self.passes = passes
-        self.epsilon = epsilon
-        self.ratchet = ratchet
+    random = True
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""

@@ -31,12 +31,11 @@ class RLS(Coefficients):
         up to the recursion's rounding.
     """
 
-    n_classes = 2
+    passes: int = 3
+    variance: float = 1e6
+    sequential: bool = False
 
-    def __init__(self, passes=3, variance=1e6, sequential=False):
-        self.passes = passes
-        self.variance = variance
-        self.sequential = sequential
+    n_classes = 2
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""

@@ -9,6 +9,9 @@ as it is, beta becomes a * beta - b. Used by the presets bu95 and lmdt.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from typing import Any
+
 import numpy as np
 
 from omnitree._core.linear import machine as kernel
@@ -19,7 +22,36 @@ from omnitree.parts.coefficients.cases import Cases, Floats, Machine, instances
 BETA = 2.0  # the initial temperature of both papers
 
 
-class Thermal(Coefficients):
+class _Annealed(Coefficients):
+    """What both forms share: the corrections."""
+
+    a: float = 0.999
+    b: float = 0.0005
+    epsilon: float = 0.1
+    random = True
+    resumes = True
+
+    def train(
+        self, cases: Cases, rng: np.random.Generator, start: Machine | None = None
+    ) -> Machine:
+        """Weights for all columns of `cases`, from 0 or from a machine on these columns."""
+        x, y, seed = self._presented(cases, rng)
+        w = start_weights(cases, start)
+        cooling = number("a", self.a, most=1), number("b", self.b, least=1e-9)
+        epsilon = number("epsilon", self.epsilon)
+        kernel.thermal(x, y, w, BETA, *cooling, epsilon, *self._end(), seed)
+        return Machine(w[:, 1:], w[:, 0])
+
+    @abstractmethod
+    def _presented(self, cases: Cases, rng: np.random.Generator) -> Any:
+        """Rows, classes, and the seed of draws or None for passes."""
+
+    @abstractmethod
+    def _end(self) -> tuple[float, float, float]:
+        """alpha, least beta, certainty."""
+
+
+class Thermal(_Annealed):
     """Annealed corrections, in passes over the rows (BU95, table 1).
 
     The rows are shuffled once. Training ends after a pass that changes nothing (so also
@@ -38,36 +70,16 @@ class Thermal(Coefficients):
         0: train to the end.
     """
 
-    random = True
-    resumes = True
-
-    def __init__(self, a=0.999, b=0.0005, epsilon=0.1, alpha=0.01):
-        self.a = a
-        self.b = b
-        self.epsilon = epsilon
-        self.alpha = alpha
-
-    def train(
-        self, cases: Cases, rng: np.random.Generator, start: Machine | None = None
-    ) -> Machine:
-        """Weights for all columns of `cases`, from 0 or from a machine on these columns."""
-        x, y, seed = self._presented(cases, rng)
-        w = start_weights(cases, start)
-        cooling = number("a", self.a, most=1), number("b", self.b, least=1e-9)
-        epsilon = number("epsilon", self.epsilon)
-        kernel.thermal(x, y, w, BETA, *cooling, epsilon, *self._end(), seed)
-        return Machine(w[:, 1:], w[:, 0])
+    alpha: float = 0.01
 
     def _presented(self, cases: Cases, rng: np.random.Generator):
-        """Rows, classes, and the seed of draws or None for passes."""
         return *instances(cases, shuffle=rng), None
 
     def _end(self) -> tuple[float, float, float]:
-        """alpha, least beta, certainty."""
         return number("alpha", self.alpha, most=1), 0.0, 0.0
 
 
-class LMDTThermal(Thermal):
+class LMDTThermal(_Annealed):
     """Annealed corrections, on rows drawn at random (LMDT91, table 2).
 
     Training ends at beta < 0.001, or when the machine is right on all rows with a
@@ -89,15 +101,11 @@ class LMDTThermal(Thermal):
     tries : int, default=1
     """
 
-    def __init__(
-        self, a=0.995, b=0.0005, epsilon=0.0, least=0.001, certainty=0.99, tries=1
-    ):
-        self.a = a
-        self.b = b
-        self.epsilon = epsilon
-        self.least = least
-        self.certainty = certainty
-        self.tries = tries
+    a: float = 0.995
+    epsilon: float = 0.0
+    least: float = 0.001
+    certainty: float = 0.99
+    tries: int = 1
 
     def train(
         self, cases: Cases, rng: np.random.Generator, start: Machine | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from scipy import linalg
 
 from omnitree._core.linear import discriminant as kernel
 from omnitree.growing.node_columns import Floats, NodeColumns
-from omnitree.growing.part import number, unknown
+from omnitree.growing.part import number, one_of
 from omnitree.parts.direction.base import Direction
 from omnitree.parts.direction.sparse import best_columns
 from omnitree.parts.threshold.base import Projected
@@ -151,15 +152,13 @@ class Fisher(Direction):
         Our addition: shrink the scatter towards a multiple of the identity.
     """
 
-    def __init__(self, pca="singular", epsilon=0.99, shrinkage=None):
-        self.pca = pca
-        self.epsilon = epsilon
-        self.shrinkage = shrinkage
+    pca: str = "singular"
+    epsilon: float = 0.99
+    shrinkage: Any = None
 
     def checked(self) -> Fisher:
         """Itself, if its parameters make sense."""
-        if self.pca not in PCA:
-            raise ValueError(unknown("pca", self.pca, list(PCA)))
+        one_of("pca", self.pca, PCA)
         number("epsilon", self.epsilon, 0, 1)
         return self
 

@@ -69,8 +69,7 @@ class Logistic(Direction):
         Inverse strength of the penalty, as in scikit-learn.
     """
 
-    def __init__(self, C=1.0):
-        self.C = C
+    C: float = 1.0
 
     def project(self, rows: NodeColumns) -> LogisticProjections:
         """Directions for the rows of a node, fitted when they are asked for."""

@@ -22,13 +22,8 @@ RIDGE = 1e-6
 def best_columns(correlation: Floats, d: Floats, most: int) -> NDArray[np.intp]:
     """Up to `most` columns that are worth keeping together.
 
-    Parameters
-    ----------
-    correlation : float array (p, p)
-        Scatter with a unit diagonal; 0 there marks a constant column.
-    d : float array (p,)
-        Difference of the groups' means in the same units.
-    most : int
+    `correlation` is the scatter with a unit diagonal, where 0 marks a constant column, and
+    `d` the difference of the groups' means in the same units.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Discriminant functions of the classes of a node, by name. A new one is a file, a line."""
+"""Discriminant functions of a node's classes, by name.
+
+A new one is a file here and a line below.
+"""
 
 from omnitree.growing.part import Registry
 from omnitree.parts.discriminants.base import Discriminants, Functions

@@ -18,27 +18,19 @@ from numpy.typing import NDArray
 
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import Part
-from omnitree.tree.splits import Constructed, LinearSplit, QuadraticSplit
+from omnitree.tree.splits import Constructed, Split
 
 DIGITS = 1e-9  # of a function's deviation: what lies closer is rounding
 
 
 @dataclass(frozen=True)
 class Functions:
-    """Discriminant functions.
+    """Discriminant functions."""
 
-    Attributes
-    ----------
-    classes : int array (D,)
-    weights : float array (D, p)
-    bias : float array (D,)
-    curvature : float array (D, p, p), symmetric, or None in linear functions
-    """
-
-    classes: NDArray[np.intp]
-    weights: Floats
-    bias: Floats
-    curvature: Floats | None = None
+    classes: NDArray[np.intp]  # (D,)
+    weights: Floats  # (D, p)
+    bias: Floats  # (D,)
+    curvature: Floats | None = None  # (D, p, p), symmetric; None: linear
 
     def values(self, columns: Floats) -> Floats:
         """Every function for every row, (n, D)."""
@@ -107,7 +99,7 @@ class Functions:
                 made.append(Constructed(test, values))
         return tuple(made)
 
-    def _test(self, rows: NodeColumns, spread: float) -> LinearSplit | QuadraticSplit:
+    def _test(self, rows: NodeColumns, spread: float) -> Split:
         """Whether the first function, over `spread`, is at most 0."""
         scaling, w = rows.scaling, self.weights[0]
         if self.curvature is not None:

@@ -44,17 +44,9 @@ def _precision(covariance: Floats) -> tuple[Floats, float]:
 
 
 class _Gaussian(Discriminants):
-    """One normal density a class.
+    """One normal density a class."""
 
-    Parameters
-    ----------
-    epsilon : float, default=1.0
-        Share of the variance that the principal components explain where the scatter is
-        singular; 1 leaves out only directions without any variance.
-    """
-
-    def __init__(self, epsilon=1.0):
-        self.epsilon = epsilon
+    epsilon: float = 1.0
 
     def fit(self, rows: NodeColumns, equal_priors: bool = False) -> Functions:
         here, size = rows.present, rows.class_weight[rows.present]
@@ -104,8 +96,7 @@ class QDA(_Gaussian):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Share of the variance that the principal components explain where the scatter is
-        singular; 1 leaves out only directions without any variance.
+        As for `LDA`.
     """
 
     linear = False

@@ -19,8 +19,7 @@ class LogisticDiscriminants(Discriminants):
         Inverse strength of the penalty, as in scikit-learn.
     """
 
-    def __init__(self, C=1.0):
-        self.C = C
+    C: float = 1.0
 
     def fit(self, rows: NodeColumns, equal_priors: bool = False) -> Functions:
         C = number("C", self.C, least=1e-12)

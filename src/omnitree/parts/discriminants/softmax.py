@@ -11,12 +11,14 @@ all. Used by the learner `softmax`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import minimize
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.node_columns import Floats
 
 # Share of the largest variance below which a direction is rounding.
@@ -24,27 +26,68 @@ FLAT = 1e-10
 
 
 @dataclass(frozen=True)
+class Standardised:
+    """Columns of mean 0 and of chosen deviations over the rows of some weight."""
+
+    z: Floats  # (n, p): 0 in columns that do not vary
+    share: Floats  # (n,): of each row in the weight
+    unit: Floats  # (p,): what the columns were multiplied by; 0 where they do not vary
+    mean: Floats  # (p,)
+
+    @classmethod
+    def of(
+        cls, columns: Floats, weight: Floats, spread: Floats | None = None
+    ) -> Standardised | None:
+        """With the deviations `spread`, by default 1; None if no column varies."""
+        total = weight.sum()
+        mean = weight @ columns / total
+        centred = columns - mean
+        std = np.sqrt(weight @ centred**2 / total)
+        size = np.sqrt(weight @ columns**2 / total)
+        varies = std > np.maximum(1e-9 * size, np.finfo(float).tiny)
+        if not varies.any():
+            return None
+        unit = np.where(varies, 1 / np.where(varies, std, 1.0), 0.0)
+        if spread is not None:
+            unit *= spread
+        return cls(centred * unit, weight / total, unit, mean)
+
+    @cached_property
+    def _shared(self) -> Floats:
+        return self.z * np.sqrt(self.share)[:, None]
+
+    @cached_property
+    def _second(self) -> Floats:
+        """Second moments (p, p)."""
+        return self._shared.T @ self._shared
+
+    def whitened(self, scale: Floats | None = None) -> Whitened:
+        """The principal directions of the columns, or of the columns times `scale`."""
+        n, p = self.z.shape
+        times = np.ones(p) if scale is None else scale
+        if n < p:
+            shared = self._shared * times
+            e, v = linalg.eigh(shared @ shared.T)
+        else:
+            e, v = linalg.eigh(self._second * times * times[:, None])
+        keep = e > FLAT * e[-1]
+        e, v = e[keep], v[:, keep]
+        if n < p:
+            v = shared.T @ (v / np.sqrt(e))
+        scores = np.ones((n, len(e) + 1))
+        np.matmul(self.z, v * times[:, None], out=scores[:, :-1])
+        return Whitened(scores, e, v, self.unit * times, self.mean)
+
+
+@dataclass(frozen=True)
 class Whitened:
-    """Rows along the principal directions of their columns, each in its own unit.
+    """Rows along the principal directions of their columns, each in its own unit."""
 
-    Attributes
-    ----------
-    scores : float array (n, r + 1)
-        The rows along the directions; the last column is 1.
-    variance : float array (r,)
-        Of the scores.
-    directions : float array (p, r)
-        Of unit length, in columns of deviation 1.
-    unit : float array (p,)
-        1 / deviation of the columns; 0 where they do not vary.
-    mean : float array (p,)
-    """
-
-    scores: Floats
-    variance: Floats
-    directions: Floats
-    unit: Floats
-    mean: Floats
+    scores: Floats  # (n, r + 1): the rows along the directions; the last column is 1
+    variance: Floats  # (r,): of the scores
+    directions: Floats  # (p, r): of unit length, in columns of deviation 1
+    unit: Floats  # (p,): 1 / deviation of the columns; 0 where they do not vary
+    mean: Floats  # (p,)
 
     @classmethod
     def of(
@@ -54,28 +97,8 @@ class Whitened:
 
         Columns get the deviations `spread`, by default 1.
         """
-        total = weight.sum()
-        mean = weight @ columns / total
-        centred = columns - mean
-        std = np.sqrt(weight @ centred**2 / total)
-        size = np.sqrt(weight @ columns**2 / total)
-        varies = std > np.maximum(1e-9 * size, np.finfo(float).tiny)
-        if not varies.any():
-            return None
-        inverse = np.where(varies, 1 / np.where(varies, std, 1.0), 0.0)
-        if spread is not None:
-            inverse *= spread
-        z = centred * inverse
-        shared = z * np.sqrt(weight / total)[:, None]
-        by_rows = len(z) < z.shape[1]
-        e, v = linalg.eigh(shared @ shared.T if by_rows else shared.T @ shared)
-        keep = e > FLAT * e[-1]
-        e, v = e[keep], v[:, keep]
-        if by_rows:
-            v = shared.T @ (v / np.sqrt(e))
-        scores = np.ones((len(z), len(e) + 1))
-        np.matmul(z, v, out=scores[:, :-1])
-        return cls(scores, e, v, inverse, mean)
+        standardised = Standardised.of(columns, weight, spread)
+        return None if standardised is None else standardised.whitened()
 
     def fit(
         self,
@@ -99,6 +122,15 @@ class Whitened:
     def sums(self, w: Floats) -> Floats:
         """What the weights (m, k, r + 1) make of every row: (m, k, n)."""
         return w @ self.scores.T
+
+    def translated(self, w: Floats, to: Whitened) -> Floats:
+        """Weights of the scores as weights of those of the same rows, spread otherwise."""
+        ratio = self.unit / np.where(to.unit > 0, to.unit, 1.0)
+        across = (self.directions.T * ratio) @ to.directions
+        out = np.empty((*w.shape[:2], len(to.variance) + 1))
+        np.matmul(w[..., :-1], across, out=out[..., :-1])
+        out[..., -1] = w[..., -1]
+        return out
 
     def functions(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights (k, p) and biases (k,) of the columns for weights (k, r + 1)."""
@@ -138,6 +170,7 @@ def regress(
         np.divide(begin, scale, out=first, where=scale > 0)
 
     def loss(flat: Floats) -> tuple[float, Floats]:
+        check_time()
         w = flat.reshape(shape)
         s = ((w * scale).reshape(-1, shape[-1]) @ x.T).reshape(*shape[:-1], -1)
         if two:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from omnitree.growing.node_columns import Floats
+from omnitree.growing.target import Target
 from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.resampling.held_out import HeldOut
 
@@ -26,41 +27,28 @@ ROOM = 4_000_000
 
 @dataclass(frozen=True)
 class Validated:
-    """What the folds say.
+    """What the folds say."""
 
-    Attributes
-    ----------
-    penalty : float
-        The one with the least held-out loss.
-    loss : float
-        Mean of minus the logarithm of the held-out probability of the true class.
-    scores : float array (n, k)
-        Sums of the classes for each row while it was held out; NaN if it was not.
-    weights : float array (m, k, r + 1)
-        Of each fold that was fitted.
-    held : bool array (n, m)
-        The rows that each of these folds holds out.
-    """
-
-    penalty: float
+    penalty: float  # the one with the least held-out loss
+    # Mean of minus the logarithm of the held-out probability of the true class.
     loss: float
+    # (n, k): sums of the classes for each row while it was held out; NaN if it was not.
     scores: Floats
-    weights: Floats
-    held: NDArray[np.bool_]
+    weights: Floats  # (m, k, r + 1): of each fold that was fitted
+    held: NDArray[np.bool_]  # (n, m): the rows that each of these folds holds out
 
     @property
     def start(self) -> Floats:
         """Weights to begin with on all rows: the mean over the folds."""
         return self.weights.mean(axis=0, keepdims=True)
 
-    def losses(
-        self, y: NDArray[np.int32], weight: Floats, costs: Floats | None
-    ) -> HeldOut:
-        """What it loses on the rows that were held out."""
-        return losses(self.scores, y, weight, costs)
+    def is_hopeless(self, target: Target, weight: Floats, against: HeldOut) -> bool:
+        """Whether it is worse than something else on the rows that were held out."""
+        lost = losses(self.scores, target, weight)
+        return lost.gain(against, "errors") < -1 and lost.gain(against, "log_loss") < 0
 
     @classmethod
-    def of(cls, parts: Sequence[Folds], penalty: float) -> Validated:
+    def of(cls, parts: Sequence[FittedFolds], penalty: float) -> Validated:
         held = np.hstack([part.held for part in parts])
         weights = np.concatenate([part.weights[penalty] for part in parts])
         scores = held_out_scores(weights, parts[0].whitened.scores, held)
@@ -71,60 +59,50 @@ class Validated:
 
 def validate(
     whitened: Whitened,
-    y: NDArray[np.int32],
-    k: int,
+    target: Target,
     weight: Floats,
     fold: NDArray[np.int64],
     penalties: Sequence[float],
-    costs: Floats | None = None,
     against: HeldOut | None = None,
 ) -> Validated:
     """Cross-validate the descending penalties.
 
-    `fold` says which one holds each row out, `costs` are those of the k classes, `against`
-    is what something else loses on the same rows.
+    `target` has all its classes, `fold` says which one holds each row out, `against` is what
+    something else loses on the same rows.
     """
+    y, k = target.y, target.n_classes
     held = fold[:, None] == np.unique(fold)
     ahead = int(against is not None and len(y) >= MANY)
     size = max(1, ROOM // (len(y) * k))
     starts = [*range(ahead), *range(ahead, held.shape[1], size)]
     blocks = np.split(held, starts[1:], axis=1)
-    parts = [Folds(whitened, y, k, weight, block) for block in blocks]
+    parts = [FittedFolds(whitened, y, k, weight, block) for block in blocks]
     if against is not None and ahead:
         first = Validated.of(parts[:1], best_penalty(parts[:1], penalties))
-        lost = first.losses(y, weight, costs)
-        if lost.gain(against, "errors") < -1 and lost.gain(against, "log_loss") < 0:
+        if first.is_hopeless(target, weight, against):
             return first
     return Validated.of(parts, best_penalty(parts, penalties))
 
 
 @dataclass
-class Folds:
-    """Some folds of the rows, and what was fitted without them.
-
-    Attributes
-    ----------
-    held : bool array (n, m)
-        The rows that each fold holds out.
-    weight : float array (n,)
-    weights : dict from penalty to float array (m, k, r + 1)
-        What `Whitened.fit` found without each fold.
-    losses : dict from penalty to float
-        Sum over the held-out rows of minus the logarithm of the true class's probability.
-    """
+class FittedFolds:
+    """Some folds of the rows, and what was fitted without them."""
 
     whitened: Whitened
     y: NDArray[np.int32]
     k: int
-    weight: Floats
-    held: NDArray[np.bool_]
+    weight: Floats  # (n,)
+    held: NDArray[np.bool_]  # (n, m): the rows that each fold holds out
+    start: Floats | None = None  # (m, k, r + 1): weights to begin with
+    # (m, k, r + 1): what `Whitened.fit` found without each fold.
     weights: dict[float, Floats] = field(default_factory=dict)
+    # Sum over the held-out rows of minus the logarithm of the true class's probability.
     losses: dict[float, float] = field(default_factory=dict)
 
     def loss(self, penalty: float) -> float:
         """Of the held-out rows; fits where it has not been asked for before."""
         if penalty not in self.losses:
-            start = next(reversed(self.weights.values()), None)
+            start = next(reversed(self.weights.values()), self.start)
             left = kept(self.weight, self.held)
             w = self.whitened.fit(self.y, left, self.k, penalty, start)
             lost = surprise(w, self.whitened.scores, self.y, self.held)
@@ -163,16 +141,11 @@ def held_out_scores(w: Floats, x: Floats, held: NDArray[np.bool_]) -> Floats:
     return scores
 
 
-def losses(
-    scores: Floats,
-    y: NDArray[np.int32],
-    weight: Floats,
-    costs: Floats | None = None,
-) -> HeldOut:
+def losses(scores: Floats, target: Target, weight: Floats) -> HeldOut:
     """What held-out scores lose as they are, without calibration."""
     tested = ~np.isnan(scores[:, 0])
     proba = softmax(np.where(tested[:, None], scores, 0.0), axis=1)
-    return HeldOut.of(np.where(tested, weight, 0.0), proba, y, costs)
+    return HeldOut.of(np.where(tested, weight, 0.0), proba, target)
 
 
 def kept(weight: Floats, held: NDArray[np.bool_]) -> Floats:
@@ -180,7 +153,7 @@ def kept(weight: Floats, held: NDArray[np.bool_]) -> Floats:
     return np.where(held, 0.0, weight[:, None])
 
 
-def best_penalty(parts: Sequence[Folds], penalties: Sequence[float]) -> float:
+def best_penalty(parts: Sequence[FittedFolds], penalties: Sequence[float]) -> float:
     """The descending penalty with the least held-out loss, if that has one valley.
 
     Large penalties are seldom best: the largest is tried only if the third is worse than

@@ -4,7 +4,7 @@ from omnitree.growing.part import Registry
 from omnitree.parts.feature_selection.base import (
     AllFeatures,
     Selection,
-    Trial,
+    SubsetTrial,
     Trials,
     dispersion,
 )
@@ -36,7 +36,7 @@ __all__ = [
     "LMDTElimination",
     "MixedSBE",
     "Selection",
-    "Trial",
+    "SubsetTrial",
     "Trials",
     "dispersion",
     "trials_of",

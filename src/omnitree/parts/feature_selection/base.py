@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate.general import merits_of
+from omnitree.growing.clock import check_time
 from omnitree.growing.part import Part
 from omnitree.parts.coefficients import Cases, Coefficients, Machine
 from omnitree.parts.merit import Merit
@@ -28,25 +29,15 @@ Price = Callable[[Columns], float]
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A test on some of the columns.
+class SubsetTrial:
+    """A test on some of the columns."""
 
-    Attributes
-    ----------
-    columns : int array
-        Positions among the columns of the cases, ascending.
-    machine : Machine
-    worth : float
-        Its merit, divided by its price where features cost something; minus infinity where
-        it sends all rows one way (BU95's discrimination criterion).
-    accuracy : float
-        Share of the rows whose branch is their class.
-    """
-
-    columns: Columns
+    columns: Columns  # positions among the columns of the cases, ascending
     machine: Machine
+    # Its merit, divided by its price where features cost something; minus infinity
+    # where it sends all rows one way (BU95's discrimination criterion).
     worth: float
-    accuracy: float
+    accuracy: float  # share of the rows whose branch is their class
 
     @property
     def discriminates(self) -> bool:
@@ -80,7 +71,7 @@ def dispersion(machine: Machine) -> Floats:
     return 2.0 * ((w - w.mean(axis=0)) ** 2).sum(axis=0) / (len(w) - 1)
 
 
-def least_dispersed(trial: Trial) -> list[int]:
+def least_dispersed(trial: SubsetTrial) -> list[int]:
     """Positions of a test's columns, the least dispersed first."""
     spread = dispersion(trial.machine)
     # To six digits: what is equal but for rounding (a column twice) stays in order.
@@ -88,35 +79,22 @@ def least_dispersed(trial: Trial) -> list[int]:
     return np.argsort(spread, kind="stable").tolist()
 
 
+@dataclass
 class Trials:
-    """Tests on subsets of the columns of a node.
+    """Tests on subsets of the columns of a node."""
 
-    Parameters
-    ----------
-    cases : Cases
-        What machines are trained on.
-    coefficients : Coefficients
-    merit : Merit
-    rng : Generator
-    truth : Cases, optional
-        The same rows with their true classes, which merits look at, where the classes of
-        `cases` are groups of classes.
-    price : callable, optional
-        What a test on some columns costs; its merit is divided by that.
-    """
+    cases: Cases  # what machines are trained on
+    coefficients: Coefficients
+    merit: Merit
+    rng: np.random.Generator
+    # The same rows with their true classes, where the classes of `cases` are groups.
+    true_classes: Cases | None = None
+    price: Price | None = None  # what a test on some columns costs
 
-    def __init__(
-        self,
-        cases: Cases,
-        coefficients: Coefficients,
-        merit: Merit,
-        rng: np.random.Generator,
-        truth: Cases | None = None,
-        price: Price | None = None,
-    ):
-        self.cases, self.coefficients, self.merit = cases, coefficients, merit
-        self.rng, self.price = rng, price
-        self.truth = cases if truth is None else truth
+    @property
+    def truth(self) -> Cases:
+        """The rows with the classes that merits look at."""
+        return self.cases if self.true_classes is None else self.true_classes
 
     @property
     def all_columns(self) -> Columns:
@@ -127,8 +105,9 @@ class Trials:
         """BU95's criterion: a test over n columns needs 2 (n + 1) distinct rows."""
         return self.cases.n_distinct < 2 * (n_columns + 1)
 
-    def of(self, columns: Columns, start: Machine | None = None) -> Trial:
+    def of(self, columns: Columns, start: Machine | None = None) -> SubsetTrial:
         """A test on some columns; training goes on from `start`, where the learner can."""
+        check_time()
         cases = self.cases.take(columns)
         if start is None or not self.coefficients.resumes:
             machine = self.coefficients.train(cases, self.rng)
@@ -138,13 +117,15 @@ class Trials:
 
     def judged(
         self, columns: Columns, machine: Machine, z: Floats | None = None
-    ) -> Trial:
+    ) -> SubsetTrial:
         """A machine with what it is worth; `z` are its columns, if at hand."""
         branch = machine.branches(self.cases.z[:, columns] if z is None else z)
         counts = self.truth.counts(branch, max(2, len(machine.bias)))
         right = self.cases.weight[branch == self.cases.y].sum()
         worth = self.worth(counts[None], [columns])[0]
-        return Trial(columns, machine, worth, float(right / self.cases.weight.sum()))
+        return SubsetTrial(
+            columns, machine, worth, float(right / self.cases.weight.sum())
+        )
 
     def worth(self, counts: Floats, columns: Iterable[Columns]) -> Floats:
         """Worth of tests with the given tables (tests, branches, classes)."""
@@ -157,18 +138,12 @@ class Trials:
         used = (counts > 0).any(axis=2).sum(axis=1)
         return np.where(used > 1, worth, -np.inf)
 
-    def best_without(self, trial: Trial, which: Sequence[int]) -> Trial:
-        """The best test with one column less.
-
-        Parameters
-        ----------
-        trial : Trial
-        which : positions in `trial.columns` that may go; of equals the first goes
-        """
+    def best_without(self, trial: SubsetTrial, which: Sequence[int]) -> SubsetTrial:
+        """The best test without one of the columns at `which`; of equals the first goes."""
         trials = [self.of(np.delete(trial.columns, i)) for i in which]
         return trials[pick([t.worth for t in trials])]
 
-    def best_with(self, trial: Trial | None) -> Trial:
+    def best_with(self, trial: SubsetTrial | None) -> SubsetTrial:
         """The best test with one column more; of one column, if there is no test yet."""
         columns = self.all_columns[:0] if trial is None else trial.columns
         others = np.setdiff1d(self.all_columns, columns)
@@ -180,13 +155,13 @@ class Selection(Part):
     """Decides which columns a test looks at."""
 
     @abstractmethod
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         """The test to use, or None where none is worth it."""
 
 
 class AllFeatures(Selection):
     """No selection: all features."""
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         trial = trials.of(trials.all_columns)
         return trial if trial.discriminates else None

@@ -12,6 +12,7 @@ Fisher's discriminant, whose scores are those of least squares but for a shift.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,13 @@ from omnitree._core.linear import gram as kernel
 from omnitree.parts.coefficients import RLS, FisherUnit, Machine
 from omnitree.parts.coefficients.fisher import shift
 from omnitree.parts.coefficients.rls import solve_positive, with_constant
-from omnitree.parts.feature_selection.base import Columns, Floats, Trial, Trials, pick
+from omnitree.parts.feature_selection.base import (
+    Columns,
+    Floats,
+    SubsetTrial,
+    Trials,
+    pick,
+)
 
 # Above this variance inflation a down-date loses too many digits; invert anew.
 _INFLATED = 1e4
@@ -88,17 +95,18 @@ class _Residuals:
         self.columns = np.union1d(self.columns, [j])
 
 
+@dataclass
 class GramTrials(Trials):
     """Tests by least squares."""
 
-    def __init__(self, *args: Any, equations: tuple[Floats, Floats], **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.equations = equations
-        self.x = with_constant(self.cases.z)
-        self._inverse: _Inverse | None = None
-        self._residuals: _Residuals | None = None
+    equations: tuple[Floats, Floats] = field(kw_only=True)
+    _inverse: _Inverse | None = None
+    _residuals: _Residuals | None = None
 
-    def of(self, columns: Columns, start: Machine | None = None) -> Trial:
+    def __post_init__(self) -> None:
+        self.x = with_constant(self.cases.z)
+
+    def of(self, columns: Columns, start: Machine | None = None) -> SubsetTrial:
         """A test on some columns; least squares needs no start."""
         return self.judged(columns, self._machine(columns))
 
@@ -132,7 +140,7 @@ class GramTrials(Trials):
         means = self._means(state.scores)[:, None] + self._means(state.matrix) * steps
         return shift(means, self.cases.class_weight)
 
-    def best_without(self, trial: Trial, which: Sequence[int]) -> Trial:
+    def best_without(self, trial: SubsetTrial, which: Sequence[int]) -> SubsetTrial:
         state = self._inverse
         if state is None or state.columns is not trial.columns:
             state = _Inverse(*self.equations, self.x, trial.columns)
@@ -145,9 +153,9 @@ class GramTrials(Trials):
         else:
             self._inverse, fewer = None, trial.columns[trial.columns != j]
             machine = self._machine(fewer)
-        return Trial(fewer, machine, worth, accuracy)
+        return SubsetTrial(fewer, machine, worth, accuracy)
 
-    def best_with(self, trial: Trial | None) -> Trial:
+    def best_with(self, trial: SubsetTrial | None) -> SubsetTrial:
         columns = self.all_columns[:0] if trial is None else trial.columns
         state = self._residuals
         if state is None or state.columns is not columns:
@@ -159,13 +167,10 @@ class GramTrials(Trials):
         j, worth, accuracy = self._best(state, others, more)
         state.move(j)
         self._residuals = state
-        return Trial(state.columns, self._machine(state.columns), worth, accuracy)
+        return SubsetTrial(state.columns, self._machine(state.columns), worth, accuracy)
 
     def _best(
-        self,
-        state: _Inverse | _Residuals,
-        which: Columns,
-        columns: Iterable[Columns],
+        self, state: _Inverse | _Residuals, which: Columns, columns: Iterable[Columns]
     ) -> tuple[int, float, float]:
         """The best neighbour, the column moved being one of `which`: worth and accuracy."""
         truth, steps = self.truth, state.steps

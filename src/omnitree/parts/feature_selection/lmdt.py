@@ -10,17 +10,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtrit
 
-from omnitree.growing.part import number, unknown
+from omnitree.growing.clock import TimeUp
+from omnitree.growing.part import number, one_of
 from omnitree.parts.coefficients import Machine
 from omnitree.parts.feature_selection.base import (
     Floats,
     Selection,
-    Trial,
+    SubsetTrial,
     Trials,
     least_dispersed,
 )
-
-AGAINST = ("saved", "best")
 
 
 class LMDTElimination(Selection):
@@ -47,15 +46,13 @@ class LMDTElimination(Selection):
         always significant, and machines have about twice the variables.
     """
 
-    def __init__(self, delta=0.1, alpha=0.01, against="saved"):
-        self.delta = delta
-        self.alpha = alpha
-        self.against = against
+    delta: float = 0.1
+    alpha: float = 0.01
+    against: str = "saved"
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         delta = number("delta", self.delta, most=1)
-        if self.against not in AGAINST:
-            raise ValueError(unknown("against", self.against, list(AGAINST)))
+        one_of("against", self.against, ("saved", "best"))
         rows = float(trials.cases.weight.sum())
         trial = saved = best = trials.of(trials.all_columns)
         while len(trial.columns) > 1:
@@ -64,7 +61,10 @@ class LMDTElimination(Selection):
             start = Machine(
                 np.ascontiguousarray(trial.machine.weights[:, kept]), trial.machine.bias
             )
-            trial = trials.of(trial.columns[kept], start)
+            try:
+                trial = trials.of(trial.columns[kept], start)
+            except TimeUp:
+                break
             few = rows <= 2 * len(trial.columns)  # too few to trust any accuracy
             if few or trial.accuracy >= best.accuracy - 1e-12:
                 best = saved = trial
@@ -78,7 +78,7 @@ class LMDTElimination(Selection):
                 saved = trial
         return saved if saved.discriminates else None
 
-    def worse(self, trial: Trial, other: Trial, trials: Trials) -> bool:
+    def worse(self, trial: SubsetTrial, other: SubsetTrial, trials: Trials) -> bool:
         """Whether the accuracy of a test is significantly below that of another."""
         alpha = number("alpha", self.alpha, least=1e-300, most=0.5)
         weight = trials.cases.weight
@@ -94,7 +94,7 @@ class LMDTElimination(Selection):
         return bool(loss > np.sqrt(spread / (n - 1)) * stdtrit(n - 1, 1 - alpha))
 
     @staticmethod
-    def _right(trial: Trial, trials: Trials) -> Floats:
+    def _right(trial: SubsetTrial, trials: Trials) -> Floats:
         """1 for the rows that a test sends to their class, 0 for the others."""
         z, y = trials.cases.z[:, trial.columns], trials.cases.y
         return (trial.machine.branches(z) == y).astype(float)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from omnitree.growing.clock import TimeUp
 from omnitree.growing.part import number
 from omnitree.parts.feature_selection.base import (
     Selection,
-    Trial,
+    SubsetTrial,
     Trials,
     better,
     least_dispersed,
@@ -31,23 +32,25 @@ class _Sequential(Selection):
         Keep only tests on n columns where there are 2 (n + 1) distinct rows.
     """
 
-    def __init__(self, drop=0.1, underfitting=True):
-        self.drop = drop
-        self.underfitting = underfitting
+    drop: float = 0.1
+    underfitting: bool = True
 
-    def _sound(self, trial: Trial, trials: Trials) -> bool:
+    def _sound(self, trial: SubsetTrial, trials: Trials) -> bool:
         fits = not (self.underfitting and trials.underfits(len(trial.columns)))
         return trial.discriminates and fits
 
-    def _hopeless(self, trial: Trial, best: Trial | None) -> bool:
+    def _hopeless(self, trial: SubsetTrial, best: SubsetTrial | None) -> bool:
         drop = number("drop", self.drop, most=1)
         return best is not None and trial.accuracy < best.accuracy - drop - 1e-9
 
     def _eliminate(
-        self, trials: Trials, trial: Trial, may_go: Callable[[Trial], Sequence[int]]
-    ) -> Trial | None:
+        self,
+        trials: Trials,
+        trial: SubsetTrial,
+        may_go: Callable[[SubsetTrial], Sequence[int]],
+    ) -> SubsetTrial | None:
         """Backward search; `may_go` names the columns to try at each step."""
-        best: Trial | None = None
+        best: SubsetTrial | None = None
         while True:
             if self._sound(trial, trials) and not (
                 best is not None and better(best.worth, trial.worth)
@@ -55,11 +58,14 @@ class _Sequential(Selection):
                 best = trial
             if len(trial.columns) == 1 or self._hopeless(trial, best):
                 return best
-            trial = trials.best_without(trial, may_go(trial))
+            try:
+                trial = trials.best_without(trial, may_go(trial))
+            except TimeUp:
+                return best
 
-    def _add(self, trials: Trials, trial: Trial) -> Trial | None:
+    def _add(self, trials: Trials, trial: SubsetTrial) -> SubsetTrial | None:
         """Forward search from a test on one column."""
-        best: Trial | None = None
+        best: SubsetTrial | None = None
         n = len(trials.all_columns)
         while True:
             if self._sound(trial, trials) and (
@@ -70,13 +76,16 @@ class _Sequential(Selection):
             crowded = self.underfitting and trials.underfits(more)
             if more > n or crowded or self._hopeless(trial, best):
                 return best
-            trial = trials.best_with(trial)
+            try:
+                trial = trials.best_with(trial)
+            except TimeUp:
+                return best
 
 
 class SBE(_Sequential):
     """Sequential backward elimination: drop the column that lowers the merit least."""
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         first = trials.of(trials.all_columns)
         return self._eliminate(trials, first, least_dispersed)
 
@@ -84,14 +93,14 @@ class SBE(_Sequential):
 class SFS(_Sequential):
     """Sequential forward selection: add the column that raises the merit most."""
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         return self._add(trials, trials.best_with(None))
 
 
 class DSBE(_Sequential):
     """Dispersion-guided elimination: drop the column with the least dispersed weights."""
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         first = trials.of(trials.all_columns)
         return self._eliminate(trials, first, lambda t: least_dispersed(t)[:1])
 
@@ -103,17 +112,15 @@ class MixedSBE(_Sequential):
 
     Parameters
     ----------
-    width : int, default=5
-        How many columns are tried at each step; 1 is DSBE, all is SBE.
     drop, underfitting
         As in `SBE`.
+    width : int, default=5
+        How many columns are tried at each step; 1 is DSBE, all is SBE.
     """
 
-    def __init__(self, width=5, drop=0.1, underfitting=True):
-        super().__init__(drop, underfitting)
-        self.width = width
+    width: int = 5
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         width = int(number("width", self.width, least=1))
         first = trials.of(trials.all_columns)
         return self._eliminate(trials, first, lambda t: least_dispersed(t)[:width])
@@ -122,7 +129,7 @@ class MixedSBE(_Sequential):
 class HSS(_Sequential):
     """Heuristic sequential search: forward if one column beats all, else backward."""
 
-    def select(self, trials: Trials) -> Trial | None:
+    def select(self, trials: Trials) -> SubsetTrial | None:
         whole = trials.of(trials.all_columns)
         single = trials.best_with(None)
         if better(single.worth, whole.worth):

@@ -6,7 +6,7 @@ from omnitree.parts.grouping.exchange import Exchange
 from omnitree.parts.grouping.others import (
     AllGroupings,
     OneAgainstRest,
-    Selection,
+    SelectionGrouping,
     TwoMeans,
 )
 
@@ -15,7 +15,7 @@ GROUPINGS = Registry(
     Grouping,
     {
         "exchange": Exchange,
-        "selection": Selection,
+        "selection": SelectionGrouping,
         "two_means": TwoMeans,
         "one_rest": OneAgainstRest,
         "exhaustive": AllGroupings,
@@ -28,6 +28,6 @@ __all__ = [
     "Exchange",
     "Grouping",
     "OneAgainstRest",
-    "Selection",
+    "SelectionGrouping",
     "TwoMeans",
 ]

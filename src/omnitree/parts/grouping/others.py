@@ -18,7 +18,7 @@ from omnitree.parts.grouping.exchange import Exchange
 EXHAUSTIVE = 8
 
 
-class Selection(Grouping):
+class SelectionGrouping(Grouping):
     """Add the classes one by one to the group they are closest to (LDT05, section 3.1).
 
     Starts with the two classes whose means are furthest apart. In each step the test is

@@ -1,6 +1,7 @@
 """What leaves answer, by name. A new kind is a file here and a line below."""
 
 from omnitree.growing.part import Registry
+from omnitree.parts.leaves.additive import AdditiveLeaves
 from omnitree.parts.leaves.base import Leaves, Majority
 from omnitree.parts.leaves.logistic import LogisticLeaves
 from omnitree.parts.leaves.ridge import ConstantLeaves, RidgeLeaves
@@ -13,11 +14,13 @@ LEAVES = Registry(
         "logistic": LogisticLeaves,
         "constant": ConstantLeaves,
         "ridge": RidgeLeaves,
+        "additive": AdditiveLeaves,
     },
 )
 
 __all__ = [
     "LEAVES",
+    "AdditiveLeaves",
     "ConstantLeaves",
     "Leaves",
     "LogisticLeaves",

@@ -8,6 +8,7 @@ grows more trees: what is to be decided once and for all of them, `settled` deci
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 class Leaves(Part):
     """How a leaf answers."""
 
-    task = "classification"
+    tasks: ClassVar[tuple[str, ...]] = ("classification",)
     plain = False  # whether all rows of a leaf get the same answer
 
     def settled(self, sample: Sample, rules: Rules) -> Leaves:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from omnitree._core.linear import logitboost as kernel
 from omnitree.data.table import Table
+from omnitree.growing.clock import tick, time_is_up
 from omnitree.growing.missing import fill_values
 from omnitree.growing.scaling import Scaling
 from omnitree.growing.standard_columns import StandardColumns
@@ -33,18 +34,11 @@ class Columns:
     A missing value counts as the column's mean, or as the most frequent category. Features
     that were complete in training have the mean as well: what is missing there is an unseen
     category, and unlike the most frequent one.
-
-    Attributes
-    ----------
-    x : float array (n, p)
-    scaling : Scaling
-    fill : float array (p,)
-        What missing values count as, in the table's own units.
     """
 
-    x: Floats
+    x: Floats  # (n, p)
     scaling: Scaling
-    fill: Floats
+    fill: Floats  # (p,): what missing values count as, in the table's own units
 
     @classmethod
     def of(cls, table: Table, weight: Floats) -> Columns:
@@ -59,7 +53,7 @@ class Columns:
         z = scaling.take(some).standardised(fill[some])
         return cls(standard.take(np.arange(table.n_rows), z), scaling, fill)
 
-    def leaf_models(self, models: list[Boosted]) -> LeafModels:
+    def leaf_models(self, models: list[BoostedModel]) -> LeafModels:
         """The models of all nodes, in the table's own units."""
         weights, bias = self.scaling.fold(
             np.stack([m.weights for m in models]), np.stack([m.bias for m in models])
@@ -68,14 +62,14 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Boosted:
+class BoostedModel:
     """Sums over columns: `bias` (K,) and `weights` (K, p)."""
 
     bias: Floats
     weights: Floats
 
     @classmethod
-    def start(cls, n_classes: int, n_columns: int) -> Boosted:
+    def start(cls, n_classes: int, n_columns: int) -> BoostedModel:
         """The model without any step, from which boosting sets out."""
         return cls(np.zeros(n_classes), np.zeros((n_classes, n_columns)))
 
@@ -90,17 +84,47 @@ class Boosted:
 
     def boosted(
         self, x: Floats, y: NDArray[np.int32], weight: Floats, steps: int
-    ) -> tuple[Boosted, Floats]:
+    ) -> tuple[BoostedModel, Floats]:
         """The model after more steps on these rows, and its sums."""
         if not steps:
             return self, self.sums(x)
         bias, weights, sums = self.bias.copy(), self.weights.copy(), self.sums(x)
-        kernel.boost(x, y, weight, sums, steps, bias, weights)
-        return Boosted(bias, weights), sums
+        kernel.boost(x, y, weight, sums, steps, bias, weights, tick=tick)
+        return BoostedModel(bias, weights), sums
+
+    def watched(
+        self,
+        x: Floats,
+        y: NDArray[np.int32],
+        weight: Floats,
+        parts: tuple[NDArray[np.intp], NDArray[np.intp]],
+        steps: int,
+        patience: int,
+        errors: Floats,
+    ) -> int:
+        """Boost on one part of the rows and add the errors on the other after each step.
+
+        Stops `patience` steps after `errors` was least; returns the number of steps.
+        """
+        train, test = parts
+        return kernel.boost(
+            x[train],
+            y[train],
+            weight[train],
+            self.sums(x[train]),
+            steps,
+            test_x=x[test],
+            test_y=y[test],
+            test_weight=weight[test],
+            test_f=self.sums(x[test]),
+            patience=patience,
+            errors=errors,
+            tick=tick,
+        )
 
 
 def steps_by_folds(
-    model: Boosted,
+    model: BoostedModel,
     x: Floats,
     y: NDArray[np.int32],
     weight: Floats,
@@ -118,23 +142,17 @@ def steps_by_folds(
     errors = np.zeros(max_steps + 1)
     made, errors_of_shares = max_steps, 0.0
     for train, test in parts_of(fold):
-        part, other = x[train], x[test]
-        steps = kernel.boost_watched(
-            part,
-            y[train],
-            weight[train],
-            model.sums(part),
-            other,
-            y[test],
-            weight[test],
-            model.sums(other),
-            made,
-            patience,
-            errors,
-        )
-        made = min(made, steps)
+        if time_is_up():
+            break
+        both = train, test
+        made = min(made, model.watched(x, y, weight, both, made, patience, errors))
         shares = np.bincount(y[train], weight[train], len(model.bias))
         errors_of_shares += weight[test] @ (y[test] != shares.argmax())
     if model.is_start:
         errors[0] = errors_of_shares
-    return int((errors[: made + 1] < errors[: made + 1].min() + 1e-9).argmax())
+    return fewest(errors[: made + 1])
+
+
+def fewest(errors: Floats) -> int:
+    """The first number of steps whose errors are least but for rounding."""
+    return int((errors < errors.min() + 1e-9).argmax())

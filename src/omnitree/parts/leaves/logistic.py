@@ -7,6 +7,8 @@ node of every tree that is grown for the fit (the heuristic of Landwehr, Hall & 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
 from omnitree.growing.threads import one_thread
 from omnitree.parts.leaves.base import Leaves
-from omnitree.parts.leaves.boosting import Boosted, Columns, steps_by_folds
+from omnitree.parts.leaves.boosting import BoostedModel, Columns, steps_by_folds
 from omnitree.resampling.folds import deal
 from omnitree.tree.tree import Tree
 
@@ -36,19 +38,18 @@ class LogisticLeaves(Leaves):
     folds : int, default=5
         Folds of that cross-validation.
     max_steps : int, default=200
-        Most steps that are tried.
+        Maximum number of steps tried.
     patience : int, default=50
-        A fold stops so many steps after its fewest errors.
+        A fold stops this many steps after its error was lowest.
     min_rows : float, default=5
         A node with less weight keeps the model of its parent.
     """
 
-    def __init__(self, steps=None, folds=5, max_steps=200, patience=50, min_rows=5):
-        self.steps = steps
-        self.folds = folds
-        self.max_steps = max_steps
-        self.patience = patience
-        self.min_rows = min_rows
+    steps: int | None = None
+    folds: int = 5
+    max_steps: int = 200
+    patience: int = 50
+    min_rows: float = 5
 
     @property
     def resamples(self) -> bool:
@@ -59,19 +60,17 @@ class LogisticLeaves(Leaves):
         if self.steps is not None:
             return self
         columns = Columns.of(sample.table, sample.weight)
-        start = Boosted.start(sample.target.n_classes, columns.x.shape[1])
+        start = BoostedModel.start(sample.target.n_classes, columns.x.shape[1])
         every = np.arange(sample.table.n_rows)
         with one_thread():
             steps = self._choose(start, columns, sample, rules, every, sample.weight)
-        return LogisticLeaves(
-            steps, self.folds, self.max_steps, self.patience, self.min_rows
-        )
+        return replace(self, steps=steps)
 
     def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
         columns = Columns.of(sample.table, sample.weight)
         first, row, share = tree.passing(sample.table)
-        start = Boosted.start(sample.target.n_classes, columns.x.shape[1])
-        found: list[Boosted] = []
+        start = BoostedModel.start(sample.target.n_classes, columns.x.shape[1])
+        found: list[BoostedModel] = []
         done = np.zeros(tree.n_nodes, dtype=bool)  # no error is left, here or above
         with one_thread():
             for node in range(tree.n_nodes):  # parents come before children
@@ -82,32 +81,20 @@ class LogisticLeaves(Leaves):
                 rows, weight = row[part], share[part] * sample.weight[row[part]]
                 small = weight.sum() < self.min_rows - 1e-9
                 if not (done[node] or small or rules.limits.expired()):
-                    model, done[node] = self._refine(
+                    steps = self.steps or self._choose(
                         model, columns, sample, rules, rows, weight
                     )
+                    x, y = columns.x[rows], sample.y[rows]
+                    model, sums = model.boosted(x, y, weight, steps)
+                    done[node] = (sums.argmax(axis=1) == y).all()
                 found.append(model)
         # A model without any step says nothing; the class shares do.
         shaped = np.array([not model.is_start for model in found])
         return tree.replace(models=columns.leaf_models(found).only(shaped))
 
-    def _refine(
-        self,
-        model: Boosted,
-        columns: Columns,
-        sample: Sample,
-        rules: Rules,
-        rows: NDArray[np.int64],
-        weight: NDArray[np.float64],
-    ) -> tuple[Boosted, bool]:
-        """The model of a node from that of its parent; whether it makes no error."""
-        steps = self.steps or self._choose(model, columns, sample, rules, rows, weight)
-        y = sample.y[rows]
-        model, sums = model.boosted(columns.x[rows], y, weight, steps)
-        return model, bool((sums.argmax(axis=1) == y).all())
-
     def _choose(
         self,
-        model: Boosted,
+        model: BoostedModel,
         columns: Columns,
         sample: Sample,
         rules: Rules,

@@ -22,6 +22,7 @@ MERITS = Registry(
         "g_statistic": GStatistic,
         "kolmogorov_smirnov": KolmogorovSmirnov,
         "misclassification": Misclassification,
+        "variance": VarianceReduction,
     },
 )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 class Merit(Part):
     """A measure of how well a partition separates the classes."""
 
-    code: int = CUSTOM
+    tasks: ClassVar[tuple[str, ...]] = ("classification",)
+    code: ClassVar[int] = CUSTOM
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

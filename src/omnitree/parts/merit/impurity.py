@@ -31,14 +31,15 @@ class Misclassification(Merit):
 class VarianceReduction(Merit):
     """Decrease of the variance of a numeric target (CART).
 
-    Of the statistics weight, sum and sum of squares of each branch. The names in `MERITS`
-    are for classes; this one serves `learners/numeric_cuts.py`.
+    Of the statistics weight, sum and sum of squares of each branch.
 
     Examples
     --------
     >>> float(VarianceReduction()([[2.0, 2.0, 2.0], [2.0, 6.0, 18.0]]))
     1.0
     """
+
+    tasks = ("regression",)
 
     def size(self, statistics: Floats) -> Floats:
         return statistics[..., 0]

@@ -26,8 +26,7 @@ class EqualVariance(Threshold):
         prior can push it beyond all rows, of a category's column nearly always.
     """
 
-    def __init__(self, between=False):
-        self.between = between
+    between: bool = False
 
     def find(self, projected: Projected, merit: Merit) -> Floats:
         weight, mean, scatter = projected.pooled()

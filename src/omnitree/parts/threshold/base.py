@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +13,13 @@ from omnitree.growing.part import Part
 from omnitree.parts.merit import Merit
 
 
+@dataclass
 class Projected:
-    """Projections of a node's rows, each with two groups of classes.
+    """Projections of a node's rows, each with two groups of classes."""
 
-    Parameters
-    ----------
-    rows : NodeColumns
-    scores : float array (n, C)
-        One projection a column: of linear directions, or plain features.
-    left : bool array (C, K)
-        Classes of the left group of each projection.
-    """
-
-    scores: Floats
-
-    def __init__(self, rows: NodeColumns, scores: Floats, left: NDArray[np.bool_]):
-        self.rows, self.scores, self.left = rows, scores, left
+    rows: NodeColumns
+    scores: Floats  # (n, C): of linear directions, or plain features
+    left: NDArray[np.bool_]  # (C, K): classes of the left group of each projection
 
     def weights(self) -> Floats:
         """Weights (2, C) of the groups: left, then right."""

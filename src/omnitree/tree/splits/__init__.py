@@ -4,6 +4,8 @@
 kinds that are registered later have no compiled case there and are routed by their rule.
 """
 
+from omnitree.tree.splits.additive import AdditiveSplit
+from omnitree.tree.splits.additive_machine import AdditiveMachineSplit
 from omnitree.tree.splits.axis import AxisSplit
 from omnitree.tree.splits.base import (
     KINDS,
@@ -36,12 +38,16 @@ for _cls in (
     MachineSplit,
     NetworkSplit,
     QuadraticMachineSplit,
+    AdditiveSplit,
+    AdditiveMachineSplit,
 ):
     register(_cls)
 
 __all__ = [
     "KINDS",
     "SPLITS",
+    "AdditiveMachineSplit",
+    "AdditiveSplit",
     "AxisSplit",
     "Considered",
     "Constructed",

@@ -22,7 +22,16 @@ import numpy as np
 from omnitree._core.predict import route as kernel
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
-from omnitree.tree.expression import Column, Cut, Rule, feature_of, program, walk
+from omnitree.tree.curves import category_problem
+from omnitree.tree.expression import (
+    Curve,
+    Cut,
+    Rule,
+    columns_in,
+    feature_of,
+    walk,
+)
+from omnitree.tree.programs import program
 
 # Kinds of tests by name, and all names by the code that trees store (`Kind` in route.hpp).
 SPLITS: dict[str, type[Split]] = {}
@@ -59,18 +68,10 @@ def renumbered(codes: np.ndarray, kinds: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Constructed:
-    """A feature made at a node, that nodes below may test too.
+    """A feature made at a node, that nodes below may test too."""
 
-    Attributes
-    ----------
-    test : LinearSplit or QuadraticSplit
-        Whether the feature is at most 0.
-    values : float array (n,)
-        The feature for the rows of a node.
-    """
-
-    test: Any
-    values: np.ndarray
+    test: Any  # whether the feature is at most 0
+    values: np.ndarray  # (n,): the feature for the rows of a node
 
     def take(self, here: np.ndarray) -> Constructed:
         """The feature for some of the rows."""
@@ -84,69 +85,47 @@ class Constructed:
 
 @dataclass(frozen=True)
 class Considered:
-    """A candidate for a node's test and what the choice thought of it.
+    """A candidate for a node's test and what the choice thought of it."""
 
-    Attributes
-    ----------
-    learner : str
-        Who proposed it.
-    kind : str
-        Kind of its test; "none" where it found none, "leaf" for a subtree that is one.
-    parameters : int
-        Free parameters of the test.
-    criterion : str
-        What the score is ("AIC", "error").
-    score : float or None
-        Smaller is better; None where there is none.
-    chosen : bool
-    """
-
-    learner: str
+    learner: str  # who proposed it
+    # Kind of its test; "none" where it found none, "leaf" for a subtree that is one.
     kind: str
-    parameters: int
-    criterion: str
-    score: float | None
+    parameters: int  # free parameters of the test
+    criterion: str  # what the score is ("AIC", "error")
+    score: float | None  # smaller is better; None where there is none
     chosen: bool
+    # By how many standard errors the chosen one has a better score on held-out rows; None
+    # where nobody measured that.
+    behind: float | None = None
 
 
 @dataclass(frozen=True)
 class Split:
-    """A fitted test with `n_children` branches.
-
-    Attributes
-    ----------
-    merit : float
-        What the learner thought of it; not part of the test itself.
-    missing : int
-        Branch of a row that neither the test nor its surrogates can place; -1 divides
-        the row among all branches by their training weight.
-    surrogates : tuple of Split
-        Tests tried in turn where this one cannot tell.
-    constructed : tuple of Constructed or others with a method `take(rows)`
-        What was made at this node for the nodes below; known only while the tree grows.
-    candidates : tuple of Considered
-        The tests among which this one was chosen, in order of complexity.
-    free : int
-        Free parameters, where principal components leave fewer than there are weights;
-        0: count the weights. Known only while the tree grows.
-    direction : int
-        +1 where answers must not fall from branch 0 to branch 1, -1 where they must not
-        rise, 0 where they may. Known only while the tree grows.
-    """
+    """A fitted test with `n_children` branches."""
 
     kind: ClassVar[str]
     family: ClassVar[str] = ""  # what users call such tests; the kind itself if empty
     title: ClassVar[str] = ""  # the same in a few words
+    # What the learner thought of it; not part of the test itself.
     merit: float = field(default=0.0, kw_only=True, compare=False)
+    # Branch of a row that neither the test nor its surrogates can place; -1 divides the
+    # row among all branches by their training weight.
     missing: int = field(default=0, kw_only=True)
+    # Tests tried in turn where this one cannot tell.
     surrogates: tuple[Split, ...] = field(default=(), kw_only=True)
+    # What was made at this node for the nodes below; known only while the tree grows.
     constructed: tuple[Any, ...] = field(
         default=(), kw_only=True, compare=False, repr=False
     )
+    # The tests among which this one was chosen, in order of complexity.
     candidates: tuple[Considered, ...] = field(
         default=(), kw_only=True, compare=False, repr=False
     )
+    # Free parameters, where principal components leave fewer than there are weights; 0:
+    # count the weights. Known only while the tree grows.
     free: int = field(default=0, kw_only=True, compare=False, repr=False)
+    # +1 where answers must not fall from branch 0 to branch 1, -1 where they must not
+    # rise, 0 where they may. Known only while the tree grows.
     direction: int = field(default=0, kw_only=True, compare=False, repr=False)
 
     @property
@@ -158,9 +137,10 @@ class Split:
         """What is wrong with the test under this schema, or None."""
         if feature_of(self.rule) is not None:
             return one_feature_problem(self.rule, schema)
-        columns = [v.number for v in walk(self.rule) if isinstance(v, Column)]
-        sound = all(0 <= c < schema.n_columns for c in columns)
-        return None if sound else "column out of range"
+        if not all(0 <= c < schema.n_columns for c in columns_in(self.rule)):
+            return "column out of range"
+        bent = [v.column for v in walk(self.rule) if isinstance(v, Curve)]
+        return category_problem(bent, schema)
 
     def in_own_unit(self) -> Split:
         """The same test, with the threshold in the unit of its column if it has but one."""
@@ -202,6 +182,11 @@ class Split:
         """Free parameters: 2 of a univariate test, k + 1 of one over k dimensions."""
         return self.free or self.n_params
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all its numbers are finite."""
+        return bool(np.isfinite(self.pack()[2]).all())
+
     def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
         """Branch of each row, -1 where test and surrogates cannot tell."""
         rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -235,7 +220,7 @@ class Split:
         if feature is not None:
             return {feature}
         of_column = schema.linear_columns()[0]
-        return {int(of_column[v.number]) for v in walk(rule) if isinstance(v, Column)}
+        return {int(of_column[c]) for c in columns_in(rule)}
 
     def to_dict(self) -> dict[str, Any]:
         """The test in plain types, without merit, missing branch and surrogates."""
@@ -294,6 +279,7 @@ _SHAPES: dict[Any, Any] = {
     "tuple[float, ...]": [float],
     "tuple[tuple[int, int], ...]": [[int]],
     "tuple[tuple[float, ...], ...]": [[float]],
+    "tuple[tuple[tuple[float, ...], ...], ...]": [[[float]]],
 }
 
 

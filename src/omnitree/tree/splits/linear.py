@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from omnitree.data.schema import Schema
-from omnitree.tree.expression import Cut, filled, weighted
-from omnitree.tree.splits.base import Split, columns_problem, widths_problem
+from omnitree.tree.splits.sums import SumSplit
 
 ULPS = 4  # quotients are rounded to the nearest number, and so are products
 
 
 @dataclass(frozen=True)
-class LinearSplit(Split):
+class LinearSplit(SumSplit):
     """A weighted sum of encoded columns: branch 0 where it is <= threshold.
 
     A missing cell counts as its `fill`, the node's mean.
@@ -50,30 +48,11 @@ class LinearSplit(Split):
             at = math.nextafter(at, math.inf)
         return self  # numbers too large or too small for that
 
-    @property
-    def n_params(self) -> int:
-        return len(self.columns) + 1
-
-    @property
-    def rule(self) -> Cut:
-        columns = filled(self.columns, self.fill)
-        return Cut(weighted(0.0, self.weights, columns), self.threshold)
-
-    def problem(self, schema: Schema) -> str | None:
-        return columns_problem(self, schema) or widths_problem(
-            [self.weights], 1, len(self.columns)
-        )
-
     def _layout(self):
         return self.columns, (self.threshold, *self.weights, *self.fill)
 
     @classmethod
     def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> LinearSplit:
         m = len(index)
-        return cls(
-            tuple(index),
-            tuple(weight[1 : 1 + m]),
-            tuple(weight[1 + m :]),
-            weight[0],
-            **rest,
-        )
+        weights, fill = tuple(weight[1 : 1 + m]), tuple(weight[1 + m :])
+        return cls(tuple(index), weights, fill, weight[0], **rest)

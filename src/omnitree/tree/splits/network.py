@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from omnitree.data.schema import Schema
 from omnitree.tree.expression import Call, Cut, filled, weighted
 from omnitree.tree.splits.base import Split, columns_problem, widths_problem
+from omnitree.tree.splits.sums import joined, parted
 
 
 @dataclass(frozen=True)
@@ -46,23 +45,15 @@ class NetworkSplit(Split):
         )
 
     def _layout(self):
-        pairs = zip(self.hidden_bias, self.hidden_weights, strict=True)
-        hidden = [v for b, w in pairs for v in (b, *w)]
+        hidden = joined(self.hidden_bias, self.hidden_weights)
         index = (len(self.hidden_bias), *self.columns)
         return index, (*self.fill, *hidden, self.output_bias, *self.output_weights)
 
     @classmethod
     def unpack(cls, index: list[int], weight: list[float], **rest: Any) -> NetworkSplit:
-        columns = tuple(index[1:])
-        m, h = len(columns), index[0]
+        h, *columns = index
+        m = len(columns)
         end = m + h * (m + 1)
-        rows = np.reshape(weight[m:end], (h, m + 1)).tolist()
-        return cls(
-            columns,
-            tuple(weight[:m]),
-            tuple(row[0] for row in rows),
-            tuple(tuple(row[1:]) for row in rows),
-            weight[end],
-            tuple(weight[end + 1 :]),
-            **rest,
-        )
+        hidden, output = parted(weight[m:end], h), tuple(weight[end + 1 :])
+        fill = tuple(weight[:m])
+        return cls(tuple(columns), fill, *hidden, weight[end], output, **rest)

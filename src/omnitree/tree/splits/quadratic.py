@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from omnitree.data.schema import Schema
-from omnitree.tree.expression import Cut, filled, products, weighted
-from omnitree.tree.splits.base import Split, columns_problem, widths_problem
+from omnitree.tree.splits.sums import SumSplit
 
 
 @dataclass(frozen=True)
-class QuadraticSplit(Split):
+class QuadraticSplit(SumSplit):
     """A weighted sum of monomials up to degree two: branch 0 where it is <= threshold.
 
     `terms` holds pairs of positions in `columns`; (a, -1) is the linear term of a.
@@ -26,20 +24,6 @@ class QuadraticSplit(Split):
     family = "quadratic"
     title = "quadratic test"
 
-    @property
-    def n_params(self) -> int:
-        return len(self.terms) + 1
-
-    @property
-    def rule(self) -> Cut:
-        factors = products(filled(self.columns, self.fill), self.terms)
-        return Cut(weighted(0.0, self.weights, factors), self.threshold)
-
-    def problem(self, schema: Schema) -> str | None:
-        return columns_problem(self, schema) or widths_problem(
-            [self.weights], 1, len(self.terms)
-        )
-
     def _layout(self):
         pairs = [i for term in self.terms for i in term]
         index = (len(self.columns), *self.columns, *pairs)
@@ -49,13 +33,8 @@ class QuadraticSplit(Split):
     def unpack(
         cls, index: list[int], weight: list[float], **rest: Any
     ) -> QuadraticSplit:
-        m = index[0]
-        pairs = index[1 + m :]
-        return cls(
-            tuple(index[1 : 1 + m]),
-            tuple(weight[1 : 1 + m]),
-            tuple(zip(pairs[::2], pairs[1::2], strict=True)),
-            tuple(weight[1 + m :]),
-            weight[0],
-            **rest,
-        )
+        m, *others = index
+        threshold, *numbers = weight
+        terms = tuple(zip(others[m::2], others[m + 1 :: 2], strict=True))
+        fill, weights = tuple(numbers[:m]), tuple(numbers[m:])
+        return cls(tuple(others[:m]), fill, terms, weights, threshold, **rest)

@@ -10,6 +10,7 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -358,6 +359,18 @@ def test_archives_that_are_no_table(tmp_path: Path):
         read(tmp_path, b"\x28\xb5\x2f\xfd and more")
 
 
+def test_archives_with_damaged_directories(tmp_path: Path):
+    """Wrong offsets, names and methods, over which zipfile raises all kinds of errors."""
+    raw = zipped(b"a,b\n1,2\n" * 20, "data.csv")
+    for at in range(0, len(raw), 3):
+        for byte in (0, 0xFF):
+            damaged = raw[:at] + bytes([byte]) + raw[at + 1 :]
+            with suppress(InputError, UserWarning):
+                read(tmp_path, damaged)
+    with pytest.raises(InputError, match="damaged or cut off"):
+        read(tmp_path, raw[4:] if raw[4:].startswith(b"PK") else raw[:30] + raw[60:])
+
+
 # -- Excel ----------------------------------------------------------------------------
 
 
@@ -400,6 +413,9 @@ def test_damaged_and_old_excel(tmp_path: Path, penguins: pd.DataFrame):
     raw = workbook(one=penguins)
     with pytest.raises(InputError, match=r"data\.xlsx is"):
         read(tmp_path, raw[:-100], "data.xlsx")
+    for at in range(0, len(raw), 397):
+        with suppress(InputError, UserWarning):
+            read(tmp_path, raw[:at] + b"\xff" + raw[at + 1 :], "data.xlsx")
     with pytest.raises(InputError, match="old Excel"):
         read(tmp_path, b"\xd0\xcf\x11\xe0 and more", "data.xls")
 
@@ -430,7 +446,14 @@ def test_arff(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no arff", "@relation x\n@attribute a string\n@data\nb\n", ARFF + "x,1\n"],
+    [
+        "",
+        "no arff",
+        "@",
+        "@relation x\n@attribute\n@data\n1\n",
+        "@relation x\n@attribute a string\n@data\nb\n",
+        ARFF + "x,1\n",
+    ],
 )
 def test_damaged_arff(tmp_path: Path, text: str):
     path = tmp_path / "bad.arff"

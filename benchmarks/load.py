@@ -1,0 +1,277 @@
+"""What omnitree bears: many calls, many threads, many rows, features, classes, categories.
+
+Each load runs in a process of its own that may take 8 GB. "Grew" is how much more memory was
+resident at the end than after the first tenth of the calls (many calls), or the peak above
+what was there at the start (large tables). A fit of a large table has `max_seconds`; whether
+it ended before is in the last column.
+
+Goals: no error; many calls grow by less than 20 MB; rows in blocks grow by less than ten
+blocks; no fit takes more than 1.1 times its `max_seconds`.
+
+    python benchmarks/load.py -o benchmarks/results/load.md
+
+`--scale 0.01` makes every load smaller. The script exits with 1 if a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import platform
+import resource
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import omnitree
+from omnitree import OmniTreeClassifier, TreeClassifier, presets
+
+MEMORY = 8 * 2**30
+SECONDS = 60.0
+FLAT = 20.0  # megabytes
+
+
+def megabytes(field: str = "VmRSS") -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) / 1024
+    return float("nan")
+
+
+def repeated(call: Callable[[int], Any], n: int) -> tuple[float, float]:
+    """Seconds of n calls, and megabytes grown after the first tenth of them."""
+    start = time.perf_counter()
+    early = 0.0
+    for i in range(n):
+        if i == n // 10:
+            early = megabytes()
+        call(i)
+    return time.perf_counter() - start, megabytes() - early
+
+
+def rows_of(n: int, d: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = (np.argsort(np.argsort(X[:, 0] + rng.normal(size=n) / 4)) * k) // n
+    return X, y
+
+
+# -- many calls ------------------------------------------------------------------------
+
+
+def single_rows(scale: float) -> dict[str, Any]:
+    X, y = rows_of(1000, 5, 3)
+    clf = presets.make("ldt").fit(X, y)
+    n = int(10**6 * scale)
+    seconds, grew = repeated(lambda i: clf.predict(X[i % 1000 : i % 1000 + 1]), n)
+    return {"n": f"{n:,} predicts of one row", "s": seconds, "grew": grew, "flat": True}
+
+
+def small_fits(scale: float) -> dict[str, Any]:
+    X, y = rows_of(60, 4, 3)
+    makers = [TreeClassifier, *(lambda p=p: presets.make(p) for p in ("c4.5", "ldt"))]
+    n = int(10**4 * scale)
+    seconds, grew = repeated(lambda i: makers[i % 3]().fit(X, y), n)
+    return {"n": f"{n:,} fits of 60 rows", "s": seconds, "grew": grew, "flat": True}
+
+
+def threads(scale: float) -> dict[str, Any]:
+    X, y = rows_of(500, 5, 3)
+    models = [presets.make(p, random_state=0).fit(X, y) for p in ("cart", "ldt", "lmt")]
+    known = [m.predict_proba(X) for m in models]
+    expected = models[0].tree_.to_dict()
+    wrong: list[str] = []
+    counts = [0] * 64
+    end = time.monotonic() + 60 * scale
+
+    def work(me: int) -> None:
+        while time.monotonic() < end and not wrong:
+            which = (me + counts[me]) % 3
+            if not np.array_equal(models[which].predict_proba(X), known[which]):
+                wrong.append("another answer")
+            if counts[me] % 20 == 0:
+                again = presets.make("cart", random_state=0).fit(X, y)
+                if again.tree_.to_dict() != expected:
+                    wrong.append("another tree")
+            counts[me] += 1
+
+    early = megabytes()
+    crowd = [threading.Thread(target=work, args=(k,)) for k in range(64)]
+    start = time.perf_counter()
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    assert not wrong, wrong
+    seconds = time.perf_counter() - start
+    return {
+        "n": f"64 threads: {sum(counts):,} predicts of 500 rows, fits among them",
+        "s": seconds,
+        "grew": megabytes() - early,
+    }
+
+
+def blocks(scale: float) -> dict[str, Any]:
+    X, y = rows_of(10**5, 10, 3)
+    clf = presets.make("cart").fit(X[:20_000], y[:20_000])
+    n = max(int(100 * scale), 10)
+    counts = np.zeros(3)
+
+    def one(_: int) -> None:
+        counts[:] += np.bincount(clf.predict(X), minlength=3)
+
+    seconds, grew = repeated(one, n)
+    assert counts.sum() == n * 10**5
+    return {
+        "n": f"{n * 10**5:,} rows predicted in blocks of 100,000",
+        "s": seconds,
+        "grew": grew,
+        "most": 10 * X.nbytes / 2**20,
+    }
+
+
+def limits(scale: float) -> dict[str, Any]:
+    """All presets on a table that is too much for most of them in the given time."""
+    X, y = rows_of(200, 1000, 3)
+    limit = max(5.0 * scale, 1.0)
+    took = {}
+    begin = time.perf_counter()
+    for name in presets.names():
+        start = time.perf_counter()
+        presets.make(name, max_seconds=limit, random_state=0).fit(X, y)
+        took[name] = time.perf_counter() - start
+    name = max(took, key=lambda n: took[n])
+    return {
+        "n": f"{len(took)} presets, 200 rows x 1,000 features, `max_seconds={limit:g}`",
+        "s": time.perf_counter() - begin,
+        "grew": 0.0,
+        "end": f"longest: {took[name]:.2f} s (`{name}`)",
+        **(
+            {"wrong": f"{name} took {took[name]:.2f} s"}
+            if took[name] > 1.1 * limit
+            else {}
+        ),
+    }
+
+
+# -- large tables ----------------------------------------------------------------------
+
+
+def fitted(make: Callable[..., Any], X: Any, y: Any, what: str) -> dict[str, Any]:
+    """Fit once, predict all rows, and say how it went."""
+    early = megabytes()
+    start = time.perf_counter()
+    model = make(random_state=0, max_seconds=SECONDS)
+    try:
+        model.fit(X, y)
+    except ValueError as error:
+        seconds = time.perf_counter() - start
+        return {"n": what, "s": seconds, "grew": 0.0, "end": f"refused: {error}"}
+    seconds = time.perf_counter() - start
+    right = float(np.mean(model.predict(X) == y))
+    size = f"{model.tree_.n_leaves:,} leaves, {100 * right:.0f} % of the rows right"
+    late = ", stopped by its limit" if seconds > SECONDS else ""
+    grew = megabytes("VmHWM") - early
+    return {"n": what, "s": seconds, "grew": grew, "end": size + late}
+
+
+def many(kind: str, name: str, scale: float) -> dict[str, Any]:
+    make = OmniTreeClassifier if name == "OmniTreeClassifier" else presets.PRESETS[name]
+    rng = np.random.default_rng(0)
+    if kind == "features":
+        X, y = rows_of(100, max(int(10**5 * scale), 100), 3)
+        return fitted(make, X, y, f"100 rows x {X.shape[1]:,} features, {name}")
+    if kind == "classes":
+        k = max(int(10**4 * scale), 100)
+        X, y = rows_of(4 * k, 4, k)
+        return fitted(make, X, y, f"{4 * k:,} rows, {k:,} classes, {name}")
+    n = max(int(20_000 * scale), 2000)
+    cells = rng.integers(0, 1000, n)
+    y = (cells % 3 + (rng.random(n) < 0.2)) % 3
+    frame = pd.DataFrame({"c": [f"c{i}" for i in cells], "x": rng.normal(size=n)})
+    return fitted(make, frame, y, f"{n:,} rows, 1,000 categories, {name}")
+
+
+NAMES = ("cart", "c4.5", "ldt", "OmniTreeClassifier")
+LOADS: list[tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]] = [
+    (single_rows, ()),
+    (small_fits, ()),
+    (threads, ()),
+    (blocks, ()),
+    (limits, ()),
+    *(
+        (many, (kind, name))
+        for kind in ("features", "classes", "categories")
+        for name in NAMES
+    ),
+]
+
+
+def _child(function: Any, arguments: tuple[Any, ...], scale: float, queue: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")
+    try:
+        queue.put(function(*arguments, scale))
+    except MemoryError:
+        queue.put(
+            {"n": f"{arguments}", "s": 0, "grew": 0, "end": "MemoryError at 8 GB"}
+        )
+    except Exception as error:
+        queue.put({"n": f"{arguments}", "s": 0, "grew": 0, "wrong": repr(error)})
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--only", nargs="*", help="names of loads; all if left out")
+    parser.add_argument("-o", "--output", type=Path)
+    given = parser.parse_args()
+    lines = [
+        "# Load",
+        f"`python benchmarks/load.py{'' if given.scale == 1 else f' --scale {given.scale}'}`"
+        f"; omnitree {omnitree.__version__}, Python {platform.python_version()}, "
+        f"{multiprocessing.cpu_count()} cores",
+        "",
+        "| load | seconds | grew, MB | end |",
+        "|---|---|---|---|",
+    ]
+    failed = False
+    context = multiprocessing.get_context("fork")
+    for function, arguments in LOADS:
+        if given.only and function.__name__ not in given.only:
+            continue
+        queue = context.Queue()
+        child = context.Process(
+            target=_child, args=(function, arguments, given.scale, queue)
+        )
+        child.start()
+        try:
+            found = queue.get(timeout=3600)
+        except Exception:
+            found = {"n": str(arguments), "s": 0, "grew": 0, "wrong": "killed"}
+        child.join()
+        end = found.get("end", "no error")
+        most = found.get("most", FLAT if found.get("flat") else float("inf"))
+        if "wrong" in found or found["grew"] > most:
+            failed = True
+            end = f"MISSED: {found.get('wrong', 'memory grows')}"
+        lines.append(
+            f"| {found['n']} | {found['s']:.1f} | {found['grew']:.0f} | {end} |"
+        )
+        print(lines[-1], flush=True)
+    text = "\n".join(lines) + "\n"
+    if given.output:
+        given.output.write_text(text)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""How much the kind of tree that `omni` chooses depends on its seed.
+
+The seed deals the rows to the folds of all cross-validations and does nothing else. Each
+data set is halved at random; `omni` is fitted to one half with several seeds and tested on
+the other, then the other way round. Compared are one cross-validation of the candidates at
+the root (``repeats=1``) and the default, which deals the rows again where the choice is
+close. Agreement: the share of pairs of seeds whose trees have the same candidate at the
+root, dense and sparse forms taken together. By default the first, third and so on of the
+data sets in the order of their names, without the large ones, which have one
+cross-validation only; the halves are none of those of `omni.md`.
+
+    python benchmarks/omni_seeds.py --shared FOLDER -o benchmarks/results/omni_seeds.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from originals import read
+from sklearn.model_selection import StratifiedKFold
+
+import omnitree
+from omnitree import presets
+from omnitree.refinement import Contest
+
+SETS = (
+    *("balance", "bupa", "cylinder", "ecoli", "glass", "hepatitis", "horse22"),
+    *("iris", "monks2", "soybean15", "vote", "wine", "zoo"),
+)
+REPEATS = {"one": 1, "repeated": 3}
+
+
+def candidate(tree: omnitree.Tree) -> str:
+    """The candidate that the root was chosen from; "leaf" for a single leaf."""
+    if tree.n_leaves == 1:
+        return "leaf"
+    chosen = [c.learner for c in tree.split(0).candidates if c.chosen]
+    return chosen[0].replace("sparse ", "") if chosen else "univariate subtree"
+
+
+def measure(folder: Path, name: str, repeats: int, halves: int, seeds: int):
+    """Agreement, mean error in percent, its deviation over the seeds, CPU seconds."""
+    X, y = read(folder, name)
+    agreement, errors, seconds = [], [], []
+    for half in range(halves):
+        folds = StratifiedKFold(2, shuffle=True, random_state=1000 + half)
+        for train, test in folds.split(X, y):
+            kinds, wrong = [], []
+            for seed in range(seeds):
+                contest = Contest(repeats=repeats)
+                clf = presets.make("omni", random_state=seed, refinement=contest)
+                start = time.process_time()
+                clf.fit(X.iloc[train], y.iloc[train])
+                seconds.append(time.process_time() - start)
+                kinds.append(candidate(clf.tree_))
+                wrong.append(100 * np.mean(clf.predict(X.iloc[test]) != y.iloc[test]))
+            agreement.append(np.mean([a == b for a, b in combinations(kinds, 2)]))
+            errors.append(wrong)
+    return (
+        np.mean(agreement),
+        np.mean(errors),
+        np.std(errors, axis=1, ddof=1).mean(),
+        np.mean(seconds),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--shared", type=Path, default=Path("../shared"))
+    parser.add_argument("-o", "--output", type=Path, help="file for the table")
+    parser.add_argument("--datasets", default=",".join(SETS))
+    parser.add_argument("--halves", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=4)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    text = [
+        "# Kinds of trees by seed",
+        "",
+        "Made by `benchmarks/omni_seeds.py`, which says how; "
+        f"`--halves {args.halves} --seeds {args.seeds}`.",
+        "",
+        "| data set | cross-validation | agreement | error | its sd | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
+    found: dict[str, list] = {how: [] for how in REPEATS}
+    for name in args.datasets.split(","):
+        for how, repeats in REPEATS.items():
+            folder = args.shared / "data"
+            got = measure(folder, name, repeats, args.halves, args.seeds)
+            found[how].append(got)
+            text.append(line(name, how, got))
+            print(text[-1], flush=True)
+    for how, rows in found.items():
+        text.append(line("mean", how, np.mean(rows, axis=0)))
+        print(text[-1])
+    if args.output:
+        args.output.write_text("\n".join(text) + "\n")
+
+
+def line(name: str, how: str, got) -> str:
+    agreement, error, spread, seconds = got
+    return (
+        f"| {name} | {how} | {agreement:.2f} | {error:.2f} | {spread:.2f} | "
+        f"{seconds:.2f} |"
+    )
+
+
+if __name__ == "__main__":
+    main()

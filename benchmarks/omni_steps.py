@@ -1,0 +1,173 @@
+"""What each step of the default classifier costs and brings.
+
+`omni-1` is the default as it was before. "+ curves" lets softmax tests of curves compete,
+"+ blocks" those of curves and products together, "+ growth" (that is `omni`) trees on top of
+them; "all weights" is `omni` without making tests sparse. The 35 data sets, sorted by name,
+are halved: A has the first, third and so on, B the others. Choices are made on random halves
+of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which `omni.py`
+reports, are not looked at. The best step on A is reported on B, and the other way round.
+
+    python benchmarks/omni_steps.py --shared FOLDER --seeds 1000
+    python benchmarks/omni_steps.py --shared FOLDER --table
+
+Every fit is a line of `results/omni_steps.jsonl`; a run goes on where the last one
+ended. The table, `results/omni_steps.md`, has means over the data sets of error in
+percent, log loss, Brier score, leaves, parameters and CPU seconds of a fit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from originals import read
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from omnitree import presets
+from omnitree.estimators.classifier import TreeClassifier
+from omnitree.learners import Softmax
+from omnitree.refinement import Contest
+from omnitree.refinement.contest import RIVALS
+
+RESULTS = Path(__file__).parent / "results" / "omni_steps.jsonl"
+NO_BLOCKS = tuple(
+    r for r in RIVALS if not (isinstance(r, Softmax) and r.expansion == "blocks")
+)
+STEPS: dict[str, dict | None] = {
+    "omni-1": None,
+    "+ curves": {"rivals": NO_BLOCKS, "grows": False},
+    "+ blocks": {"grows": False},
+    "+ growth": {},
+    "all weights": {"sparse": None},
+}
+COLUMNS = ("error", "log loss", "Brier score", "leaves", "parameters", "seconds")
+
+
+def classifier(step: str) -> TreeClassifier:
+    settings = STEPS[step]
+    if settings is None:
+        return presets.make("omni-1", random_state=0)
+    return presets.make("omni", random_state=0, refinement=Contest(**settings))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.csv"))
+
+
+def fits(folder: Path, name: str, step: str, seed: int) -> Iterator[dict]:
+    """Both halves of one data set."""
+    X, y = read(folder, name)
+    halves = StratifiedKFold(2, shuffle=True, random_state=seed)
+    for half, (a, b) in enumerate(halves.split(X, y)):
+        clf, begin = classifier(step), time.process_time()
+        clf.fit(X.iloc[a], y.iloc[a])
+        seconds = time.process_time() - begin
+        truth, proba = y.iloc[b].to_numpy(), clf.predict_proba(X.iloc[b])
+        is_own = truth[:, None] == clf.classes_
+        own = (proba * is_own).sum(axis=1)
+        answer = clf.classes_[proba.argmax(axis=1)]
+        numbers = (
+            100 * np.mean(answer != truth),
+            -np.log(np.maximum(own, 1e-6)).mean(),
+            ((proba - is_own) ** 2).sum(axis=1).mean(),
+            clf.tree_.n_leaves,
+            clf.tree_.n_parameters,
+            seconds,
+        )
+        found = dict(zip(COLUMNS, map(float, numbers), strict=True))
+        yield {"set": name, "step": step, "seed": seed, "half": half, **found}
+
+
+def run(folder: Path, seeds: list[int], sets: list[str]) -> None:
+    """All fits that are not there yet."""
+    warnings.simplefilter("ignore")
+    made = {(r["set"], r["step"], r["seed"]) for r in recorded()}
+    for seed in seeds:
+        for name in sets:
+            for step in STEPS:
+                if (name, step, seed) not in made:
+                    with threadpool_limits(1):
+                        rows = list(fits(folder, name, step, seed))
+                    with RESULTS.open("a") as out:
+                        out.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def recorded() -> list[dict]:
+    if not RESULTS.exists():
+        return []
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+
+
+def means(rows: list[dict], sets: list[str]) -> dict[str, np.ndarray]:
+    """Of each step, over the data sets that all steps have."""
+    of = {
+        step: {
+            name: np.mean([[r[c] for c in COLUMNS] for r in own], axis=0)
+            for name in sets
+            if (own := [r for r in rows if (r["set"], r["step"]) == (name, step)])
+        }
+        for step in STEPS
+    }
+    common = [name for name in sets if all(name in found for found in of.values())]
+    return {
+        step: np.mean([found[name] for name in common], axis=0)
+        for step, found in of.items()
+        if common
+    }
+
+
+def table(every: list[str]) -> str:
+    rows = recorded()
+    halves = {"A": every[::2], "B": every[1::2]}
+    lines, best = [], {}
+    for half, sets in halves.items():
+        found = means(rows, sets)
+        if not found:
+            continue
+        n = len({r["set"] for r in rows} & set(sets))
+        looks = sorted({r["seed"] for r in rows if r["set"] in sets})
+        lines += [f"## {half}: {n} data sets, halves with seeds {looks}", ""]
+        lines += [
+            f"| step | {' | '.join(COLUMNS)} | times omni-1 |",
+            "|---" * 8 + "|",
+        ]
+        for step, m in found.items():
+            ratio = m[-1] / found["omni-1"][-1]
+            cells = "{:.2f} | {:.3f} | {:.3f} | {:.1f} | {:.0f} | {:.2f}".format(*m)
+            lines.append(f"| {step} | {cells} | {ratio:.2f} |")
+        best[half] = min(found, key=lambda step: found[step][0])
+        lines.append("")
+    for half, other in (("A", "B"), ("B", "A")):
+        if half in best and other in best:
+            error = means(rows, halves[other])[best[half]][0]
+            before = means(rows, halves[other])["omni-1"][0]
+            lines.append(
+                f"Chosen on {half}: {best[half]}; on {other} it has {error:.2f} % "
+                f"(omni-1 {before:.2f} %)."
+            )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--shared", type=Path, default=Path("../shared"))
+    parser.add_argument("--seeds", default="1000")
+    parser.add_argument("--datasets", default="")
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    folder = args.shared / "data"
+    every = names(folder)
+    if not args.table:
+        chosen = args.datasets.split(",") if args.datasets else every[::2] + every[1::2]
+        run(folder, [int(s) for s in args.seeds.split(",")], chosen)
+    print(table(every))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+// Sums over columns, products of two and curves: what additive tests and models add up.
+//
+// K sums over the same terms run abreast. Of m columns they are a slice of ints, the columns;
+// one of the terms, pairs of positions among the columns (the second -1: one column alone);
+// one of the curves, column and number of knots of each; and one of doubles: m fills, K
+// biases, K weights a term, then the curves. A curve of n knots is its knots, then K values and
+// K slopes at the beginning of each piece: from one knot to the next, beyond the last knot,
+// and a missing cell; the last two have the slope 0 (`omnitree.tree.curves` writes it). Every
+// sum is added up from left to right, in the order of the exporters.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "common/linear_sums.hpp"
+
+namespace omnitree {
+
+// A term of a quadratic form: the product of two columns, or one alone.
+inline double term_value(const int32_t* term, const int32_t* columns, const double* fill,
+                         const Values& x, const Columns& c, int64_t row) {
+  const int32_t a = term[0], b = term[1];
+  const double v = column_value(x, c, row, columns[a], fill[a]);
+  return b < 0 ? v : v * column_value(x, c, row, columns[b], fill[b]);
+}
+
+// Doubles of a curve of n knots in K sums.
+inline int64_t curve_size(int64_t n, int64_t k) { return n + 2 * (n + 1) * k; }
+
+constexpr int64_t FEW_KNOTS = 24;  // counting is faster than halving
+
+// Adds a curve at x to K sums. The piece of x is found once for all of them, without branches
+// that depend on x where there are few knots.
+inline void add_curve(const double* knot, int64_t n, int64_t k, double x, double* sum) {
+  const double last = knot[n - 1];
+  int64_t piece = 0;
+  if (n <= FEW_KNOTS) {
+    for (int64_t i = 1; i < n - 1; ++i) piece += knot[i] < x;
+  } else {
+    piece = std::lower_bound(knot + 1, knot + n - 1, x) - (knot + 1);
+  }
+  piece = x >= last ? n - 1 : piece;
+  // Before the first knot and beyond the last one, nothing is past a knot.
+  double past = std::min(std::max(x, knot[0]), last) - knot[piece];
+  if (std::isnan(x)) piece = n, past = 0;
+  const double* value = knot + n + 2 * k * piece;
+  const double* slope = value + k;
+  for (int64_t i = 0; i < k; ++i) sum[i] += value[i] + past * slope[i];
+}
+
+struct SumsView {
+  const int32_t* columns;
+  int64_t n_columns;
+  const int32_t* terms;  // null: the columns themselves
+  int64_t n_terms;
+  const int32_t* curves;
+  int64_t n_curves;
+  const double* weight;
+};
+
+// The K sums of one row.
+inline void add_sums(const SumsView& s, int64_t k, const Values& x, const Columns& c, int64_t row,
+                     double* out) {
+  const double* fill = s.weight;
+  const double* w = fill + s.n_columns;
+  for (int64_t i = 0; i < k; ++i) out[i] = w[i];
+  const int64_t n = s.terms ? s.n_terms : s.n_columns;
+  for (int64_t t = 0; t < n; ++t) {
+    w += k;
+    const double v = s.terms ? term_value(s.terms + 2 * t, s.columns, fill, x, c, row)
+                             : column_value(x, c, row, s.columns[t], fill[t]);
+    for (int64_t i = 0; i < k; ++i) out[i] += w[i] * v;
+  }
+  w += k;
+  for (int64_t j = 0; j < s.n_curves; ++j) {
+    const int32_t n_knots = s.curves[2 * j + 1];
+    add_curve(w, n_knots, k, x.at(row, c.feature[s.curves[2 * j]]), out);
+    w += curve_size(n_knots, k);
+  }
+}
+
+}  // namespace omnitree

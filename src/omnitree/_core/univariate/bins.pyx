@@ -1,0 +1,74 @@
+# distutils: language = c++
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+"""Hashes and histograms of blocks of rows: thin wrapper of bins.hpp.
+
+Used by the growth from sums over blocks; both functions let other threads run.
+"""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from omnitree._core.common.views cimport Values, view_values
+
+
+cdef extern from "univariate/bins.hpp" namespace "omnitree" nogil:
+    cdef cppclass BlockRows:
+        Values cells
+        int64_t n
+        const int32_t* slot
+        int64_t n_trees
+        const int64_t* weight
+        const int32_t* y
+        const int64_t* number
+        int64_t n_statistics
+
+    cdef cppclass BinLayout:
+        const double* edges
+        const int64_t* edge_start
+        const int32_t* width
+        const uint8_t* is_category
+        const int64_t* start
+        int64_t n_features
+
+    void hash_column "omnitree::add_hash" (
+        const double*, int64_t, int64_t, uint64_t, uint64_t*)
+    void count_all "omnitree::count_bins" (
+        const BlockRows&, const BinLayout&, int64_t*) except +
+
+
+def add_hash(const double[:] column, uint64_t key, uint64_t[::1] out):
+    """Add a hash of each cell of a column to `out`."""
+    cdef int64_t n = column.shape[0], stride = column.strides[0] // <int64_t> sizeof(double)
+    if n == 0:
+        return
+    with nogil:
+        hash_column(&column[0], stride, n, key, &out[0])
+
+
+def count_bins(const double[:, :] cells, const int32_t[:, ::1] slot,
+               const int64_t[::1] weight, const int32_t[::1] y,
+               const int64_t[::1] number, int64_t n_statistics,
+               const double[::1] edges, const int64_t[::1] edge_start,
+               const int32_t[::1] width, const uint8_t[::1] is_category,
+               const int64_t[::1] start, int64_t[::1] sums):
+    """Add the rows of a block to histograms.
+
+    `slot` says where each row is counted for each tree (below 0: nowhere). Rows add their
+    `weight` (None: 1) to that of their class `y` or, where `y` is None, their weight and
+    their `number`. The sums of feature j begin at `start[j]`, in the order slot, bin,
+    statistic; its cuts are `edges[edge_start[j]:edge_start[j + 1]]`.
+    """
+    cdef BlockRows rows
+    cdef BinLayout layout
+    if cells.shape[0] == 0 or cells.shape[1] == 0 or slot.shape[0] == 0:
+        return
+    rows.cells, rows.n = view_values(cells), cells.shape[0]
+    rows.slot, rows.n_trees = &slot[0, 0], slot.shape[0]
+    rows.weight = &weight[0] if weight is not None else NULL
+    rows.y = &y[0] if y is not None else NULL
+    rows.number = &number[0] if number is not None else NULL
+    rows.n_statistics = n_statistics
+    layout.edges = &edges[0] if edges.shape[0] else NULL
+    layout.edge_start, layout.width = &edge_start[0], &width[0]
+    layout.is_category, layout.start = &is_category[0], &start[0]
+    layout.n_features = cells.shape[1]
+    with nogil:
+        count_all(rows, layout, &sums[0])

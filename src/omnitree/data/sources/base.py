@@ -1,0 +1,135 @@
+"""What a source of blocks is, and how the target and weights are found in it.
+
+A source is a sequence of parts that can be gone through any number of times; a part reads
+its rows when asked, in blocks of at most `BLOCK_ROWS` rows and `BLOCK_CELLS` cells. Parts
+are small values, so an engine may send them to other threads or processes and ask again for
+one that was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+BLOCK_ROWS, BLOCK_CELLS = 1 << 16, 1 << 19
+
+
+def block_rows(n_columns: int) -> int:
+    """Rows of a block of a table with so many columns.
+
+    Examples
+    --------
+    >>> block_rows(4), block_rows(1000)
+    (65536, 524)
+    """
+    return max(1, min(BLOCK_ROWS, BLOCK_CELLS // max(n_columns, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows."""
+
+    X: Any  # the columns that are features
+    y: Any = None
+    weight: Any = None
+    place: str = "the data"  # where the rows come from, for errors
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+
+class SourcePart(Protocol):
+    """A piece of a source that is read at once, by one thread or worker."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Read the rows; the same ones each time."""
+
+
+class BlockSource(Protocol):
+    """A table as a sequence of parts.
+
+    Attributes
+    ----------
+    n_rows, n_bytes : int or None
+        Number of rows and size in memory, where that is known before reading.
+    travels : bool
+        Whether parts are small values that mean the same on other machines.
+    """
+
+    @property
+    def n_rows(self) -> int | None: ...
+    @property
+    def n_bytes(self) -> int | None: ...
+    @property
+    def travels(self) -> bool: ...
+
+    def parts(self) -> Iterator[SourcePart]:
+        """Go through the parts, in any order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """Where target and weights are: names of columns, or arrays over all rows."""
+
+    y: Any = None
+    weight: Any = None
+
+    @property
+    def names(self) -> list[str]:
+        """Columns that are not features."""
+        return [role for role in (self.y, self.weight) if isinstance(role, str)]
+
+    def check(self, columns: list[str]) -> None:
+        """Refuse names that are no columns."""
+        for name in self.names:
+            if name not in columns:
+                listed = ", ".join(map(repr, columns[:20]))
+                raise ValueError(f"There is no column {name!r} among {listed}.")
+
+    def check_length(self, n_rows: int | None) -> None:
+        """Refuse arrays that are not one number a row."""
+        for what, role in (("y", self.y), ("sample_weight", self.weight)):
+            if role is None or isinstance(role, str) or n_rows is None:
+                continue
+            if len(role) != n_rows:
+                raise ValueError(
+                    "Found input variables with inconsistent numbers of samples: "
+                    f"{[n_rows, len(role)]} (X and {what})"
+                )
+
+    def block(self, X: Any, start: int, place: str) -> Block:
+        """The rows of `X`, which begin at number `start` of the table."""
+
+        def own(role: Any) -> Any:
+            if role is None:
+                return None
+            if isinstance(role, str):
+                return _column(X, role)
+            return _rows_of(role, start, start + len(X))
+
+        rest = _without(X, self.names) if self.names else X
+        return Block(rest, own(self.y), own(self.weight), place)
+
+
+def _column(frame: Any, name: str) -> Any:
+    """A column of a data frame as an array."""
+    import narwhals as nw
+
+    return nw.from_native(frame, eager_only=True)[name].to_numpy()
+
+
+def _without(frame: Any, names: list[str]) -> Any:
+    import narwhals as nw
+
+    return nw.from_native(frame, eager_only=True).drop(names).to_native()
+
+
+def _rows_of(values: Any, start: int, stop: int) -> Any:
+    """Some rows of an array or a series, as an array."""
+    rows = slice(start, stop)
+    return np.asarray(values.iloc[rows] if hasattr(values, "iloc") else values[rows])

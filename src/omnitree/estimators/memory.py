@@ -1,0 +1,100 @@
+"""How much memory a fit may take, and reading what fits.
+
+Used by the estimators' `fit` for data that is not in memory yet.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omnitree.data.sources import Block, BlockSource
+
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+# A fit in memory needs the table, its encoded form and what is sorted.
+COPIES = 4
+SHARE = 0.5  # of the free memory, where nobody says how much
+
+
+def memory_limit(max_memory: int | str | None) -> int:
+    """Bytes that may be held.
+
+    Examples
+    --------
+    >>> memory_limit("1.5 GB") == 1.5 * 2**30
+    True
+    """
+    if max_memory is None:
+        return int(SHARE * free_memory())
+    if isinstance(max_memory, str):
+        found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", max_memory.lower())
+        if found is not None:
+            return int(float(found[1]) * UNITS[found[2]])
+    elif not isinstance(max_memory, bool) and max_memory > 0:
+        return int(max_memory)
+    raise ValueError(
+        f"max_memory must be a number of bytes or a text such as '2GB', not {max_memory!r}"
+    )
+
+
+def free_memory() -> int:
+    """Bytes that are free, as far as the system says; else 4 GiB."""
+    found = [4 * 2**30]
+    if hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        found = [os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    group = Path("/sys/fs/cgroup")
+    try:
+        most = int((group / "memory.max").read_text())
+        found.append(most - int((group / "memory.current").read_text()))
+    except (OSError, ValueError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return max(min(found), 2**26)
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY:
+        used = int(Path("/proc/self/statm").read_text().split()[0])
+        found.append(most - used * os.sysconf("SC_PAGE_SIZE"))
+    return max(min(found), 2**26)
+
+
+def read_whole(source: BlockSource, limit: int) -> tuple[Any, Any, Any] | None:
+    """X, y and weights if they fit into memory, else None."""
+    if source.n_bytes is not None and COPIES * source.n_bytes > limit:
+        return None
+    blocks: list[Block] = []
+    size = 0
+    for part in source.parts():
+        for block in part.blocks():
+            blocks.append(block)
+            size += 8 * int(np.prod(block.X.shape))
+            if COPIES * size > limit:
+                return None
+    if not blocks:
+        raise ValueError("Found array with 0 sample(s): the data has no rows.")
+    y, weight = (
+        None if values[0] is None else np.concatenate([_plain(v) for v in values])
+        for values in zip(*((b.y, b.weight) for b in blocks), strict=True)
+    )
+    return _stacked([b.X for b in blocks]), y, weight
+
+
+def _plain(values: Any) -> np.ndarray:
+    """An array that joins others without texts being cut or numbers becoming texts."""
+    array = np.asarray(values)
+    return array.astype(object) if array.dtype.kind in "SUT" else array
+
+
+def _stacked(pieces: list[Any]) -> Any:
+    """Arrays or data frames one below the other."""
+    if all(isinstance(piece, np.ndarray) for piece in pieces):
+        return np.concatenate(pieces)
+    import narwhals as nw
+
+    frames = [nw.from_native(piece, eager_only=True) for piece in pieces]
+    return nw.concat(frames, how="vertical").to_native()

@@ -1,0 +1,108 @@
+"""Curves in words: the range of a feature and what it adds, not a formula.
+
+A curve is told by its ends and by where it turns, as far as the turn is worth a word. Used
+by sums in words (`words.py`), in one line or as a term of a longer sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from omnitree.export.model import encoded_columns
+from omnitree.export.numbers import number
+
+# A turn is told if the curve comes back from it by such a part of its whole range: the first
+# of these that leaves few of them.
+CLEAR_TURNS = (0.1, 0.2, 0.4)
+MOST_TURNS = 2
+DIGITS = 3
+
+
+def curve_text(
+    column: int,
+    knots: Sequence[float],
+    line: Sequence[float],
+    features: list[dict[str, Any]],
+) -> str:
+    """A curve as a range of its feature and what it adds there.
+
+    `line` holds the values at the knots, then that of a missing cell, which is told where
+    it is not 0.
+
+    Examples
+    --------
+    >>> glucose = [{"name": "glucose", "kind": "numeric", "categories": None}]
+    >>> curve_text(0, (80.0, 120.0, 180.0), (-1.2, 0.4, 2.1, 0.0), glucose)
+    'glucose: from -1.2 at <= 80 to +2.1 at >= 180'
+    >>> curve_text(0, (80.0, 120.0, 180.0), (-1.2, 2.1, 0.0, -0.3), glucose)
+    'glucose: -1.2 at <= 80, +2.1 at 120, 0 at >= 180, -0.3 if missing'
+    """
+    feature = features[encoded_columns(features)[column].feature]
+    values = list(line[:-1])
+    told = turns(values)
+    if len(told) == 1:
+        text = f"{_signed(values[0])} everywhere"
+    else:
+        places = [_place(knots[at], feature) for at in told]
+        places[0], places[-1] = f"<= {places[0]}", f">= {places[-1]}"
+        parts = [
+            f"{_signed(values[at])} at {place}"
+            for at, place in zip(told, places, strict=True)
+        ]
+        two = len(parts) == 2
+        text = f"from {parts[0]} to {parts[1]}" if two else ", ".join(parts)
+    missing = f", {_signed(line[-1])} if missing" if line[-1] else ""
+    return f"{feature['name']}: {text}{missing}"
+
+
+def turns(values: Sequence[float]) -> list[int]:
+    """Positions that tell a curve: its ends, and clear turns between; one if it is flat.
+
+    >>> turns([0.0, 1.0, 0.98, 3.0, 1.0, 1.0]), turns([2.0, 2.0, 2.0])
+    ([0, 3, 5], [0])
+    """
+    reach = max(values) - min(values)
+    if not reach > 0:
+        return [0]
+    for clear in CLEAR_TURNS:
+        found = _turns_by(values, clear * reach)
+        if len(found) <= MOST_TURNS:
+            break
+    return [0, *found[:MOST_TURNS], len(values) - 1]
+
+
+def _turns_by(values: Sequence[float], least: float) -> list[int]:
+    """Where a curve turns and comes back by more than `least`."""
+    found = []
+    way = high = low = 0  # up, down or not known yet; the ends of the way so far
+    for at, value in enumerate(values):
+        high = at if way >= 0 and value > values[high] else high
+        low = at if way <= 0 and value < values[low] else low
+        if way >= 0 and values[high] - value > least:
+            found += [high] if way else []
+            way, low = -1, at
+        elif way <= 0 and value - values[low] > least:
+            found += [low] if way else []
+            way, high = 1, at
+    return found
+
+
+def curve_spread(line: Sequence[float]) -> float:
+    """What a curve varies by among its knots, which lie at quantiles."""
+    return float(np.std(line[:-1]))
+
+
+def _signed(value: float) -> str:
+    text = number(value, DIGITS)
+    return f"+{text}" if value > 0 else text
+
+
+def _place(knot: float, feature: dict[str, Any]) -> str:
+    """Where a knot is; the category that an ordered feature has there."""
+    categories = feature["categories"] if feature["kind"] == "ordered" else ()
+    if knot in range(len(categories)):
+        return str(categories[int(knot)])
+    return number(knot)

@@ -1,0 +1,317 @@
+"""Trees grown level by level from sums over blocks.
+
+A pass asks all open nodes of all trees at once: large nodes give histograms or moments, from
+which the learner finds their tests; a node with few enough rows to be held gives its rows,
+and its whole subtree is grown by the in-memory grower, from its rows in an order that only
+depends on what they hold. So every test of a small node is exact, and every result is the
+same however the table is divided. Several trees grow side by side: those of folds see only
+the rows that their fold does not hold out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from omnitree.growing.blocks.coder import CodedRows, Coder, Floats
+from omnitree.growing.blocks.engine import Engine
+from omnitree.growing.blocks.grafting import graft
+from omnitree.growing.blocks.moments import MomentSums, Standard
+from omnitree.growing.blocks.sizes import Sizes
+from omnitree.growing.blocks.statistics import (
+    Asked,
+    Bins,
+    Counts,
+    Gather,
+    Histograms,
+    KeyRange,
+    Pass,
+    from_digits,
+)
+from omnitree.growing.blocks.sum_node import SumNode
+from omnitree.growing.grower import beyond_best_leaves
+from omnitree.growing.growth import Growth
+from omnitree.growing.missing import Surrogate
+from omnitree.growing.node import Node, Rules
+from omnitree.growing.progress import progress
+from omnitree.growing.sample import Sample
+from omnitree.tree.records import NodeRecord
+from omnitree.tree.splits import Split
+from omnitree.tree.tree import Tree, tree_from_nodes
+
+DRAWN_NODES = 4  # rows of so many small nodes are drawn in all large nodes
+
+
+@dataclass
+class Open:
+    """A node without a test yet."""
+
+    tree: int
+    at: int
+    depth: int
+    size: float  # rows, about
+    path: tuple[int, ...] = ()
+
+
+@dataclass
+class Top:
+    """A tree whose small subtrees are grown elsewhere."""
+
+    keys: KeyRange  # of the rows that it sees
+    records: list[NodeRecord] = field(default_factory=list)
+    subtrees: dict[int, Tree] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class BlockGrower:
+    """Grows trees on the rows of an engine."""
+
+    engine: Engine
+    coder: Coder
+    growth: Growth  # the learner and its rules
+    bins: Bins
+    standard: Standard  # how columns are standardised
+    scale: float  # weight of a unit
+    n_rows: int
+    sizes: Sizes = field(default_factory=Sizes)
+    n_jobs: int | None = None
+    verbose: int = 0
+    n_large: int = 0  # large nodes that are open
+
+    def grow(self, seen: Sequence[KeyRange]) -> list[Tree]:
+        """A tree for each of several sets of rows."""
+        tops = [Top(keys, [self._record(-1)]) for keys in seen]
+        whole = [self.n_rows * keys.share for keys in seen]
+        open_nodes = [Open(t, 0, 0, whole[t]) for t in range(len(tops))]
+        finished, every = 0.0, sum(whole)
+        with progress("growing", self.verbose) as show:
+            while open_nodes:
+                self.n_large = sum(map(self._is_large, open_nodes))
+                now, open_nodes = self._next(open_nodes)
+                grown = self._pass(tops, now)
+                open_nodes += grown
+                finished += sum(o.size for o in now) - sum(o.size for o in grown)
+                show(finished / every)
+        return [self._tree(top) for top in tops]
+
+    # -- one pass -------------------------------------------------------------------
+
+    def _next(self, waiting: list[Open]) -> tuple[list[Open], list[Open]]:
+        """The nodes that the next pass asks about, large ones first, and the others."""
+        room: float = self.sizes.memory
+        now: list[Open] = []
+        for node in sorted(
+            waiting, key=lambda o: (not self._is_large(o), o.tree, o.at)
+        ):
+            needed = self._bytes(node)
+            if now and needed > room:
+                continue
+            room -= needed
+            now.append(node)
+        chosen = set(map(id, now))
+        return now, [o for o in waiting if id(o) not in chosen]
+
+    def _bytes(self, node: Open) -> float:
+        d, p = self.coder.schema.n_features, self.coder.schema.n_columns
+        if self._is_last(node):
+            return 0.0
+        if not self._is_large(node):
+            return 24.0 * node.size * (d + 4)
+        by_moments = self.growth.learner.grows_from == "moments"
+        numbers = 4 * p * p if by_moments else self.bins.size(self.coder.n_statistics)
+        return 24.0 * (numbers + self._draw(node) * node.size * (d + 4))
+
+    def _is_large(self, node: Open) -> bool:
+        return node.size > self.sizes.rows_of_node(self.coder.schema.n_features)
+
+    def _is_last(self, node: Open) -> bool:
+        """Whether no test is wanted any more."""
+        limits = self.growth.rules.limits
+        return 0 <= limits.depth_needed <= node.depth or limits.expired()
+
+    def _draw(self, node: Open) -> float:
+        """Share of the rows of a large node that is drawn.
+
+        With moments, groups of classes are compared by as many rows as are held of some
+        small nodes, divided among the large nodes that are open.
+        """
+        wanted = 0
+        if self.growth.learner.grows_from == "moments":
+            most = self.sizes.rows_of_node(self.coder.schema.n_features)
+            each = DRAWN_NODES * most // max(self.n_large, 1)
+            wanted = min(most, max(each, self.sizes.drawn_rows))
+        elif self.coder.may_miss and isinstance(self.growth.rules.missing, Surrogate):
+            wanted = self.sizes.drawn_rows
+        return min(1.0, wanted / node.size)
+
+    def _pass(self, tops: list[Top], now: list[Open]) -> list[Open]:
+        """Ask about some nodes; returns the children of those that got a test."""
+        last = [self._is_last(o) for o in now]
+        large = [
+            self._is_large(o) and not end for o, end in zip(now, last, strict=True)
+        ]
+        order = np.argsort(np.logical_not(large), kind="stable")
+        now = [now[i] for i in order]
+        last, n_large = [last[i] for i in order], sum(large)
+        share = np.array(
+            [self._share(o, end) for o, end in zip(now, last, strict=True)]
+        )
+        tasks: list[Any] = [Counts(len(now), len(self.coder.classes)), Gather(share)]
+        by_moments = self.growth.learner.grows_from == "moments"
+        if n_large and by_moments:
+            tasks.append(MomentSums(self.standard, n_large, len(self.coder.classes)))
+        elif n_large:
+            tasks.append(Histograms(self.bins, n_large, self.coder.n_statistics))
+        asked = self._asked(tops, now)
+        results = self.engine.map_blocks(Pass(self.coder, asked, tasks))
+        assert results is not None  # the survey found rows
+        counts = from_digits(results.each[0])
+        rows = results.each[1].of([i for i in range(len(now)) if share[i] > 0])
+        small = [i for i in range(n_large, len(now)) if not last[i] and i in rows]
+        trees = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._subtree)(now[i], rows[i]) for i in small
+        )
+        for i, tree in zip(small, trees, strict=True):
+            tops[now[i].tree].subtrees[now[i].at] = tree
+        children: list[Open] = []
+        for i, node in enumerate(now):
+            record = tops[node.tree].records[node.at]
+            self._fill(record, counts[i])
+            if i >= n_large or self._stays_leaf(counts[i]):
+                continue
+            seen = self._seen(node, i, n_large, counts[i], results.each[2], rows.get(i))
+            rng = np.random.default_rng(
+                [self.growth.rules.seed, node.depth, *node.path]
+            )
+            found = self.growth.learner.fit_sums(seen, rng)
+            if found is not None:
+                children += self._children(tops[node.tree], node, *found)
+        return children
+
+    def _share(self, node: Open, last: bool) -> float:
+        """Share of the rows that are to be brought here."""
+        if last:
+            return 0.0
+        return self._draw(node) if self._is_large(node) else 2.0
+
+    def _asked(self, tops: list[Top], now: list[Open]) -> list[Asked]:
+        asked = []
+        for t, top in enumerate(tops):
+            slot = np.full(len(top.records), -1, dtype=np.int32)
+            for i, node in enumerate(now):
+                if node.tree == t:
+                    slot[node.at] = i
+            if (slot >= 0).any():
+                asked.append(Asked(self._packed(top), slot, top.keys))
+        return asked
+
+    def _seen(self, node, i, n_large, counts, sums, drawn) -> SumNode:
+        """A large node as the learner sees it."""
+        coder, k = self.coder, len(self.coder.classes)
+        statistics = np.array(counts, dtype=np.float64)[: coder.n_statistics]
+        statistics[: k or 1] *= self.scale
+        loss, rows = 0.0, None
+        histograms: list[Floats] | None = None
+        if not k:
+            weight, total, squares = counts
+            statistics[1] *= self.scale
+            loss = self.scale * (squares - total * total / weight)
+        by_moments = self.growth.learner.grows_from == "moments"
+        if not by_moments:
+            found = self.bins.of_slot(sums, i, n_large, coder.n_statistics)
+            histograms = [h.astype(np.float64) * self.scale for h in found]
+        rules = self._rules_below(node.depth)
+        if drawn is not None and len(drawn):
+            sample = self._drawn(drawn, statistics)
+            rows = Node(sample, rules, np.arange(len(sample)), sample.weight, node.path)
+            if by_moments:
+                rows.views["linear"] = sums.view(i, self.standard, rows, self.scale)
+        return SumNode(
+            coder.schema, rules, k, statistics, loss, self.bins.edges, histograms, rows
+        )
+
+    def _drawn(self, rows: CodedRows, statistics: Floats) -> Sample:
+        """Rows drawn at a node, with weights that add up to its class counts."""
+        sample = self.coder.sample(rows, self.scale)
+        weight = sample.weight
+        if len(self.coder.classes):
+            found = np.bincount(rows.y, weight, len(statistics))
+            weight = weight * (statistics / np.where(found > 0, found, 1.0))[rows.y]
+        sample = replace(sample, weight=weight)
+        return self.standard.applied(sample)
+
+    def _children(
+        self, top: Top, node: Open, split: Split, shares: Sequence[float]
+    ) -> list[Open]:
+        first, n = len(top.records), split.n_children
+        record = top.records[node.at]
+        record.split = replace(split, constructed=(), direction=0)
+        record.children = range(first, first + n)
+        top.records += [self._record(node.at) for _ in range(n)]
+        return [
+            Open(node.tree, first + b, node.depth + 1, node.size * s, (*node.path, b))
+            for b, s in enumerate(shares)
+        ]
+
+    # -- nodes ----------------------------------------------------------------------
+
+    def _rules_below(self, depth: int) -> Rules:
+        """The rules for a subtree that begins at a depth."""
+        rules = self.growth.rules
+        most = rules.limits.depth_needed
+        limits = replace(
+            rules.limits, max_depth=most - depth if most >= 0 else -1, max_leaves=None
+        )
+        return replace(rules, limits=limits)
+
+    def _subtree(self, node: Open, rows: CodedRows) -> Tree:
+        """The subtree of a small node, grown in memory."""
+        sample = self.standard.applied(self.coder.sample(rows, self.scale))
+        growth = replace(self.growth, rules=self._rules_below(node.depth))
+        return growth.grow(sample)
+
+    def _record(self, parent: int) -> NodeRecord:
+        k = len(self.coder.classes)
+        number = None if k else 0.0
+        return NodeRecord(parent, np.zeros(k or 1), constant=number, loss=number)
+
+    def _fill(self, record: NodeRecord, counts: list[int]) -> None:
+        """What the tree keeps of the statistics of a node."""
+        if len(self.coder.classes):
+            record.value = self.scale * np.array(counts, dtype=np.float64)
+            return
+        weight, total, squares = counts
+        record.value = np.array([self.scale * weight])
+        if weight:
+            step = self.coder.step
+            record.constant = self.coder.centre + step * (total / weight)
+            # Exact in whole numbers up to here: no digits are lost by the difference.
+            scatter = (squares * weight - total * total) / weight
+            record.loss = self.scale * step * step * scatter
+
+    def _stays_leaf(self, counts: list[int]) -> bool:
+        limits = self.growth.rules.limits
+        if len(self.coder.classes):
+            pure, total = sum(n > 0 for n in counts) < 2, sum(counts)
+        else:
+            total, first, squares = counts
+            pure = squares * total == first * first
+        return pure or total * self.scale < limits.min_rows - 1e-9
+
+    def _packed(self, top: Top) -> Tree:
+        labels = tuple(self.coder.classes.tolist())
+        return tree_from_nodes(self.coder.schema, labels, top.records)
+
+    def _tree(self, top: Top) -> Tree:
+        tree = graft(self._packed(top), top.subtrees)
+        tree = tree.collapse(np.zeros(tree.n_nodes, dtype=bool))
+        if self.coder.costs is not None:
+            tree = tree.replace(costs=self.coder.costs)
+        max_leaves = self.growth.rules.limits.max_leaves
+        if max_leaves is not None:
+            tree = tree.collapse(beyond_best_leaves(tree, max_leaves))
+        return tree

@@ -1,0 +1,222 @@
+"""Moments of encoded columns, exact whatever the order of rows.
+
+Columns are whole numbers of steps from the centre of their range in the table, so a product
+of two is a whole number below 2^39 and BLAS adds up some thousand of them exactly; with
+weights, columns have 17 bits and weights are taken in two halves of ten. Blocks add up in
+int64, in digits. A missing value is filled with the node's mean when everything is summed:
+that takes the same products of cells that are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from omnitree.data.table import Table
+from omnitree.growing.blocks.coder import CodedRows, Floats, Ints
+from omnitree.growing.node import Node
+from omnitree.growing.node_columns import Moments, NodeColumns
+from omnitree.growing.sample import Sample
+from omnitree.growing.scaling import Scaling
+from omnitree.growing.standard_columns import StandardColumns
+
+DIGIT = 30  # bits of the lower digit of a sum
+HALF = 10  # bits of the lower half of a weight
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """How the encoded columns of a table are standardised, and their grid."""
+
+    # (p,): as of `StandardColumns`.
+    mean: Floats
+    std: Floats
+    spread: Floats
+    # (p,): A column is `centre` plus a whole number of steps.
+    centre: Floats
+    step: Floats
+    weighted: bool
+    may_miss: bool
+
+    @classmethod
+    def of(
+        cls, sample: Sample, low: Floats, high: Floats, weighted: bool, may_miss: bool
+    ) -> Standard:
+        """By the means and deviations of a sample, and ranges of the features."""
+        found = sample.standardised
+        feature, category = sample.table.schema.linear_columns()
+        low = np.where(category >= 0, -1.0, low[feature])
+        high = np.where(category >= 0, 1.0, high[feature])
+        levels = 1 << (17 if weighted else 20)
+        width = high - low
+        step = np.where(width > 0, width / levels, 1.0)
+        scaling = found.scaling
+        return cls(
+            scaling.mean,
+            scaling.std,
+            found.spread,
+            low + width / 2,
+            step,
+            weighted,
+            may_miss,
+        )
+
+    def applied(self, sample: Sample) -> Sample:
+        """A sample whose columns are standardised as those of the table."""
+        cells = sample.table.encoded.cells
+        missing = np.isnan(cells)
+        std = np.where(self.std > 0, self.std, 1.0)
+        z = np.ascontiguousarray((cells - self.mean) / std)
+        z[:, self.std == 0] = 0.0
+        z[missing] = np.nan
+        sample.__dict__["standardised"] = StandardColumns(
+            z,
+            Scaling(np.arange(len(self.mean)), self.mean, self.std),
+            np.flatnonzero(missing.any(axis=0)),
+            self.spread,
+        )
+        return sample
+
+    def on_grid(self, table: Table) -> Floats:
+        """The encoded columns in steps, as whole numbers; NaN is missing."""
+        half = 1 << (16 if self.weighted else 19)
+        steps = np.rint((table.encoded.cells - self.centre) / self.step)
+        return np.clip(steps, -half, half)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundMoments:
+    """Sums of some slots."""
+
+    # (slots, classes, p): sum of the columns, and weight of the cells that are there.
+    class_sums: Ints
+    class_present: Ints
+    # (1 or 3, 2, slots, p, p): sums of products in two digits: of two columns; where
+    # cells may be missing also of a cell's being there and a column, and of two cells'
+    # being there.
+    products: Ints
+
+    def __add__(self, other: FoundMoments) -> FoundMoments:
+        return FoundMoments(
+            self.class_sums + other.class_sums,
+            self.class_present + other.class_present,
+            self.products + other.products,
+        )
+
+    def view(self, slot: int, of: Standard, rows: Node, scale: float) -> NodeColumns:
+        """Drawn rows of a node with the moments of all its rows."""
+        products = from_two_digits(np.moveaxis(self.products[:, :, slot], 1, 0))
+        by_class = self.class_sums[slot].astype(np.float64)
+        present = self.class_present[slot].astype(np.float64)
+        sums, there = by_class.sum(axis=0), present.sum(axis=0)
+        mean = np.divide(sums, there, out=np.zeros_like(sums), where=there > 0)
+        second = products[0]
+        if len(products) == 1:
+            second = second - np.outer(sums, mean)
+        else:
+            cross, pairs = products[1], products[2]
+            apart = mean[:, None] * cross
+            second = second - apart - apart.T + np.outer(mean, mean) * pairs
+        inverse = np.divide(1.0, of.std, out=np.zeros_like(of.std), where=of.std > 0)
+        a, c = of.step * inverse, (of.centre - of.mean) * inverse
+        filled = np.where(there > 0, a * mean + c, 0.0)
+        weight = rows.statistics / scale
+        total = weight.sum()
+        second = np.outer(a, a) * second + total * np.outer(filled, filled)
+        class_sums = a * by_class + c * present + filled * (weight[:, None] - present)
+        moments = Moments(scale * class_sums, scale * (second + second.T) / 2)
+        standard = rows.sample.standardised
+        return NodeColumns(
+            standard,
+            rows.rows,
+            rows.target.strata(),
+            rows.weight,
+            len(weight),
+            filled[standard.with_missing],
+            lambda: moments,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MomentSums:
+    """Class sums and products of the columns of some slots."""
+
+    standard: Standard
+    n_slots: int
+    n_classes: int
+
+    def __call__(self, rows: CodedRows, slots: NDArray[np.int32]) -> FoundMoments:
+        p, standard = len(self.standard.mean), self.standard
+        shape = (self.n_slots, self.n_classes, p)
+        class_sums = np.zeros(shape, dtype=np.int64)
+        class_present = np.zeros(shape, dtype=np.int64)
+        n_products = 3 if standard.may_miss else 1
+        products = np.zeros((n_products, 2, self.n_slots, p, p), dtype=np.int64)
+        columns = standard.on_grid(rows.table)
+        for of_tree in slots:
+            order = np.argsort(of_tree, kind="stable")
+            ends = np.searchsorted(of_tree[order], np.arange(self.n_slots + 1))
+            for slot in range(self.n_slots):
+                here = order[ends[slot] : ends[slot + 1]]
+                if not len(here):
+                    continue
+                whole = columns[here]
+                there = ~np.isnan(whole)
+                whole[~there] = 0.0
+                weight = None if rows.weight is None else rows.weight[here]
+                found = _class_sums(whole, there, rows.y[here], weight, self.n_classes)
+                class_sums[slot] += found[0]
+                class_present[slot] += found[1]
+                seen = there.astype(np.float64)
+                for i, (a, b) in enumerate(
+                    ((whole, whole), (seen, whole), (seen, seen))[:n_products]
+                ):
+                    products[i, :, slot] += exact_products(a, b, weight)
+        return FoundMoments(class_sums, class_present, products)
+
+
+def _class_sums(
+    whole: Floats, there: NDArray, y: Any, weight: Ints | None, n_classes: int
+) -> tuple[Ints, Ints]:
+    """Sums of columns and of the weights of cells that are there, by class."""
+    one_hot = np.zeros((len(y), n_classes))
+    one_hot[np.arange(len(y)), y] = 1 if weight is None else weight
+    sums = np.zeros((n_classes, whole.shape[1]), dtype=np.int64)
+    for start in range(0, len(y), 1 << 13):  # below 2^39 each: exact
+        part = slice(start, start + (1 << 13))
+        sums += (one_hot[part].T @ whole[part]).astype(np.int64)
+    return sums, (one_hot.T @ there).astype(np.int64)
+
+
+def exact_products(a: Floats, b: Floats, weight: Ints | None) -> Ints:
+    """Sums of weighted products of the columns of `a` and `b`, in two digits."""
+    out = np.zeros((2, a.shape[1], b.shape[1]), dtype=np.int64)
+    if weight is None:
+        total = _exact(a, b, 1 << 13)
+        out[0] = total & ((1 << DIGIT) - 1)
+        out[1] = total >> DIGIT
+        return out
+    for shift, part in ((0, weight & ((1 << HALF) - 1)), (HALF, weight >> HALF)):
+        total = _exact(a, b * part[:, None], 1 << 9)
+        rest = DIGIT - shift
+        out[0] += (total & ((1 << rest) - 1)) << shift
+        out[1] += total >> rest
+    return out
+
+
+def from_two_digits(digits: Ints) -> Floats:
+    """Sums as floats; the first axis are the digits. Both are exact, so is the sum."""
+    low, high = digits.astype(np.float64)
+    return low + high * 2.0**DIGIT
+
+
+def _exact(a: Floats, b: Floats, rows: int) -> Ints:
+    """a' b in whole numbers; so many rows at a time stay below 2^53."""
+    total = np.zeros((a.shape[1], b.shape[1]), dtype=np.int64)
+    for start in range(0, len(a), rows):
+        part = slice(start, start + rows)
+        total += (a[part].T @ b[part]).astype(np.int64)
+    return total

@@ -1,0 +1,94 @@
+"""The columns that the curve of one feature is a sum of.
+
+A curve is piecewise linear with knots at quantiles of a node's rows, and constant beyond
+the least and the largest value. It is searched as a sum of columns: the rank u of the value,
+which is 0 at the first knot, 1 at the last and rises by the same step from each knot to the
+next, and the hinges max(u - c, 0) at the ranks c of all inner knots. The weight of a hinge
+is by how much the slope changes at its knot, so a ridge penalty on these weights is one on
+roughness, in ranks, which do not care how a feature is scaled. A missing value is the mean
+of all of them; where there are missing values, a column of its own says so. Made for each
+node that asks (`StandardColumns.with_curves`); `Scaling` turns weights into curves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Of a curve, with the least and the largest value.
+KNOTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class CurveBasis:
+    """Piecewise linear columns of one plain column, of mean 0 over the rows of a node."""
+
+    at: int  # position of the plain column
+    knots: Floats  # (m,): in its deviations
+    # (m + 1, c): of the columns at the knots; the last line is where the value is missing.
+    values: Floats
+    # (c,): deviations that a penalty on their weights should see, as in `StandardColumns`:
+    # their own, in units in which ranks have the deviation 1.
+    spread: Floats
+
+    @classmethod
+    def of(cls, at: int, z: Floats, weight: Floats) -> CurveBasis | None:
+        """For the values z of a column, NaN where missing; None where lines do as well."""
+        missing = np.isnan(z)
+        knots = quantiles(z[~missing], weight[~missing], KNOTS)
+        share = float(weight[missing].sum() / weight.sum())
+        if len(knots) < 3 and not (share and len(knots) == 2):
+            return None
+        rank = np.linspace(0.0, np.sqrt(12.0), len(knots))
+        hinges = np.maximum(rank[:, None] - rank[1:-1], 0.0)
+        values = np.zeros((len(knots) + 1, 1 + hinges.shape[1] + (share > 0)))
+        values[:-1, 0], values[:-1, 1 : 1 + hinges.shape[1]] = rank, hinges
+        if share:
+            values[-1, -1] = 1.0
+        basis = cls(at, knots, values, np.zeros(0))
+        columns = basis.columns(z)
+        present = np.where(missing, 0.0, weight)
+        values[-1, : 1 + hinges.shape[1]] = (
+            present @ columns[:, : 1 + hinges.shape[1]] / present.sum()
+        )
+        columns[missing] = values[-1]
+        mean = weight @ columns / weight.sum()
+        spread = np.sqrt(weight @ (columns - mean) ** 2 / weight.sum())
+        if share:  # as that of a category
+            spread[-1] = np.sqrt(spread[-1])
+        return cls(at, knots, values - mean, spread)
+
+    def columns(self, z: Floats) -> Floats:
+        """The columns (n, c) of rows with values z, NaN where missing."""
+        missing = np.isnan(z)
+        known = np.where(missing, self.knots[0], z)
+        out = np.empty((len(z), self.values.shape[1]))
+        for column, values in zip(out.T, self.values.T, strict=True):
+            column[:] = np.interp(known, self.knots, values[:-1])
+            column[missing] = values[-1]
+        return out
+
+
+def quantiles(x: Floats, weight: Floats, n: int) -> Floats:
+    """Values at n equal steps of the weight, from the least to the largest; all, if few.
+
+    Examples
+    --------
+    >>> quantiles(np.array([3.0, 1.0, 1.0, 7.0]), np.ones(4), 8)
+    array([1., 3., 7.])
+    >>> quantiles(np.arange(100.0), np.ones(100), 5)
+    array([ 0., 25., 50., 75., 99.])
+    """
+    order = np.argsort(x, kind="stable")
+    x, total = x[order], np.cumsum(weight[order])
+    is_first = np.diff(x, prepend=-np.inf) > 0
+    if is_first.sum() <= n:
+        return x[is_first]
+    # Rounded, so that rows in another order, or equal ones in one, add up to the same.
+    passed = np.round(total / total[-1], 9)
+    at = np.searchsorted(passed, np.linspace(0.0, 1.0, n), side="right")
+    return np.unique(x[np.minimum(at, len(x) - 1)])

@@ -1,0 +1,201 @@
+"""Univariate tests from histograms: the best edge between bins, or sets of categories.
+
+All edges of all features are scored in one call of the merit. Categories are searched by
+the compiled code that searches rows, on one row for each category and class. Used by
+`Univariate` where a tree is grown from sums over blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from omnitree.data.schema import Schema
+from omnitree.data.table import Table
+from omnitree.growing.blocks.sum_node import Floats, SumNode
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Node
+from omnitree.growing.sample import Sample
+from omnitree.growing.target import ClassTarget
+from omnitree.learners.numeric_features import with_surrogates
+from omnitree.parts.merit import Gain, GainRatio, Merit
+from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A test on one feature, the weights of its branches, and what it is worth."""
+
+    split: Split
+    weights: Floats
+    gain: float  # what places a cut
+    value: float  # what compares features
+
+
+def best_binned(
+    node: SumNode,
+    merit: Merit | None,
+    min_branch: float,
+    by_rows: Callable[[Node], Split | None],
+) -> tuple[Split, tuple[float, ...]] | None:
+    """The best test of a node, and the shares of its branches.
+
+    `merit` is that of class counts; None: numbers are predicted, and the squared error
+    counts. `by_rows` finds the best test of a node with a single categorical feature.
+    """
+    assert node.histograms is not None
+    found: list[Candidate] = []
+    for j, counts in enumerate(node.histograms):
+        if not node.schema.features[j].is_categorical:
+            candidate = _cut(node, j, counts, merit, min_branch)
+        elif merit is None:
+            candidate = _ordered_categories(node, j, counts, min_branch)
+        else:
+            candidate = _categories(node, j, counts, merit, by_rows)
+        if candidate is not None:
+            found.append(candidate)
+    if isinstance(merit, GainRatio) and found:
+        # As in the search over rows: only features of at least average gain compete.
+        average = np.mean([c.gain for c in found])
+        found = [c for c in found if c.gain >= average - 1e-12]
+    if not found:
+        return None
+    best = max(found, key=lambda c: c.value)  # the first of equals
+    shares = best.weights / best.weights.sum()
+    split = best.split
+    if node.rows is not None:
+        split = with_surrogates(node.rows, split)
+    return split, tuple(shares.tolist())
+
+
+def _cut(
+    node: SumNode, feature: int, counts: Floats, merit: Merit | None, min_branch: float
+) -> Candidate | None:
+    """The best edge of a numeric feature."""
+    edges, known, missing = node.edges[feature], counts[:-1], counts[-1]
+    weight = _weight(known, merit)
+    if not len(edges) or np.count_nonzero(weight) < 2:
+        return None
+    policy, usual = node.rules.missing, None
+    if isinstance(policy, Mean):
+        usual = _usual_bin(edges, weight)
+        known = known.copy()
+        known[usual] += missing
+    below = np.cumsum(known, axis=0)[:-1]
+    tables = np.stack([below, known.sum(axis=0) - below], axis=1)
+    size = _weight(tables, merit)
+    usable = (size > 0).all(axis=1) & (size >= min_branch - 1e-9).all(axis=1)
+    if not usable.any():
+        return None
+    gains = np.where(usable, _worth(tables, merit), -np.inf)
+    at = int(gains.argmax())
+    # Of edges that divide the rows alike, the one in the middle.
+    same = np.flatnonzero((size[:, 0] == size[at, 0]) & usable)
+    edge = int(same[len(same) // 2])
+    branch = int(size[at, 1] > size[at, 0])
+    if usual is not None:
+        branch = int(usual > edge)
+    share = size[at].sum() / max(_weight(counts, merit).sum(), 1e-300)
+    split = AxisSplit(feature, float(edges[edge]), missing=branch)
+    return _candidate(
+        split, tables[at], gains[at] * share, merit, missing, branch, share
+    )
+
+
+def _ordered_categories(
+    node: SumNode, feature: int, counts: Floats, min_branch: float
+) -> Candidate | None:
+    """Two sets of categories, in the order of their mean targets."""
+    known, missing = counts[:-1].copy(), counts[-1]
+    if not known[:, 0].any():
+        return None
+    usual = int(known[:, 0].argmax())
+    if isinstance(node.rules.missing, Mean):
+        known[usual] += missing
+    here = np.flatnonzero(known[:, 0] > 0)
+    order = here[np.argsort(known[here, 1] / known[here, 0], kind="stable")]
+    below = np.cumsum(known[order], axis=0)[:-1]
+    tables = np.stack([below, known.sum(axis=0) - below], axis=1)
+    usable = (tables[:, :, 0] >= max(min_branch - 1e-9, 1e-300)).all(axis=1)
+    if not usable.any():
+        return None
+    gains = np.where(usable, _worth(tables, None), -np.inf)
+    at = int(gains.argmax())
+    side = np.full(len(known), -1)
+    side[order] = np.arange(len(order)) > at
+    branch = int(tables[at, 1, 0] > tables[at, 0, 0])
+    if isinstance(node.rules.missing, Mean):
+        branch = int(side[usual])
+    share = tables[at, :, 0].sum() / counts[:, 0].sum()
+    split = SubsetSplit(feature, tuple(side.tolist()), missing=branch)
+    return _candidate(
+        split, tables[at], gains[at] * share, None, missing, branch, share
+    )
+
+
+def _categories(
+    node: SumNode,
+    feature: int,
+    counts: Floats,
+    merit: Merit,
+    by_rows: Callable[[Node], Split | None],
+) -> Candidate | None:
+    """The test on a categorical feature that a search over rows finds."""
+    code, label = np.nonzero(counts)
+    cells = np.where(code == len(counts) - 1, np.nan, code)[:, None]
+    own = Schema((node.schema.features[feature],), node.schema.named)
+    target = ClassTarget(label.astype(np.int32), np.arange(counts.shape[1]))
+    sample = Sample(Table(cells, own), target, counts[code, label])
+    rows = Node.root(sample, node.rules)
+    split = by_rows(rows)
+    if split is None:
+        return None
+    branch = split.route(sample.table, rows.rows)
+    branch = np.where(branch < 0, split.missing, branch)
+    table = target.statistics_by(branch, split.n_children, sample.weight)
+    gain = float(Gain()(table))
+    # The one feature of that table is number 0.
+    renamed = replace(split, feature=feature)  # type: ignore[call-arg]
+    return Candidate(renamed, table.sum(axis=1), gain, split.merit)
+
+
+def _candidate(
+    split: Split,
+    table: Floats,
+    gain: float,
+    merit: Merit | None,
+    missing: Floats,
+    branch: int,
+    share: float,
+) -> Candidate:
+    """A test with its merit; `table` are the statistics of its branches."""
+    value = gain if not isinstance(merit, GainRatio) else float(merit(table)) * share
+    weights = _weight(table, merit).copy()
+    if share < 1:
+        weights[branch] += _weight(missing, merit)
+    return Candidate(replace(split, merit=float(value)), weights, gain, value)
+
+
+def _weight(statistics: Floats, merit: Merit | None) -> Floats:
+    """Weight of the rows with these statistics."""
+    return statistics[..., 0] if merit is None else statistics.sum(axis=-1)
+
+
+def _worth(tables: Floats, merit: Merit | None) -> Floats:
+    """What each of several divisions (n, 2, statistics) is worth."""
+    if merit is not None:
+        return (Gain() if isinstance(merit, GainRatio) else merit)(tables)
+    weight, sums = tables[..., 0], tables[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        explained = np.where(weight > 0, sums**2 / weight, 0.0).sum(axis=1)
+    total, whole = weight.sum(axis=1), sums.sum(axis=1)
+    return (explained - whole**2 / total) / total
+
+
+def _usual_bin(edges: Floats, weight: Floats) -> int:
+    """The bin of the mean, as bins show it: halfway between their edges."""
+    low, high = np.append(edges[0], edges), np.append(edges, edges[-1])
+    mean = np.average((low + high) / 2, weights=weight)
+    return int(np.searchsorted(edges, mean))

@@ -1,0 +1,57 @@
+"""Several cross-validations of all that competes at a node, and their mean.
+
+Which of several candidates is best may depend on how the rows were dealt to folds. Where a
+choice is close, the contest deals them again; a candidate is then judged by what it loses on
+each row in the mean of all rounds. Used by the refinement `contest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from omnitree.growing.node import Node
+from omnitree.refinement.challenge import Challenge, Contender
+from omnitree.resampling.held_out import HeldOut
+
+
+@dataclass(frozen=True)
+class Round:
+    """A node with its contenders in one cross-validation."""
+
+    challenge: Challenge
+    contenders: list[Contender]
+
+
+def dealt_again(challenge: Challenge, seed: int, losses: HeldOut) -> Challenge:
+    """The same node, whose rivals deal their folds by another seed.
+
+    `losses` are those of the subtree in another cross-validation, for all training rows.
+    """
+    old = challenge.node
+    node = Node(old.sample, replace(old.rules, seed=seed), old.rows, old.weight)
+    node.views.update(old.views)  # the columns are the same
+    subtree = losses.take(challenge.rows, challenge.part)
+    return replace(challenge, node=node, subtree=subtree)
+
+
+def mean_round(rounds: Sequence[Round]) -> Round:
+    """Mean losses of the subtree, and of the contenders of at least half of the rounds.
+
+    A contender keeps the test of the first round in which all rows were held out.
+    """
+    first = rounds[0]
+    if len(rounds) == 1:
+        return first
+    by_name: dict[str, list[Contender]] = {}
+    for one in rounds:
+        for contender in one.contenders:
+            by_name.setdefault(contender.name, []).append(contender)
+    found = []
+    for same in by_name.values():
+        complete = [one for one in same if one.losses.complete]
+        if complete and 2 * len(complete) >= len(rounds):
+            losses = HeldOut.mean_of([one.losses for one in complete])
+            found.append(Contender(complete[0].trial, losses))
+    subtree = HeldOut.mean_of([one.challenge.subtree for one in rounds])
+    return Round(replace(first.challenge, subtree=subtree), found)

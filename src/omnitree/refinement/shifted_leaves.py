@@ -1,0 +1,181 @@
+"""Trees whose leaves shift the scores of a softmax test: shifts, losses and sizes.
+
+A leaf answers by the softmax of the scores plus a shift for each class: the logarithm of the
+class's share in the leaf over the share that the scores expect there. The expected shares
+count as some rows in the leaf's own, so a small leaf shifts little, and a tree that is cut
+back to its root is the softmax test itself. As in `sizing.py`, trees are cut back by weakest
+links and cross-validation, by log loss; what answers for a fold is chosen by the others.
+Used by `score_trees.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import softmax
+
+from omnitree.data.table import Table
+from omnitree.pruning.cost_complexity import steps, sums_at, weakest_links
+from omnitree.tree.tree import LEAF, Tree
+
+Floats = NDArray[np.float64]
+
+# Rows that the expected class shares may count for.
+SHRINKAGES = (5.0, 20.0, 80.0)
+# The least expected share.
+LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows with their scores (n, k), classes among the k, and weights."""
+
+    table: Table
+    scores: Floats
+    y: NDArray[np.intp]
+    weight: Floats
+
+
+class Passing:
+    """The nodes of a tree, with the scored rows that come to each."""
+
+    def __init__(self, tree: Tree, rows: Scored):
+        self.tree, self.rows = tree, rows
+        self._start, self._row, self._part = tree.passing(rows.table)
+        self._sized: dict[float, tuple[Floats, Floats]] = {}
+
+    @cached_property
+    def _node(self) -> NDArray[np.intp]:
+        return np.repeat(np.arange(self.tree.n_nodes), np.diff(self._start))
+
+    @cached_property
+    def _counts(self) -> tuple[Floats, Floats]:
+        """Class counts of every node, and those that the scores expect."""
+        rows = self.rows
+        shape = self.tree.n_nodes, len(rows.y)
+        there = sparse.csr_array((self._part, self._row, self._start), shape=shape)
+        own = np.zeros(rows.scores.shape)
+        own[np.arange(len(rows.y)), rows.y] = rows.weight
+        expected = softmax(rows.scores, axis=1) * rows.weight[:, None]
+        return there @ own, there @ expected
+
+    def shifts(self, m: float) -> Floats:
+        """What every node adds to the scores of its rows, (nodes, k); the root nothing."""
+        counts, expected = self._counts
+        total = expected.sum(axis=1, keepdims=True)
+        share = np.divide(expected, total, out=np.ones_like(expected), where=total > 0)
+        share = np.maximum(share, LEAST)
+        shift = np.log((counts + m * share) / (total + m)) - np.log(share)
+        shift[0] = 0.0
+        return shift - shift.mean(axis=1, keepdims=True)
+
+    def losses(self, shifts: Floats) -> Floats:
+        """Log loss of every node as a leaf."""
+        node, y = self._node, self.rows.y[self._row]
+        odds, own = self._odds
+        total = np.einsum("ek,ek->e", odds, np.exp(shifts)[node])
+        lost = np.log(total) - own - shifts[node, y]
+        lost *= self._part * self.rows.weight[self._row]
+        return np.bincount(node, lost, self.tree.n_nodes).astype(np.float64)
+
+    @cached_property
+    def _odds(self) -> tuple[Floats, Floats]:
+        """Of every row in every node the exponentials of its scores, less the largest.
+
+        And the score, less the largest, of its own class.
+        """
+        scores = self.rows.scores - self.rows.scores.max(axis=1, keepdims=True)
+        own = scores[np.arange(len(scores)), self.rows.y]
+        return np.exp(scores)[self._row], own[self._row]
+
+    def sized(self, m: float) -> tuple[Floats, Floats]:
+        """Shifts of every node, and the price at which it becomes a leaf."""
+        if m not in self._sized:
+            shifts = self.shifts(m)
+            self._sized[m] = shifts, weakest_links(self.tree, self.losses(shifts))
+        return self._sized[m]
+
+    def answers(self, shifts: Floats) -> Floats:
+        """Probabilities (n, k) of the rows by the leaves that they come to."""
+        node = self._node
+        at = np.flatnonzero(self.tree.kind[node] == LEAF)
+        proba = softmax(self.rows.scores[self._row[at]] + shifts[node[at]], axis=1)
+        out = np.zeros(self.rows.scores.shape)
+        np.add.at(out, self._row[at], proba * self._part[at, None])
+        return out
+
+
+class ScoredFold:
+    """A tree grown without a fold, in the rows it was grown on and in those of the fold."""
+
+    def __init__(self, trained: Passing, fold: Scored):
+        self.trained, self.fold = trained, fold
+        self._tested = Passing(trained.tree, fold)
+        self._total = trained.rows.weight.sum()
+
+    def losses_at(self, m: float, prices: Floats) -> Floats:
+        """Log loss of the fold's rows at each of the ascending prices of a leaf."""
+        shifts, links = self.trained.sized(m)
+        lost = self._tested.losses(shifts)
+        return sums_at(self.trained.tree, links, prices * self._total, lost)
+
+    def answers_at(self, m: float, price: float) -> Floats:
+        """Answers to the fold's rows at a price of a leaf, in log loss per row."""
+        _, links = self.trained.sized(m)
+        pruned = self.trained.tree.collapse(links <= price * self._total * (1 + 1e-12))
+        shifts = Passing(pruned, self.trained.rows).shifts(m)
+        return Passing(pruned, self.fold).answers(shifts)
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """A tree that was cut back, its shifts, and what such trees answer to held-out rows.
+
+    `answers` has the probabilities for the rows of each fold, in order.
+    """
+
+    tree: Tree
+    shifts: Floats
+    answers: list[Floats]
+
+
+def sized(
+    whole: Passing,
+    folds: Sequence[ScoredFold],
+    margin: float,
+    shrinkages: Sequence[float] = SHRINKAGES,
+) -> Shifted | None:
+    """The tree cut back to the least held-out log loss; None if that is its root.
+
+    Of smaller trees, the smallest that is not worse by more than `margin` standard errors.
+    """
+    prices, alphas, curves = {}, {}, {}
+    for m in shrinkages:
+        alphas[m], prices[m] = steps(whole.tree, whole.sized(m)[1])
+        curves[m] = np.array([fold.losses_at(m, prices[m]) for fold in folds])
+
+    def choice(choosers: list[int]) -> tuple[float, int]:
+        m = min(shrinkages, key=lambda m: curves[m][choosers].sum(axis=0).min())
+        by_fold = curves[m][choosers]
+        lost = by_fold.sum(axis=0)
+        best = int(lost.argmin())
+        apart = by_fold - by_fold[:, [best]]
+        noise = apart.std(axis=0, ddof=1) * np.sqrt(len(choosers))
+        good = lost <= lost[best] + margin * noise + 1e-9 * abs(lost[best])
+        return m, int(np.flatnonzero(good)[-1])
+
+    every = list(range(len(folds)))
+    m, at = choice(every)
+    tree = whole.tree.collapse(whole.sized(m)[1] <= alphas[m][at])
+    if tree.n_leaves == 1:
+        return None
+    answers = []
+    for own, fold in enumerate(folds):
+        own_m, own_at = choice([i for i in every if i != own])
+        answers.append(fold.answers_at(own_m, prices[own_m][own_at]))
+    return Shifted(tree, Passing(tree, whole.rows).shifts(m), answers)

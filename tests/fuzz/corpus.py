@@ -1,0 +1,104 @@
+"""Sound models to begin with: every kind of test, both tasks, models in leaves, costs.
+
+Random trees have every registered kind; every preset and estimator is fitted to a small
+table with numbers, categories, dates and missing values. A kind or preset that is
+registered later is here by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tests.trees import UNIVARIATE, calibrated_tree, random_tree
+
+from omnitree import (
+    OmniTreeClassifier,
+    OmniTreeRegressor,
+    TreeClassifier,
+    TreeRegressor,
+    presets,
+)
+from omnitree.learners import Univariate
+from omnitree.parts.leaves import LEAVES
+from omnitree.tree.splits import SPLITS
+
+
+def small_table(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers, categories, an ordered column, truth values, dates; some cells missing."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n).round(2)
+    colour = rng.choice(["red", "green", "blue"], n)
+    y = (size > 0).astype(int) + (colour == "red")
+    frame = pd.DataFrame(
+        {
+            "size": size,
+            "weight": (rng.normal(size=n) + y).round(2),
+            "colour": colour,
+            "grade": pd.Categorical(rng.choice(list("SML"), n), list("SML"), True),
+            "old": rng.random(n) < 0.5,
+            "sold": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 900, n), "D"),
+        }
+    )
+    for name in ("size", "colour", "sold"):
+        frame.loc[rng.choice(n, 4, replace=False), name] = None
+    return frame, y
+
+
+def random_models() -> dict[str, Any]:
+    """Estimators around random trees, with every registered kind of test."""
+    rng = np.random.default_rng(0)
+    trees = {f"random {kind}": random_tree(rng, (kind,), 3) for kind in SPLITS}
+    trees["random all"] = random_tree(rng, tuple(SPLITS), 6, models=0.5)
+    several = tuple(kind for kind in SPLITS if kind not in UNIVARIATE)
+    trees["random calibrated"] = calibrated_tree(rng, several, n_inner=4)
+    out = {}
+    for name, tree in trees.items():
+        out[name] = TreeClassifier()
+        out[name]._set_fitted(tree, np.array(tree.classes))
+    return out
+
+
+def fitted_models(every: bool = True) -> dict[str, Any]:
+    """Fitted estimators: all presets, or those that differ most."""
+    X, y = small_table()
+    labels = np.array(["a", "b", "c"])[y]
+    numbers = X["weight"].to_numpy() * 2 + y
+    chosen = presets.names() if every else ["c4.5", "lmt", "lmdt", "id-mlp", "qtree"]
+    classifiers: dict[str, Any] = {name: presets.make(name) for name in chosen}
+    classifiers |= {
+        "omni": OmniTreeClassifier(),
+        "costs": TreeClassifier(
+            cost_matrix=[[0, 1, 2], [3, 0, 1], [1, 1, 0]], smoothing="laplace"
+        ),
+        "weights": TreeClassifier(class_weight={"a": 1, "b": 2.5, "c": 1}),
+        "feature costs": OmniTreeClassifier(feature_costs={"size": 0.5}),
+        "surrogates": TreeClassifier(missing="surrogate"),
+    }
+    regressors: dict[str, Any] = {
+        f"numbers, {name} leaves": TreeRegressor(leaves=name, max_leaves=5)
+        for name, leaves in LEAVES.items()
+        if "regression" in leaves.tasks
+    }
+    regressors["omni numbers"] = OmniTreeRegressor()
+    limited = Univariate(
+        monotone={"size": 1}, interactions=[["size", "colour"], ["weight"]]
+    )
+    regressors["constraints"] = TreeRegressor(limited, max_leaves=5)
+    out = {"arrays": TreeClassifier(max_leaves=4).fit(X[["weight"]].to_numpy(), y)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for models, target in ((classifiers, labels), (regressors, numbers)):
+            for name, model in models.items():
+                out[name] = model.set_params(random_state=0).fit(X, target)
+    return out
+
+
+def documents(every: bool = True) -> dict[str, Any]:
+    """Model files, parsed, by name."""
+    models = random_models() | fitted_models(every)
+    return {name: json.loads(model.export("json")) for name, model in models.items()}

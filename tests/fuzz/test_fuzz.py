@@ -1,0 +1,97 @@
+"""A minute of every campaign, and proof that a campaign can find something.
+
+`make fuzz` runs longer; see `__main__.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tests.fuzz.campaigns import CAMPAIGNS
+from tests.fuzz.corpus import documents
+from tests.fuzz.harness import Campaign, Report, Wrong, examine, is_refusal, run
+from tests.fuzz.models import Models
+from tests.fuzz.mutation import places
+
+from omnitree import presets
+from omnitree.tree.splits import SPLITS
+
+# How many inputs of each campaign: about a minute in all.
+INPUTS = {"models": 700, "tables": 400, "files": 300, "stores": 200}
+FEW = {"models": {"every": False}, "tables": {"large": False}}
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_campaign(name: str, tmp_path: Path):
+    campaign = CAMPAIGNS[name](0, tmp_path, **FEW.get(name, {}))
+    report = Report()
+    for number in range(INPUTS[name]):
+        report.add(*examine(campaign, number))
+    details = "\n\n".join(f.details for f in report.findings[:3])
+    assert not report.findings, f"{report.text()}\n\n{details}"
+    # Neither refuses everything nor takes anything.
+    refused = report.endings["refused"]
+    assert 0 < refused < INPUTS[name] * 0.95
+
+
+def test_corpus_has_every_kind_preset_and_task():
+    found = documents()
+    kinds = {v for d in found.values() for p, v in places(d) if p[-1] == "kind"}
+    assert set(SPLITS) <= kinds
+    assert set(presets.names()) <= set(found)
+    assert {d["tree"]["task"] for d in found.values()} == {
+        "classification",
+        "regression",
+    }
+    keys = {p[-1] for d in found.values() for p, _ in places(d)}
+    assert {"costs", "model", "surrogates", "candidates", "monotone"} <= keys
+
+
+def test_inputs_depend_on_seed_and_number_alone(tmp_path: Path):
+    one, two, other = (Models(seed, tmp_path, every=False) for seed in (1, 1, 2))
+    assert [one.mutant(i) for i in range(20)] == [two.mutant(i) for i in range(20)]
+    assert [one.mutant(i) for i in range(20)] != [other.mutant(i) for i in range(20)]
+
+
+class Broken(Campaign):
+    """Everything that a campaign must notice, by number."""
+
+    seconds = 0.3
+
+    def attempt(self, number: int) -> tuple[str, int]:
+        if number == 1:
+            raise Wrong("wrong")
+        if number == 2:
+            while True:
+                pass
+        if number == 3:
+            end = time.process_time() + 0.4
+            while time.process_time() < end:
+                pass
+        if number == 4:
+            bytearray(b"x" * (100 * 2**20))
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return "works", 10
+
+
+def test_harness_finds_what_it_should(tmp_path: Path):
+    report = run(Broken(0, tmp_path), range(8))
+    ends = ("works", "error", "hang", "slow", "memory", "crash")
+    assert report.endings == dict(zip(ends, (3, 1, 1, 1, 1, 1), strict=True))
+    assert sorted(f.number for f in report.findings) == [1, 2, 3, 4, 5]
+    assert "FOUND 1 x Wrong" in report.text()
+
+
+def test_refusals_are_raised_on_purpose():
+    for work, expected in (
+        (lambda: presets.make("none"), True),
+        (lambda: int("x"), False),
+    ):
+        with pytest.raises(ValueError) as found:
+            work()
+        assert is_refusal(found.value) is expected

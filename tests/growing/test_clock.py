@@ -1,0 +1,125 @@
+"""`max_seconds` holds inside a node, for every preset, and what was found so far is kept."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeClassifier, presets
+from omnitree.growing import clock, stopping
+from omnitree.learners import Omnivariate
+
+LIMIT = 0.15
+# What the last step before a look at the clock may take, on a busy machine too: the time
+# of the processor is measured.
+STEP = 0.25
+SLOW = (
+    "omni-cv",
+    "qua",
+    "omni-aic",
+    "bu95",
+    "lmdt",
+    "hybrid-5x2f",
+    "lmt",
+    "id-lp",
+    "id-mlp",
+)
+
+
+@pytest.fixture
+def by_processor(monkeypatch):
+    """Deadlines on the clock of this process, whatever else the machine does."""
+
+    class Clock:
+        monotonic = staticmethod(time.process_time)
+
+    for module in (clock, stopping):
+        monkeypatch.setattr(module, "time", Clock)
+    monkeypatch.setattr("omnitree.estimators.regressor.time", Clock)
+
+
+def many_classes(rng):
+    X = rng.normal(size=(1000, 8))
+    score = X[:, 0] * 3 + X[:, 1] + rng.normal(size=1000) / 3
+    return X, np.argsort(np.argsort(score)) // 5
+
+
+def seconds(estimator, X, y):
+    start = time.process_time()
+    estimator.fit(X, y)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_the_limit_holds_inside_a_node(name, rng, by_processor):
+    X, y = many_classes(rng)
+    clf = presets.make(name, random_state=0, max_seconds=LIMIT)
+    assert seconds(clf, X, y) < LIMIT + STEP
+    assert clf.predict(X[:3]).shape == (3,)
+
+
+def test_the_limit_of_the_default_estimators(rng, by_processor):
+    X, y = many_classes(rng)
+    assert seconds(OmniTreeClassifier(max_seconds=LIMIT), X, y) < LIMIT + STEP
+    X = rng.normal(size=(600, 60))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=600) / 2
+    assert seconds(OmniTreeRegressor(max_seconds=LIMIT), X, y) < LIMIT + STEP
+
+
+def test_a_tree_without_time_for_folds_is_kept(rng):
+    """Trees of folds that were cut short must not prune the tree away."""
+    X, y = many_classes(rng)
+    grown = TreeClassifier().fit(X, y).tree_.n_leaves
+
+    class Late(stopping.Limits):
+        def expired(self):
+            return True
+
+    clf = TreeClassifier(pruning="cost_complexity", random_state=0)
+    tree, evidence = clf._grow(*_parts_and_rows(clf, X, y), None, 0)
+    rules = evidence.growth.rules
+    late = Late(**{**rules.limits.__dict__, "deadline": 0.0})
+    growth = evidence.growth.__class__(
+        evidence.growth.learner,
+        rules.__class__(**{**rules.__dict__, "limits": late}),
+    )
+    evidence = evidence.__class__(evidence.train, growth=growth)
+    pruned = clf._resolved_parts().pruning.prune(tree, evidence)
+    assert pruned.n_leaves == tree.n_leaves == grown
+
+
+def _parts_and_rows(clf, X, y):
+    from omnitree.data.table import learn_table
+    from omnitree.growing.sample import Sample
+
+    table = learn_table(X)
+    target = clf._target(y, len(y))
+    return clf._resolved_parts(), Sample(table, target, np.ones(len(y)))
+
+
+def test_the_simplest_candidate_stands_in(rng, monkeypatch):
+    """When the time is up in the choice between tests, the first of them is taken."""
+    X, y = many_classes(rng)
+    learner = Omnivariate(("univariate", "fisher"), choice="5x2t")
+
+    def late(*_):
+        raise clock.TimeUp
+
+    monkeypatch.setattr(
+        "omnitree.parts.choice.crossvalidation.NodeFolds.five_by_two", late
+    )
+    clf = TreeClassifier(learner, max_depth=1, random_state=0).fit(X, y)
+    assert clf.tree_.node_kinds()["axis"] == 1
+
+
+def test_nothing_is_raised_without_a_deadline():
+    clock.check_time()
+    with clock.until(None):
+        clock.check_time()
+    with clock.until(time.monotonic() + 60):
+        assert not clock.tick(0.5)
+    with clock.until(time.monotonic() - 1), pytest.raises(clock.TimeUp):
+        clock.check_time()
+    assert not clock.time_is_up()

@@ -1,0 +1,71 @@
+"""One node of the contest: which rival wins, and what takes the subtree's place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.samples import root_of
+from tests.trees import random_tree
+
+from omnitree.learners import Softmax
+from omnitree.refinement.challenge import Challenge, subtree
+from omnitree.refinement.comparison import Comparison
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.splits import SPLITS
+
+COMPARISON = Comparison("errors", doubt=1.0, step=1.0)
+
+
+def challenge(rng, wrong, noise=0.0, tested=False):
+    """Rows that one linear test separates, against a subtree that errs so often."""
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + X[:, 1] + noise * rng.normal(size=120) > 0).astype(int)
+    node, every = root_of(X, y), np.arange(120)
+    errors = (every % 10 < 10 * wrong).astype(float)
+    losses = HeldOut(np.ones(120), errors, errors + 1e-6)
+    own = node.sample if tested else None
+    return Challenge(node, own, every, np.ones(120), losses, 9, "axis", 0)
+
+
+@pytest.mark.parametrize("tested", [False, True])
+@pytest.mark.parametrize(("wrong", "wins"), [(0.4, True), (0.0, False)])
+def test_a_rival_wins_where_the_subtree_errs(wrong, wins, tested, rng):
+    one = challenge(rng, wrong, tested=tested)
+    contenders, winner = one.contenders([Softmax()], COMPARISON)
+    assert (winner == 0) == wins
+    found = one.considered(contenders, winner, "errors")
+    assert [c.chosen for c in found] == [not wins, wins]
+    assert [c.learner for c in found] == ["univariate subtree", "linear softmax"]
+    assert found[0].parameters == 9
+    if wins:
+        assert found[0].score == pytest.approx(wrong)
+        new, losses = one.replacement(contenders[0], 2.5)
+        assert new.split is not None and new.model is not None
+        assert losses.mean("errors") < wrong
+
+
+def test_the_prune_set_judges_by_the_model(rng):
+    one = challenge(rng, 0.4, tested=True)
+    trial = Softmax().trial(one.node)
+    losses = one.losses_of(trial)
+    model = trial.replacement.model
+    sums = [
+        [s + sum(w * x[c] for w, c in zip(line, model.columns, strict=True))
+         for s, line in zip(model.bias, model.weights, strict=True)]
+        for x in one.node.sample.table.values
+    ]  # fmt: skip
+    wrong = np.argmax(sums, axis=1) != one.node.y
+    np.testing.assert_array_equal(losses.errors, wrong)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_subtree(seed):
+    tree = random_tree(np.random.default_rng(seed), tuple(SPLITS))
+    assert subtree(tree, 0) is tree
+    for at in range(1, tree.n_nodes):
+        below = {at}
+        for node in range(at + 1, tree.n_nodes):
+            below |= {node} if tree.parent[node] in below else set()
+        part = subtree(tree, at)
+        assert part.n_nodes == len(below)
+        np.testing.assert_array_equal(part.value[0], tree.value[at])

@@ -1,0 +1,50 @@
+"""When one answer is better than another, and when a tree is proven."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.samples import sample_of
+
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Rules
+from omnitree.refinement.comparison import Comparison, is_proven
+from omnitree.resampling.held_out import HeldOut
+
+
+def held(errors, log_loss=None):
+    errors = np.asarray(errors, dtype=float)
+    log_loss = errors if log_loss is None else np.asarray(log_loss, dtype=float)
+    return HeldOut(np.ones(len(errors)), errors, log_loss)
+
+
+@pytest.mark.parametrize("saved", range(0, 30, 3))
+@pytest.mark.parametrize(("size", "needed"), [(9, 1.5), (2, 0.0)])
+def test_what_is_richer_needs_more(saved, size, needed):
+    """Each error saved is one; of s of them the gain is s / sqrt(s)."""
+    old, new = held(np.ones(50)), held(np.arange(50) >= saved)
+    found = Comparison("errors", doubt=0.0, step=1.5).is_better(new, size, old, 5)
+    assert found == (np.sqrt(saved) > needed)
+
+
+def test_log_loss_decides_where_errors_do_not_differ():
+    old, new = held(np.ones(40), np.ones(40)), held(np.ones(40), np.full(40, 0.5))
+    for doubt in (0.0, 1.0):
+        assert Comparison("errors", doubt, 1.0).is_better(new, 9, old, 5)
+    worse = held(np.r_[np.ones(41)][:40], np.full(40, 2.0))
+    assert not Comparison("errors", 1.0, 1.0).is_better(worse, 2, old, 5)
+
+
+def test_a_tree_must_beat_a_leaf_beyond_doubt(rng):
+    n = 200
+    X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
+    rules = Rules(Mean())
+    noise = sample_of(X, y)
+    clear = sample_of(X + 5 * y[:, None], y)
+    leaf, better = held(y, np.full(n, 0.69)), held(np.zeros(n), np.full(n, 0.01))
+    assert is_proven(better, leaf, noise, noise, rules, 2.5)
+    assert not is_proven(leaf, leaf, noise, noise, rules, 2.5)
+    # No better by much, but the classes plainly differ: then a little is enough.
+    little = held(y, np.full(n, 0.69) - 0.01 * (np.arange(n) == 0))
+    assert not is_proven(little, leaf, noise, noise, rules, 2.5)
+    assert is_proven(little, leaf, clear, clear, rules, 2.5)
