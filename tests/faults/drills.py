@@ -201,8 +201,10 @@ def _operations() -> dict[str, Callable[[], str]]:
         for kind, s in (("numbers", plain), ("mixed", mixed))
         if kind == "mixed" or name in ("cart", "c4.5", "ldt")
     }
-    out["numbers"] = fit(lambda: TreeRegressor(pruning="cost_complexity"), plain)
-    out["ridge"] = fit(lambda: TreeRegressor(leaves="ridge"), mixed)
+    out["numbers"] = fit(
+        lambda: TreeRegressor(random_state=0, pruning="cost_complexity"), plain
+    )
+    out["ridge"] = fit(lambda: TreeRegressor(random_state=0, leaves="ridge"), mixed)
     return out
 
 
