@@ -402,16 +402,14 @@ class LargeFit:
 def make_bins(table: Table, count: NDArray[np.int64], most: int) -> Bins:
     """Where features are cut: between values of a sample, about equal numbers apart."""
     schema: Schema = table.schema
-    edges = []
+    edges, several = [], []
     for j, feature in enumerate(schema.features):
-        if feature.is_categorical:
-            edges.append(np.empty(0))
-            continue
         cells = table.values[:, j]
         present = ~np.isnan(cells)
         values, at = np.unique(cells[present], return_inverse=True)
-        if len(values) < 2:
+        if feature.is_categorical or len(values) < 2:
             edges.append(np.empty(0))
+            several.append(np.zeros(1, dtype=bool))
             continue
         middle = values[:-1] + (values[1:] - values[:-1]) / 2
         middle = np.where(middle < values[1:], middle, values[:-1])
@@ -422,4 +420,6 @@ def make_bins(table: Table, count: NDArray[np.int64], most: int) -> Bins:
                 np.unique(np.minimum(np.searchsorted(size, wanted), len(middle) - 1))
             ]
         edges.append(middle)
-    return Bins(edges, schema.n_categories)
+        bin_of = np.searchsorted(middle, values)
+        several.append(np.bincount(bin_of, minlength=len(middle) + 1) > 1)
+    return Bins(edges, schema.n_categories, several)

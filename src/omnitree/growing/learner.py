@@ -19,7 +19,7 @@ from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
 
 if TYPE_CHECKING:
-    from omnitree.growing.blocks.sum_node import SumNode
+    from omnitree.growing.blocks.sum_node import SumNode, SumSplit
 
 Floats = NDArray[np.float64]
 
@@ -87,8 +87,8 @@ class SplitLearner(Part):
 
     def fit_sums(
         self, node: SumNode, rng: np.random.Generator
-    ) -> tuple[Split, tuple[float, ...]] | None:
-        """The best test for a node, from sums, and the shares of its branches."""
+    ) -> SumSplit | None:
+        """The best test for a node, from sums."""
         raise AssertionError(f"{type(self).__name__} has to see rows")
 
     def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:

@@ -1,7 +1,8 @@
 """Univariate tests from histograms: the best edge between bins, or sets of categories.
 
-All edges of all features are scored in one call of the merit. Categories are searched by
-the compiled code that searches rows, on one row for each category and class. Used by
+All edges of a feature are scored in one call of the merit. Where the bins beside the best
+edge hold several values, the rows there can refine the cut (`Zone`). Categories are searched
+by the compiled code that searches rows, on one row for each category and class. Used by
 `Univariate` where a tree is grown from sums over blocks.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
-from omnitree.growing.blocks.sum_node import Floats, SumNode
+from omnitree.growing.blocks.sum_node import Floats, SumNode, SumSplit, Zone
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node
 from omnitree.growing.sample import Sample
@@ -32,6 +33,7 @@ class Candidate:
     weights: Floats
     gain: float  # what places a cut
     value: float  # what compares features
+    zone: Zone | None = None  # where a cut may be refined
 
 
 def best_binned(
@@ -39,8 +41,8 @@ def best_binned(
     merit: Merit | None,
     min_branch: float,
     by_rows: Callable[[Node], Split | None],
-) -> tuple[Split, tuple[float, ...]] | None:
-    """The best test of a node, and the shares of its branches.
+) -> SumSplit | None:
+    """The best test of a node.
 
     `merit` is that of class counts; None: numbers are predicted, and the squared error
     counts. `by_rows` finds the best test of a node with a single categorical feature.
@@ -67,7 +69,7 @@ def best_binned(
     split = best.split
     if node.rows is not None:
         split = with_surrogates(node.rows, split)
-    return split, tuple(shares.tolist())
+    return SumSplit(split, tuple(shares.tolist()), best.zone)
 
 
 def _cut(
@@ -99,8 +101,66 @@ def _cut(
         branch = int(usual > edge)
     share = size[at].sum() / max(_weight(counts, merit).sum(), 1e-300)
     split = AxisSplit(feature, float(edges[edge]), missing=branch)
-    return _candidate(
+    found = _candidate(
         split, tables[at], gains[at] * share, merit, missing, branch, share
+    )
+    zone = _zone(
+        node, replace(split, merit=found.value), edge, counts, merit, min_branch
+    )
+    return replace(found, zone=zone)
+
+
+def _zone(
+    node: SumNode,
+    split: AxisSplit,
+    edge: int,
+    counts: Floats,
+    merit: Merit | None,
+    min_branch: float,
+) -> Zone | None:
+    """The bins with several values next to an edge, and how to find the best cut there."""
+    edges, several = node.edges[split.feature], node.several[split.feature]
+    known, missing = counts[:-1], counts[-1]
+    filled = np.flatnonzero(_weight(known, merit))
+    first, last = filled[filled <= edge][-1], filled[filled > edge][0]
+    begin = int(first) if several[first] else edge + 1
+    end = int(last) + 1 if several[last] else edge + 1
+    if begin == end:
+        return None
+    sides = np.stack([known[:begin].sum(axis=0), known[end:].sum(axis=0)])
+    if isinstance(node.rules.missing, Mean):
+        sides[split.missing] += missing
+    total = _weight(counts, merit).sum()
+
+    def refine(values: Floats, up_to: Floats) -> tuple[float, float]:
+        cuts = values[:-1] + (values[1:] - values[:-1]) / 2
+        cuts = np.where(cuts < values[1:], cuts, values[:-1])
+        below = sides[0] + np.vstack([np.zeros_like(sides[0]), up_to])
+        # The edge is a cut of its own where the zone does not go beyond it.
+        at_first, at_last = begin == edge + 1, end == edge + 1
+        below = below[0 if at_first else 1 : None if at_last else -1]
+        cuts = np.concatenate(
+            [[split.threshold] * at_first, cuts, [split.threshold] * at_last]
+        )
+        tables = np.stack([below, sides.sum(axis=0) + up_to[-1] - below], axis=1)
+        size = _weight(tables, merit)
+        usable = (size > 0).all(axis=1) & (size >= min_branch - 1e-9).all(axis=1)
+        if not usable.any():
+            return split.threshold, split.merit
+        gains = np.where(usable, _worth(tables, merit), -np.inf)
+        at = int(gains.argmax())
+        share = size[at].sum() / max(total, 1e-300)
+        value = gains[at] * share
+        if isinstance(merit, GainRatio):
+            value = float(merit(tables[at])) * share
+        return float(cuts[at]), float(value)
+
+    within = _weight(known[begin:end], merit).sum()
+    return Zone(
+        float(edges[begin - 1]) if begin else -np.inf,
+        float(edges[end - 1]) if end <= len(edges) else np.inf,
+        float(within / max(total, 1e-300)),
+        refine,
     )
 
 

@@ -8,11 +8,12 @@ rows are grouped (`numeric_linear.py`) and all cuts are tried under the loss
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.blocks.sum_node import SumNode, SumSplit
 from omnitree.growing.clock import check_time
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
@@ -31,9 +32,6 @@ from omnitree.parts.merit.base import CUSTOM
 from omnitree.parts.threshold import THRESHOLDS, EqualVariance, Exhaustive, Threshold
 from omnitree.parts.threshold.base import Projected
 from omnitree.tree.splits import Split
-
-if TYPE_CHECKING:
-    from omnitree.growing.blocks.sum_node import SumNode
 
 
 def cut_merits(projected: Projected, cuts: Floats, merit: Merit) -> Floats:
@@ -199,7 +197,7 @@ class Linear(SplitLearner):
             return None
         branch = split.route(rows.sample.table, rows.rows)
         size = np.bincount(branch, rows.weight, split.n_children)
-        return split, tuple((size / size.sum()).tolist())
+        return SumSplit(split, tuple((size / size.sum()).tolist()))
 
     def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
         """Error on the test part of every fold.

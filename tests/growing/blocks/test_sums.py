@@ -43,7 +43,8 @@ def test_histograms_are_those_of_the_rows(seed, numeric):
     rng = np.random.default_rng(seed)
     rows = coded(rng, 60, numeric, weighted=seed % 2 == 0)
     edges = [np.array([-1.25, 0.0, 1.0]), np.empty(0), np.array([1.0]), np.empty(0)]
-    bins = Bins(edges, rows.table.schema.n_categories)
+    several = [np.ones(len(e) + 1, dtype=bool) for e in edges]
+    bins = Bins(edges, rows.table.schema.n_categories, several)
     slots = rng.integers(-1, 4, (2, 60)).astype(np.int32)
     n_slots, n_statistics = 3, 2 if numeric else 3
     sums = Histograms(bins, n_slots, n_statistics)(rows, slots)

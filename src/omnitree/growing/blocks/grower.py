@@ -4,7 +4,9 @@ A pass asks all open nodes of all trees at once: large nodes give histograms or 
 which the learner finds their tests; a node with few enough rows to be held gives its rows,
 and its whole subtree is grown by the in-memory grower, from its rows in an order that only
 depends on what they hold. So every test of a small node is exact, and every result is the
-same however the table is divided. Several trees grow side by side: those of folds see only
+same however the table is divided. The next pass refines the cuts of large nodes: rows in the
+bins beside a cut come here, the exact cut is found among them, and they are counted in the
+branches as all others are. Several trees grow side by side: those of folds see only
 the rows that their fold does not hold out.
 """
 
@@ -24,15 +26,17 @@ from omnitree.growing.blocks.moments import MomentSums, Standard
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.blocks.statistics import (
     Asked,
+    AskedZone,
     Bins,
     Counts,
     Gather,
     Histograms,
     KeyRange,
     Pass,
+    Results,
     from_digits,
 )
-from omnitree.growing.blocks.sum_node import SumNode
+from omnitree.growing.blocks.sum_node import SumNode, SumSplit, Zone
 from omnitree.growing.grower import beyond_best_leaves
 from omnitree.growing.growth import Growth
 from omnitree.growing.missing import Surrogate
@@ -40,10 +44,11 @@ from omnitree.growing.node import Node, Rules
 from omnitree.growing.progress import progress
 from omnitree.growing.sample import Sample
 from omnitree.tree.records import NodeRecord
-from omnitree.tree.splits import Split
+from omnitree.tree.splits import AxisSplit
 from omnitree.tree.tree import Tree, tree_from_nodes
 
 DRAWN_NODES = 4  # rows of so many small nodes are drawn in all large nodes
+ZONE_NODES = 4  # as many rows as these have may come to refine the cuts of a level
 
 
 @dataclass
@@ -66,6 +71,17 @@ class Top:
     subtrees: dict[int, Tree] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class Unrefined:
+    """A node whose cut is an edge of bins until the next pass."""
+
+    tree: int
+    at: int
+    feature: int
+    zone: Zone
+    size: float  # rows of the zone, about
+
+
 @dataclass(eq=False)
 class BlockGrower:
     """Grows trees on the rows of an engine."""
@@ -81,6 +97,7 @@ class BlockGrower:
     n_jobs: int | None = None
     verbose: int = 0
     n_large: int = 0  # large nodes that are open
+    unrefined: list[Unrefined] = field(default_factory=list)
 
     def grow(self, seen: Sequence[KeyRange]) -> list[Tree]:
         """A tree for each of several sets of rows."""
@@ -102,7 +119,7 @@ class BlockGrower:
 
     def _next(self, waiting: list[Open]) -> tuple[list[Open], list[Open]]:
         """The nodes that the next pass asks about, large ones first, and the others."""
-        room: float = self.sizes.memory
+        room = self.sizes.memory - sum(map(self._row_bytes, self.unrefined))
         now: list[Open] = []
         for node in sorted(
             waiting, key=lambda o: (not self._is_large(o), o.tree, o.at)
@@ -120,10 +137,14 @@ class BlockGrower:
         if self._is_last(node):
             return 0.0
         if not self._is_large(node):
-            return 24.0 * node.size * (d + 4)
+            return self._row_bytes(node)
         by_moments = self.growth.learner.grows_from == "moments"
         numbers = 4 * p * p if by_moments else self.bins.size(self.coder.n_statistics)
         return 24.0 * (numbers + self._draw(node) * node.size * (d + 4))
+
+    def _row_bytes(self, node: Open | Unrefined) -> float:
+        """Bytes that the rows of a node take while they are collected and sorted."""
+        return 24.0 * node.size * (self.coder.schema.n_features + 4)
 
     def _is_large(self, node: Open) -> bool:
         return node.size > self.sizes.rows_of_node(self.coder.schema.n_features)
@@ -159,6 +180,7 @@ class BlockGrower:
         last, n_large = [last[i] for i in order], sum(large)
         share = np.array(
             [self._share(o, end) for o, end in zip(now, last, strict=True)]
+            + [2.0 for _ in self.unrefined]
         )
         tasks: list[Any] = [Counts(len(now), len(self.coder.classes)), Gather(share)]
         by_moments = self.growth.learner.grows_from == "moments"
@@ -169,6 +191,7 @@ class BlockGrower:
         asked = self._asked(tops, now)
         results = self.engine.map_blocks(Pass(self.coder, asked, tasks))
         assert results is not None  # the survey found rows
+        results = self._refine(tops, now, tasks, results)
         counts = from_digits(results.each[0])
         rows = results.each[1].of([i for i in range(len(now)) if share[i] > 0])
         small = [i for i in range(n_large, len(now)) if not last[i] and i in rows]
@@ -189,8 +212,46 @@ class BlockGrower:
             )
             found = self.growth.learner.fit_sums(seen, rng)
             if found is not None:
-                children += self._children(tops[node.tree], node, *found)
+                children += self._children(tops[node.tree], node, found)
         return children
+
+    def _refine(
+        self, tops: list[Top], now: list[Open], tasks: list[Any], results: Results
+    ) -> Results:
+        """Make the cuts of the last pass exact, and count the rows beside them."""
+        slot = {(o.tree, o.at): i for i, o in enumerate(now)}
+        unrefined, self.unrefined = self.unrefined, []
+        rows = results.each[1].of([len(now) + i for i in range(len(unrefined))])
+        for i, node in enumerate(unrefined):
+            own = rows.get(len(now) + i)
+            if own is None or not len(own):
+                continue
+            record = tops[node.tree].records[node.at]
+            values = own.table.values[:, node.feature]
+            cut, merit = node.zone.refine(*self._sums_up_to(own, values))
+            assert isinstance(record.split, AxisSplit)
+            record.split = replace(
+                record.split, threshold=cut, merit=self._merit(merit)
+            )
+            first = record.children[0]
+            branch = [slot.get((node.tree, first + b), -1) for b in range(2)]
+            slots = np.where(values > cut, branch[1], branch[0]).astype(np.int32)
+            found = tuple(task(own, slots[None]) for task in tasks)
+            results = results + Results(found)
+        return results
+
+    def _sums_up_to(self, rows: CodedRows, values: Floats) -> tuple[Floats, Floats]:
+        """Different values in ascending order, and statistics of the rows up to each."""
+        order = np.argsort(values, kind="stable")
+        values, weight = values[order], rows.weights[order]
+        sums = np.zeros((len(rows), self.coder.n_statistics), dtype=np.int64)
+        if rows.number is None:
+            sums[np.arange(len(rows)), rows.y[order]] = weight
+        else:
+            sums[:, 0], sums[:, 1] = weight, weight * rows.number[order]
+        last = np.append(values[1:] > values[:-1], True)
+        up_to = np.cumsum(sums, axis=0)[last]  # in whole numbers
+        return values[last], self.scale * up_to
 
     def _share(self, node: Open, last: bool) -> float:
         """Share of the rows that are to be brought here."""
@@ -201,12 +262,23 @@ class BlockGrower:
     def _asked(self, tops: list[Top], now: list[Open]) -> list[Asked]:
         asked = []
         for t, top in enumerate(tops):
+            zones = [
+                AskedZone(
+                    top.records[node.at].children[0],
+                    node.feature,
+                    node.zone.low,
+                    node.zone.high,
+                    len(now) + i,
+                )
+                for i, node in enumerate(self.unrefined)
+                if node.tree == t
+            ]
             slot = np.full(len(top.records), -1, dtype=np.int32)
             for i, node in enumerate(now):
                 if node.tree == t:
                     slot[node.at] = i
-            if (slot >= 0).any():
-                asked.append(Asked(self._packed(top), slot, top.keys))
+            if zones or (slot >= 0).any():
+                asked.append(Asked(self._packed(top), slot, top.keys, zones))
         return asked
 
     def _seen(self, node, i, n_large, counts, sums, drawn) -> SumNode:
@@ -231,7 +303,15 @@ class BlockGrower:
             if by_moments:
                 rows.views["linear"] = sums.view(i, self.standard, rows, self.scale)
         return SumNode(
-            coder.schema, rules, k, statistics, loss, self.bins.edges, histograms, rows
+            coder.schema,
+            rules,
+            k,
+            statistics,
+            loss,
+            self.bins.edges,
+            self.bins.several,
+            histograms,
+            rows,
         )
 
     def _drawn(self, rows: CodedRows, statistics: Floats) -> Sample:
@@ -244,18 +324,35 @@ class BlockGrower:
         sample = replace(sample, weight=weight)
         return self.standard.applied(sample)
 
-    def _children(
-        self, top: Top, node: Open, split: Split, shares: Sequence[float]
-    ) -> list[Open]:
+    def _children(self, top: Top, node: Open, found: SumSplit) -> list[Open]:
+        split = found.split
         first, n = len(top.records), split.n_children
         record = top.records[node.at]
-        record.split = replace(split, constructed=(), direction=0)
+        merit = self._merit(split.merit)
+        record.split = replace(split, constructed=(), direction=0, merit=merit)
         record.children = range(first, first + n)
         top.records += [self._record(node.at) for _ in range(n)]
+        self._ask_zone(node, found)
         return [
             Open(node.tree, first + b, node.depth + 1, node.size * s, (*node.path, b))
-            for b, s in enumerate(shares)
+            for b, s in enumerate(found.shares)
         ]
+
+    def _ask_zone(self, node: Open, found: SumSplit) -> None:
+        """Have a cut refined by the next pass, if its zone has not too many rows."""
+        if found.zone is None:
+            return
+        assert isinstance(found.split, AxisSplit)
+        size, coder = found.zone.share * node.size, self.coder
+        width = max(coder.schema.n_features, coder.n_statistics)
+        room = ZONE_NODES * self.sizes.rows_of_node(width)
+        if size + sum(other.size for other in self.unrefined) <= room:
+            own = Unrefined(node.tree, node.at, found.split.feature, found.zone, size)
+            self.unrefined.append(own)
+
+    def _merit(self, found: float) -> float:
+        """A merit in the units of the target."""
+        return found if len(self.coder.classes) else found * self.coder.step**2
 
     # -- nodes ----------------------------------------------------------------------
 

@@ -55,6 +55,23 @@ class KeyRange:
 ALL = KeyRange()
 
 
+@dataclass(frozen=True)
+class AskedZone:
+    """Rows beside the cut of a node, which are asked for by themselves."""
+
+    first: int  # of the two branches
+    feature: int
+    low: float
+    high: float
+    slot: int
+
+    def mark(self, leaf: Ints, table: Table, slot: NDArray[np.int32]) -> None:
+        """Put the slot of the zone where a row is in it."""
+        values = table.values[:, self.feature]
+        here = (leaf == self.first) | (leaf == self.first + 1)
+        slot[here & (values > self.low) & (values <= self.high)] = self.slot
+
+
 @dataclass(frozen=True, eq=False)
 class Asked:
     """A tree as far as it has grown, and what is asked of its nodes."""
@@ -63,6 +80,7 @@ class Asked:
     # (n_nodes,): number of each node among those asked about; -1: not asked about.
     slot: NDArray[np.int32]
     keys: KeyRange = ALL  # the rows that are asked about
+    zones: Sequence[AskedZone] = ()
 
     def slots(self, rows: CodedRows) -> NDArray[np.int32]:
         """Slot of each row, or -1."""
@@ -83,7 +101,11 @@ class Asked:
     def _placed(self, table: Table) -> NDArray[np.int32]:
         if self.tree.n_nodes == 1:
             return np.full(table.n_rows, self.slot[0], dtype=np.int32)
-        return self.slot[self.tree.place(table)]
+        leaf = self.tree.place(table)
+        slot = self.slot[leaf]
+        for zone in self.zones:
+            zone.mark(leaf, table, slot)
+        return slot
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +141,8 @@ class Pass:
 class Counts:
     """Statistics of every slot, in digits of whole numbers (slots, statistics, digits).
 
-    Of classes their weights; of numbers weight, sum and sum of squares.
+    Of classes their weights; of numbers weight, sum and sum of squares. Slots from
+    `n_slots` on are not counted.
     """
 
     n_slots: int
@@ -134,7 +157,7 @@ class Counts:
         out = np.zeros((self.n_slots, *self.shape), dtype=np.int64)
         weight = rows.weights
         for slot in slots:
-            here = slot >= 0
+            here = (slot >= 0) & (slot < self.n_slots)
             at, own = slot[here].astype(np.int64), weight[here]
             if self.n_classes:
                 cell = at * self.n_classes + rows.y[here]
@@ -179,6 +202,8 @@ class Bins:
 
     edges: list[Floats]  # ascending; of a categorical feature none
     n_categories: NDArray[np.int32]
+    # Of numeric features, which bins hold more than one value of the sample.
+    several: list[NDArray[np.bool_]]
 
     @cached_property
     def width(self) -> NDArray[np.int32]:
