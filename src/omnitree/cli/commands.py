@@ -148,13 +148,38 @@ def compare(
         typer.echo(f"Report: {report}")
 
 
-def datasets(folder: Folder = None) -> None:
-    """List the data sets that can be loaded by name."""
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Data set to write as a CSV file."),
+    ] = None,
+    folder: Folder = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write here; default: NAME.csv in this folder."
+        ),
+    ] = None,
+) -> None:
+    """List the data sets that can be loaded by name, or write one.
+
+    \b
+    Examples:
+      omnitree datasets
+      omnitree datasets penguins -o penguins.csv
+    """
+    from omnitree.lab import built_in
     from omnitree.lab import data as sets
     from omnitree.lab.generators import GENERATORS
 
+    if name is not None:
+        _write_data_set(name, folder, output)
+        return
+    if output is not None:
+        raise InputError("--output needs the NAME of a data set")
     where = sets.data_folder(folder)
     about = {name: f"{where}/{name}.csv" for name in sets.names(where)}
+    about |= built_in.ABOUT
     about |= dict.fromkeys(sets.SCIKIT_LEARN, "scikit-learn")
     for name, make in GENERATORS.items():
         about[name] = (make.__doc__ or "").split("\n")[0]
@@ -162,6 +187,28 @@ def datasets(folder: Folder = None) -> None:
     typer.echo(
         "Generators take options: led:irrelevant=17:rows=500:seed=1. Any other name is "
         f"looked up {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
+    )
+
+
+def _write_data_set(name: str, folder: Path | None, output: Path | None) -> None:
+    """A data set as a CSV file, the target in its last column."""
+    from omnitree.data.files import replace_file
+    from omnitree.lab import built_in
+    from omnitree.lab import data as sets
+
+    with input_at_fault():
+        if name in built_in.ABOUT:
+            frame = built_in.table(name)
+        else:
+            found = sets.load(name, folder)
+            frame = found.X.assign(**{"class": found.y})
+    path = output or Path(f"{name.replace(':', '_')}.csv")
+    check_output(path)
+    with input_at_fault():
+        replace_file(path, frame.to_csv(index=False, lineterminator="\n"))
+    typer.echo(
+        f"{path}: {len(frame)} rows, {frame.shape[1] - 1} features, "
+        f"target {frame.columns[-1]!r}"
     )
 
 

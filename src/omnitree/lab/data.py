@@ -1,7 +1,7 @@
 """Data sets by name, and what an experiment needs to know about them.
 
-A name is looked up among scikit-learn's data sets and the generators, then as `NAME.csv` in
-a folder (`--data`, else $OMNITREE_DATA; the last column is `class`, a column `split` of
+A name is looked up among the built-in data sets, scikit-learn's and the generators, then as
+`NAME.csv` in a folder (`--data`, else $OMNITREE_DATA; the last column is `class`, a column `split` of
 train and test is not a feature, and empty cells are missing), then at OpenML. A path is
 read as the user's own table. Options follow a colon: `led:irrelevant=17:rows=500`.
 """
@@ -23,7 +23,7 @@ import pandas as pd
 from omnitree.data.reading import FileFormat, InputError, is_numeric, read_table
 from omnitree.data.reading.contents import inner_suffix
 from omnitree.growing.part import unknown
-from omnitree.lab import openml, specs
+from omnitree.lab import built_in, openml, specs
 from omnitree.lab.generators import GENERATORS
 
 SCIKIT_LEARN = ("breast_cancer", "digits", "iris", "wine")
@@ -89,6 +89,8 @@ def load(
     base, options = specs.parse(name)
     if base in GENERATORS:
         return generate(base, **options)
+    if base in built_in.ABOUT and not options:
+        return Dataset(base, *built_in.features_and_target(base), source="built in")
     if base in SCIKIT_LEARN and not options:
         return _from_scikit_learn(base)
     folder = data_folder(folder)
@@ -107,7 +109,7 @@ def load(
 
 def names(folder: Path | None = None) -> list[str]:
     """Names that `load` knows without asking a server."""
-    found = [*SCIKIT_LEARN, *GENERATORS]
+    found = [*built_in.ABOUT, *SCIKIT_LEARN, *GENERATORS]
     folder = data_folder(folder)
     if folder is not None:
         found += sorted(p.stem for p in folder.glob("*.csv") if p.stem not in found)
