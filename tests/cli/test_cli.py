@@ -108,7 +108,7 @@ def test_help_gives_examples_that_are_right_usage():
     for name, command in typer.main.get_command(cli.app).commands.items():
         text = run(name, "--help").stdout
         lines = re.findall(r"^    omnitree (.*)$", text, re.M)
-        assert bool(lines) == (name not in ("demo", "parts", "datasets"))
+        assert bool(lines) == (name not in ("demo", "parts"))
         for line in lines:
             own, *args = shlex.split(line)
             assert own == name

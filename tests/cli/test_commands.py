@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from omnitree.cli import app as cli
+from omnitree.data.reading import InputError
+from omnitree.lab.papers import sources
 
 PLAY = "a,b,kind\n" + "".join(
     f"{i % 7},{i * 37 % 11},{'xy'[i % 7 > 3]}\n" for i in range(60)
@@ -70,6 +72,32 @@ def test_datasets(tmp_path: Path):
     shown = run("datasets", "--data", tmp_path).stdout
     for word in ("iris", "led", "waveform", "lw94", "mine"):
         assert word in shown
+
+
+def test_a_data_set_as_a_file(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = run("datasets", "penguins").stdout
+    assert "344 rows, 7 features, target 'species'" in shown
+    lines = Path("penguins.csv").read_text().splitlines()
+    assert len(lines) == 345 and lines[0].endswith(",species")
+    run("datasets", "led:rows=5", "-o", "led.csv")
+    assert Path("led.csv").read_text().startswith("segment")
+    assert "'x'" in refused("datasets", "led:rows=5:x=1", "-o", "a.csv")
+    assert "NAME" in refused("datasets", "-o", "a.csv")
+
+
+def test_reproduce_without_data_says_what_is_needed(monkeypatch):
+    """Without a folder and a server: the files to get, in one look."""
+    monkeypatch.delenv("OMNITREE_DATA", raising=False)
+
+    def silent(*_):
+        raise InputError("OpenML cannot be asked: no network")
+
+    monkeypatch.setattr(sources, "from_openml", silent)
+    result = run("reproduce", "omni", "--quick")
+    assert result.exit_code == 1 and "none of the data sets" in result.stderr
+    for word in ("OpenML", "zoo.csv", "--data", "column `class`"):
+        assert word in result.stdout
 
 
 def test_reproduce(tmp_path: Path):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from omnitree.data.reading import InputError
-from omnitree.lab import data, generators, openml
+from omnitree.lab import built_in, data, generators, openml
 
 
 @pytest.mark.parametrize("name", list(generators.GENERATORS))
@@ -75,6 +75,20 @@ def test_trees_learn_the_boolean_and_the_l():
         assert (
             presets.make("id3").fit(sample.X, sample.y).score(sample.X, sample.y) == 1
         )
+
+
+def test_built_in_data_sets_are_as_their_readme_says():
+    folder = Path(built_in.__file__).parent / "datasets"
+    about = (folder / "README.md").read_text("utf-8")
+    assert {path.stem for path in folder.glob("*.csv")} == set(built_in.ABOUT)
+    for name in built_in.ABOUT:
+        frame, found = built_in.table(name), data.load(name)
+        missing = int(frame.isna().sum().sum())
+        (line,) = (x for x in about.splitlines() if x.startswith(f"| `{name}.csv`"))
+        assert f"| {len(frame)} |" in line and f"{missing} missing" in line
+        assert "CC" in line and found.y.dtype.kind == "U"
+        assert list(found.X) == list(frame)[:-1]
+        assert found.y.tolist() == frame.iloc[:, -1].tolist()
 
 
 def test_files_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

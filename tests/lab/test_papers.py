@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from omnitree.data.reading import InputError
-from omnitree.lab import papers
-from omnitree.lab.papers import ldt05, lw94, lw94_runs, lw94_tables, omni
+from omnitree.lab import data, papers
+from omnitree.lab.papers import ldt05, lw94, lw94_runs, lw94_tables, omni, sources
 from omnitree.lab.papers.base import (
     Lab,
     Reproduction,
@@ -196,3 +197,55 @@ def test_papers_that_need_data_say_so(monkeypatch):
     monkeypatch.delenv("OMNITREE_DATA", raising=False)
     with pytest.raises(InputError, match="--data"):
         ldt05.reproduce(Lab(Store(), quick=True), ["3"])
+
+
+def test_every_data_set_that_a_paper_needs_is_named():
+    for name in papers.PAPERS:
+        module = papers.find(name)
+        whole = sources.needed(name, module, [], quick=False)
+        assert set(sources.needed(name, module, [], quick=True)) <= set(whole)
+        assert bool(whole) == (name != "lw94")
+    assert "monks1" in sources.needed("omni", omni, ["1"], quick=False)
+    assert sources.needed("lmdt91", papers.find("lmdt91"), ["4"], False)[-1] == (
+        "soybean15"
+    )
+    with pytest.raises(InputError, match="unknown table"):
+        sources.needed("ldt05", ldt05, ["99"], quick=False)
+
+
+def test_a_survey_finds_what_is_there(tmp_path: Path, monkeypatch):
+    """Files first, then OpenML, which is asked once if it does not answer."""
+    (tmp_path / "zoo.csv").write_text("a,class\n1,x\n2,y\n")
+    asked = []
+
+    def silent(name, version):
+        asked.append(name)
+        raise InputError("OpenML cannot be asked: no network")
+
+    def small(name, version):
+        rows = 150 if name == "iris" else 3
+        X = pd.DataFrame(np.zeros((rows, 4)), columns=list("abcd"))
+        return data.Dataset(name, X, np.full(rows, "x"))
+
+    names = ["bupa", "ecoli", "iris", "led", "zoo"]
+    monkeypatch.setattr(sources, "from_openml", silent)
+    found = sources.survey(names, tmp_path)
+    assert asked == ["ecoli"] and not found.is_empty
+    assert (found.generated, found.in_folder) == (("led",), ("zoo",))
+    assert found.missing == ("bupa", "ecoli", "iris")
+    assert any("bupa.csv, ecoli.csv, iris.csv" in line for line in found.lines())
+    assert sources.survey(["bupa", "ecoli"]).is_empty
+    monkeypatch.setattr(sources, "from_openml", small)
+    found = sources.survey(names, tmp_path)
+    assert found.fetched == ("iris",) and found.missing == ("bupa", "ecoli")
+    assert sources.load("iris", tmp_path).source == ""
+    with pytest.raises(InputError, match="3 rows"):
+        sources.load("ecoli", tmp_path)
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")
+def test_the_cells_of_missing_data_sets_are_left_out():
+    others = ("bupa", "ecoli", "glass", "hepatitis", "zoo", "monks1")
+    lab = Lab(Store(), FOLDER, quick=True, missing=others)
+    (table,) = omni.reproduce(lab, ["1"]).tables
+    assert {cell.labels[0] for cell in table.cells} == {"iris", "wine"}

@@ -229,15 +229,19 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of a paper.
 
-    Prints our results beside the published ones, and whether each cell agrees.
+    Prints our results beside the published ones, and whether each cell agrees. Data sets
+    that are not in --data are fetched from OpenML if it has them; what is found nowhere is
+    listed and left out.
 
     \b
     Examples:
       omnitree reproduce lw94 --table 6 --quick
+      omnitree reproduce omni --quick
       omnitree reproduce ldt05 --data FOLDER --store ldt05.sqlite --report r.html
     """
     from omnitree.lab import papers
     from omnitree.lab import report as reports
+    from omnitree.lab.papers import sources
     from omnitree.lab.papers.base import Lab
     from omnitree.lab.store import Store
 
@@ -245,8 +249,15 @@ def reproduce(
     check_output(report)
     reports.check(report)
     check_output(store)
+    names = sources.needed(paper, module, table or [], quick)
+    found_data = sources.survey(names, folder)
+    for line in found_data.lines():
+        typer.echo(line)
+    if found_data.is_empty:
+        raise InputError(f"none of the data sets of {paper} is there; see above")
+    missing = found_data.missing
     with closing(Store(store)) as file, cluster(scheduler, jobs):
-        lab = Lab(file, folder, jobs_of(jobs), seed, quick, verbose=True)
+        lab = Lab(file, folder, jobs_of(jobs), seed, quick, True, missing)
         try:
             found = module.reproduce(lab, table or [])
         except ImportError as error:

@@ -1,9 +1,9 @@
 """Data sets by name, and what an experiment needs to know about them.
 
 A name is looked up among the built-in data sets, scikit-learn's and the generators, then as
-`NAME.csv` in a folder (`--data`, else $OMNITREE_DATA; the last column is `class`, a column `split` of
-train and test is not a feature, and empty cells are missing), then at OpenML. A path is
-read as the user's own table. Options follow a colon: `led:irrelevant=17:rows=500`.
+`NAME.csv` in a folder (`--data`, else $OMNITREE_DATA; the last column is `class`, a column
+`split` of train and test is not a feature, and empty cells are missing), then at OpenML. A
+path is read as the user's own table. Options follow a colon: `led:irrelevant=17:rows=500`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ import pandas as pd
 
 from omnitree.data.reading import InputError
 from omnitree.growing.part import unknown
-from omnitree.lab.data import Dataset, data_folder, from_folder
+from omnitree.lab.data import Dataset
 from omnitree.lab.report import Figure
 from omnitree.lab.runner import Result, Task, run
 from omnitree.lab.store import Store
@@ -43,20 +43,19 @@ class Lab:
     seed: int = 0
     quick: bool = False
     verbose: bool = False
+    missing: tuple[str, ...] = ()  # data sets that are found nowhere: left out
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
         """Run tasks, or take them from the store."""
         return run(tasks, self.store, self.n_jobs, verbose=self.verbose)
 
     def load(self, name: str) -> Dataset:
-        """A data set of the folder."""
-        folder = data_folder(self.folder)
-        if folder is None:
-            raise InputError(
-                "the data sets of this paper are not built in: give their folder by "
-                "--data or $OMNITREE_DATA"
-            )
-        return from_folder(name, folder)
+        """A data set of the folder, else of OpenML."""
+        from omnitree.lab.papers import (
+            sources,
+        )  # which reads published tables from here
+
+        return sources.load(name, self.folder)
 
 
 @dataclass(frozen=True)

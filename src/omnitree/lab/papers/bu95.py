@@ -89,6 +89,8 @@ def reproduce(lab: Lab, wanted: Sequence[str] = ()) -> Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
     numbers = chosen(wanted, list(TABLES))
     frames = {number: _published(number, lab.quick) for number in numbers}
+    frames = {n: f[~f["dataset"].isin(lab.missing)] for n, f in frames.items()}
+    frames = {number: frame for number, frame in frames.items() if len(frame)}
     keys = dict.fromkeys(
         key
         for number, frame in frames.items()

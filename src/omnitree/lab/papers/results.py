@@ -178,6 +178,8 @@ class Study:
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """What is published on the data sets of this study."""
         frame = frame[frame["dataset"] != "ALL"]
+        files = frame["dataset"].replace(dict(self.data))
+        frame = frame[~files.isin(self.lab.missing)]
         return frame[frame["dataset"].isin(self.only)] if self.only else frame
 
     def run(self, frame: pd.DataFrame) -> dict[tuple[str, str, str | None], Result]:

@@ -1,0 +1,167 @@
+"""Where the data sets of a paper come from: a folder of CSV files, else OpenML.
+
+`needed` reads the names off the published tables, `survey` says of each where it was found,
+and `load` loads it. Only those of OpenML's tables are taken that are known to be what the
+papers used, and a fetched table must have the expected rows and features. What is found
+nowhere is left out, and the other cells are run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from omnitree.data.reading import InputError
+from omnitree.lab import openml
+from omnitree.lab.data import Dataset, data_folder, from_folder, from_openml
+from omnitree.lab.papers import base
+
+# Name of the file: OpenML's name, version, rows and features.
+OPENML = {
+    "balance": ("balance-scale", 1, 625, 4),
+    "breast": ("breast-w", 1, 699, 9),
+    "car": ("car", 1, 1728, 6),
+    "chess": ("kr-vs-kp", 1, 3196, 36),
+    "ecoli": ("ecoli", 1, 336, 7),
+    "glass": ("glass", 1, 214, 9),
+    "hepatitis": ("hepatitis", 1, 155, 19),
+    "ionosphere": ("ionosphere", 1, 351, 34),
+    "iris": ("iris", 1, 150, 4),
+    "mushroom": ("mushroom", 1, 8124, 22),
+    "pima": ("diabetes", 1, 768, 8),
+    "segment": ("segment", 1, 2310, 19),
+    "tictactoe": ("tic-tac-toe", 1, 958, 9),
+    "vote": ("vote", 1, 435, 16),
+    "wine": ("wine", 1, 178, 13),
+    "yeast": ("yeast", 1, 1484, 8),
+}
+FILES = {
+    "bu95": "brodley1995",
+    "ldt05": "yildiz2005",
+    "lmdt91": "lmdt1991",
+    "omni": "omnivariate",
+}
+GENERATED = ("dnf", "led")  # drawn by the papers' modules themselves
+# Published names that a paper's files have otherwise.
+RENAMED = {"lmdt91": {"soybean": "soybean15"}}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The data sets of a paper by where they were found."""
+
+    generated: tuple[str, ...] = ()
+    in_folder: tuple[str, ...] = ()
+    fetched: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    reason: str = ""  # why OpenML's were not fetched, if they were not
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be run, though something is needed."""
+        found = self.generated or self.in_folder or self.fetched
+        return bool(self.missing) and not found
+
+    def lines(self) -> list[str]:
+        """In words, for the terminal; nothing if all come from the folder."""
+        if not (self.fetched or self.missing):
+            return []
+        out = []
+        if self.generated:
+            out.append(f"Generated: {', '.join(self.generated)}.")
+        if self.in_folder:
+            out.append(f"In the folder: {', '.join(self.in_folder)}.")
+        if self.fetched:
+            where = openml.cache_folder()
+            out.append(f"From OpenML, kept in {where}: {', '.join(self.fetched)}.")
+        fetchable = [name for name in self.missing if name in OPENML]
+        if fetchable:
+            out.append(f"At OpenML, but {self.reason}: {', '.join(fetchable)}.")
+        if self.missing:
+            named = ", ".join(f"{name}.csv" for name in self.missing)
+            out.append(
+                f"Left out; to run them, put these files into a folder and give it by "
+                f"--data or $OMNITREE_DATA: {named}. A file has a header, the class in the "
+                "column `class`, and an empty cell for a missing value."
+            )
+        return out
+
+
+def needed(paper: str, module: Any, wanted: Sequence[str], quick: bool) -> list[str]:
+    """Names of the data sets that the wanted tables of a paper need.
+
+    >>> from omnitree.lab.papers import find
+    >>> needed("bu95", find("bu95"), ["5"], quick=True)
+    ['bupa', 'hepatitis']
+    """
+    base.chosen(wanted, list(module.TABLES))
+    if paper not in FILES:
+        return []
+    folder = files("omnitree.lab.papers").joinpath("tables")
+    stems = [
+        Path(file.name).stem
+        for file in folder.iterdir()
+        if file.name.startswith(FILES[paper]) and file.name.endswith(".csv")
+    ]
+    marks = [f"table{n}_" for n in wanted] + [f"table{n:0>2}_" for n in wanted]
+    some = [stem for stem in stems if any(mark in f"{stem}_" for mark in marks)]
+    names: set[str] = set()
+    for stem in some or stems:
+        frame = base.published(stem)
+        if "dataset" in frame:
+            names.update(frame["dataset"])
+    if quick and hasattr(module, "QUICK"):
+        names &= set(module.QUICK)
+    other = RENAMED.get(paper, {}) | getattr(module, "DATA", {})
+    return sorted(other.get(name, name) for name in names - {"ALL"})
+
+
+def survey(names: Sequence[str], folder: Path | None = None) -> Survey:
+    """Look for data sets in the folder, fetch those that OpenML has, list the rest."""
+    folder = data_folder(folder)
+    here = [n for n in names if folder is not None and (folder / f"{n}.csv").exists()]
+    fetched, missing, reason = [], [], ""
+    for name in names:
+        if name in here or name in GENERATED:
+            continue
+        if name not in OPENML or reason:
+            missing.append(name)
+            continue
+        try:
+            _fetch(name)
+            fetched.append(name)
+        except InputError as error:
+            # A server that does not answer is asked once only.
+            reason = "it cannot be asked" if "cannot be asked" in str(error) else ""
+            missing.append(name)
+    made = tuple(name for name in names if name in GENERATED)
+    reason = reason or "not as expected"
+    return Survey(made, tuple(here), tuple(fetched), tuple(missing), reason)
+
+
+def load(name: str, folder: Path | None = None) -> Dataset:
+    """A data set of the folder, else of OpenML."""
+    where = data_folder(folder)
+    if where is not None and ((where / f"{name}.csv").exists() or name not in OPENML):
+        return from_folder(name, where)
+    if name in OPENML:
+        return _fetch(name)
+    raise InputError(
+        f"{name} is neither built in nor known to be at OpenML: give the folder of "
+        f"{name}.csv by --data or $OMNITREE_DATA"
+    )
+
+
+def _fetch(name: str) -> Dataset:
+    """OpenML's table, if it is the expected one."""
+    title, version, *shape = OPENML[name]
+    found = from_openml(title, version)
+    if [*found.X.shape] != shape:
+        raise InputError(
+            f"OpenML's {title!r} has {found.X.shape[0]} rows and {found.X.shape[1]} "
+            f"features, not {shape[0]} and {shape[1]}: give {name}.csv by --data"
+        )
+    return Dataset(name, found.X, found.y, source=found.source)
