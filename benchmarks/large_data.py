@@ -1,26 +1,33 @@
-"""Trees from sums over blocks beside trees in memory: error, time and memory.
+"""Trees from sums over blocks: error, threads, passes, rows, and beside others.
 
-    python benchmarks/large_data.py --rows 1000000 --columns 20
+    python benchmarks/large_data.py error
+    python benchmarks/large_data.py threads
+    python benchmarks/large_data.py reading
+    python benchmarks/large_data.py rows
+    python benchmarks/large_data.py others
 
-A generated table goes into a Parquet file of row groups of 50,000 rows. Each method is
-fitted to the file as if it did not fit into memory, and to the same rows in memory, each in
-a process of its own; both are tested on 200,000 other rows. Scores are linear in some
-columns and kinked in others, with noise, so that no tree is without error.
+Each prints a section of `results/large_data.md`, with its command, and fails if a goal is
+missed. A generated table goes into a Parquet file of row groups of 50,000 rows. Scores are
+linear in some columns and kinked in others, with noise, so that no tree is without error.
+"From blocks" is a fit to the file as if it did not fit into memory. Each fit has a process
+of its own, whose resident memory (of its workers, too) is looked at every 20 ms.
+`others` needs `pip install "omnitree[dask,bench]"`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -34,8 +41,12 @@ from omnitree.growing.blocks.engine import LocalEngine
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
 
-CLASSES, GROUP, TESTED = 5, 50_000, 200_000
-METHODS = ("cart", "ldt", "omni", "TreeRegressor", "OmniTreeRegressor")
+CLASSES, GROUP, TESTED = 5, 50_000, 2_000_000
+METHODS = ("cart", "ldt", "omni", "TreeRegressor")
+DEPTH = 8  # of trees beside those of others
+
+
+# -- tables -------------------------------------------------------------------------
 
 
 def rows(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -55,37 +66,74 @@ def write(path: Path, n: int, d: int) -> None:
     for start in range(0, n, GROUP):
         X, label, number = rows(min(GROUP, n - start), d, start + 1)
         columns = {f"x{j}": X[:, j] for j in range(d)}
-        block = pa.table(columns | {"label": label, "number": number})
+        columns |= {"label": label, "number": number, "two": (label < 2).astype(int)}
+        block = pa.table(columns)
         writer = writer or pq.ParquetWriter(path, block.schema)
         writer.write_table(block)
     writer.close()
 
 
-def estimator(name: str, n_jobs: int):
+def names(d: int) -> list[str]:
+    """Names of the features."""
+    return [f"x{j}" for j in range(d)]
+
+
+def in_memory(path: str, d: int, target: str) -> tuple[np.ndarray, np.ndarray]:
+    """Cells and target of a file."""
+    table = pq.read_table(path, columns=[*names(d), target])
+    return np.stack([table[c].to_numpy() for c in names(d)], axis=1), table[
+        target
+    ].to_numpy()
+
+
+def error(model: Any, d: int, target: str, named: bool) -> float:
+    """Percentage of wrong answers on other rows; of numbers, of the variance."""
+    lost = spread = 0.0
+    for seed in range(TESTED // 100_000):
+        X, label, number = rows(100_000, d, 10**9 + seed)
+        y = {"label": label, "number": number, "two": label < 2}[target]
+        answer = np.asarray(
+            model.predict(pd.DataFrame(X, columns=names(d)) if named else X)
+        )
+        if target == "number":
+            lost, spread = lost + ((answer - y) ** 2).sum(), spread + y.var() * len(y)
+        else:
+            lost, spread = lost + (answer.astype(int) != y).sum(), spread + len(y)
+    return 100 * lost / spread
+
+
+# -- one fit, in a process of its own ------------------------------------------------
+
+
+def estimator(name: str, n_jobs: int, **changes: Any) -> Any:
     """A method by its name."""
+    options = {"random_state": 0, "n_jobs": n_jobs} | changes
     if name == "TreeRegressor":
         return TreeRegressor(
             Univariate(min_branch=20),
             stopping=Stopping(min_rows=50),
             pruning="cost_complexity",
-            random_state=0,
-            n_jobs=n_jobs,
+            **options,
         )
     if name == "OmniTreeRegressor":
-        return OmniTreeRegressor(random_state=0, n_jobs=n_jobs)
-    return presets.make(name, random_state=0, n_jobs=n_jobs)
+        return OmniTreeRegressor(**options)
+    return presets.make(name, **options)
 
 
-def one(path: str, name: str, way: str, d: int, n_jobs: int) -> None:
-    """Fit and test one method, and print what it took as JSON."""
-    target = "number" if "Regressor" in name else "label"
-    names = [f"x{j}" for j in range(d)]
-    model = estimator(name, n_jobs)
+def as_if_large(path: str, d: int, target: str) -> DatasetSource:
+    """A file as a source that does not fit, whatever `max_memory` is."""
+    memory.COPIES = 10**6
+    return DatasetSource(ds.dataset(path), Roles(target), names(d))
+
+
+def own_fit(given: dict[str, Any]) -> dict[str, Any]:
+    """Fit one of our methods; seconds, passes and error."""
+    path, d, name = given["path"], given["d"], given["method"]
+    target = given.get("target", "number" if "Regressor" in name else "label")
+    model = estimator(name, given["n_jobs"], **given.get("changes", {}))
     passes: list[float] = []
-    if way == "memory":
-        table = pq.read_table(path, columns=[*names, target])
-        X = np.stack([table[c].to_numpy() for c in names], axis=1)
-        y = table[target].to_numpy()
+    if given["way"] == "memory":
+        X, y = in_memory(path, d, target)
         start = time.perf_counter()
         model.fit(X, y)
     else:
@@ -98,76 +146,304 @@ def one(path: str, name: str, way: str, d: int, n_jobs: int) -> None:
             return found
 
         LocalEngine.map_blocks = timed
-        memory.COPIES = 10**6  # so that it does not fit, whatever max_memory is
-        model.set_params(max_memory="1GB")
-        source = DatasetSource(ds.dataset(path), Roles(target), names)
+        source = as_if_large(path, d, target)
         start = time.perf_counter()
-        model.fit(source)
-    seconds = time.perf_counter() - start
-    X, label, number = rows(TESTED, d, 0)
-    y = number if target == "number" else label
-    answer = model.predict(X if way == "memory" else pd.DataFrame(X, columns=names))
-    if target == "number":
-        lost = np.mean((answer - y) ** 2) / y.var()
-    else:
-        lost = np.mean(answer != y)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    found = (seconds, 100 * lost, model.tree_.n_leaves, peak, len(passes), sum(passes))
-    print(json.dumps(found))
+        model.set_params(max_memory="1GB").fit(source)
+    seconds, tree = time.perf_counter() - start, model.tree_
+    found = {"seconds": seconds, "leaves": tree.n_leaves, "depth": tree.depth}
+    found |= {"passes": len(passes), "in_passes": sum(passes)}
+    if given.get("tested"):
+        found["error"] = error(model, d, target, given["way"] != "memory")
+    return found
 
 
-def reading(path: Path, n_jobs: int) -> float:
-    """Seconds of one pass that only reads."""
+def on_dask(given: dict[str, Any]) -> dict[str, Any]:
+    """Fit one tree on two workers: ours, LightGBM's or XGBoost's."""
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    path, d, name = given["path"], given["d"], given["method"]
+    workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(**workers) as cluster, Client(cluster) as client:
+        client.wait_for_workers(2)
+        data = dd.read_parquet(path, columns=[*names(d), "two"], split_row_groups=2)
+        start = time.perf_counter()
+        if name == "cart":
+            memory.COPIES = 10**6
+            model = estimator(
+                "cart", 2, max_depth=DEPTH, pruning=None, max_memory="1GB"
+            )
+            model.fit(data, "two")
+            fitted = model
+        elif name == "lightgbm":
+            import lightgbm
+
+            data = data.persist()  # both ask for partitions that all workers hold
+            model = lightgbm.DaskLGBMClassifier(
+                client=client,
+                n_estimators=1,
+                learning_rate=1.0,
+                max_depth=DEPTH,
+                num_leaves=2**DEPTH,
+                verbose=-1,
+            )
+            model.fit(data[names(d)], data["two"])
+            fitted = model.to_local()
+        else:
+            from xgboost import dask as xgb_dask
+
+            data = data.persist()
+            model = xgb_dask.DaskXGBClassifier(
+                n_estimators=1, learning_rate=1.0, max_depth=DEPTH, tree_method="hist"
+            )
+            model.client = client
+            model.fit(data[names(d)], data["two"])
+            fitted = model.get_booster()
+        seconds = time.perf_counter() - start
+    if name == "xgboost":
+        fitted = _Booster(fitted)
+    return {"seconds": seconds, "error": error(fitted, d, "two", True)}
+
+
+class _Booster:
+    """XGBoost's model, which answers by probabilities."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster = booster
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self.booster.inplace_predict(X) > 0.5
+
+
+def scikit_learn(given: dict[str, Any]) -> dict[str, Any]:
+    """Fit scikit-learn's tree in memory; reading the file is not timed."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = in_memory(given["path"], given["d"], "two")
     start = time.perf_counter()
-    LocalEngine(open_blocks(str(path), "label"), n_jobs).map_blocks(lambda b: b.n_rows)
-    return time.perf_counter() - start
+    model = DecisionTreeClassifier(max_depth=DEPTH, random_state=0).fit(X, y)
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "error": error(model, given["d"], "two", False)}
+
+
+def reading(given: dict[str, Any]) -> dict[str, Any]:
+    """The quicker of two passes that only read."""
+    found = []
+    for _ in range(2):
+        start = time.perf_counter()
+        source = open_blocks(given["path"], "label", columns=names(given["d"]))
+        LocalEngine(source, given["n_jobs"]).map_blocks(lambda block: block.n_rows)
+        found.append(time.perf_counter() - start)
+    return {"seconds": min(found)}
+
+
+KINDS = {
+    "fit": own_fit,
+    "dask": on_dask,
+    "sklearn": scikit_learn,
+    "reading": reading,
+}
+
+
+def apart(kind: str, **given: Any) -> dict[str, Any]:
+    """What one of these gives in a process of its own, and the memory that it took."""
+    command = [sys.executable, __file__, "one", json.dumps(given | {"kind": kind})]
+    job = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    peak, process = 0, psutil.Process(job.pid)
+    while job.poll() is None:
+        try:
+            every = [process, *process.children(recursive=True)]
+            peak = max(peak, sum(p.memory_info().rss for p in every))
+        except psutil.Error:
+            pass
+        time.sleep(0.02)
+    out, wrong = job.communicate()
+    if job.returncode:
+        raise RuntimeError(wrong)
+    return json.loads(out.splitlines()[-1]) | {"MB": peak / 2**20}
+
+
+# -- sections --------------------------------------------------------------------------
+
+Missed = list[str]
+
+
+def part_error(folder: Path, given: argparse.Namespace) -> Missed:
+    """Error against fits in memory."""
+    n, d = given.rows or 1_000_000, given.columns or 20
+    path = str(folder / "table.parquet")
+    write(Path(path), n, d)
+    print(f"{n:,} rows x {d} columns, 5 classes; {TESTED:,} other rows for the test.\n")
+    print(
+        "| method | error in memory | from blocks | leaves | from blocks | seconds "
+        "| from blocks | MB | from blocks |\n|---|" + "---:|" * 8
+    )
+    missed = []
+    for name in given.methods or METHODS:
+        common = {
+            "path": path,
+            "d": d,
+            "method": name,
+            "n_jobs": given.jobs,
+            "tested": 1,
+        }
+        a, b = (apart("fit", way=way, **common) for way in ("memory", "blocks"))
+        cells = [
+            f"{r[k]:.{c}f}"
+            for k, c in (("error", 2), ("leaves", 0), ("seconds", 0), ("MB", 0))
+            for r in (a, b)
+        ]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        if b["error"] > a["error"] + 0.1:
+            missed.append(f"error of {name} more than 0.1 points above that in memory")
+    print(
+        "\nErrors are percentages of wrong answers; of the regressor, the squared error as "
+        "a percentage of the variance. Goal: at most 0.1 points above the fit in memory."
+    )
+    return missed
+
+
+def part_threads(folder: Path, given: argparse.Namespace) -> Missed:
+    """One thread and two."""
+    n, d = given.rows or 1_000_000, given.columns or 50
+    path = str(folder / "table.parquet")
+    write(Path(path), n, d)
+    print(f"{n:,} rows x {d} columns, from blocks.\n")
+    print("| method | one thread, s | two, s | ratio |\n|---|---:|---:|---:|")
+    missed = []
+    for name in given.methods or ("cart", "ldt"):
+        common = {"path": path, "d": d, "method": name, "way": "blocks"}
+        one, two = (apart("fit", n_jobs=j, **common)["seconds"] for j in (1, 2))
+        print(f"| {name} | {one:.1f} | {two:.1f} | {one / two:.2f} |", flush=True)
+        if one / two < 1.7:
+            missed.append(f"two threads of {name} {one / two:.2f} times one, not 1.7")
+    print("\nGoal: two threads at least 1.7 times as fast as one.")
+    return missed
+
+
+def part_reading(folder: Path, given: argparse.Namespace) -> Missed:
+    """The fit of `ldt` beside reading the file."""
+    n, d = given.rows or 2_000_000, given.columns or 20
+    path = str(folder / "table.parquet")
+    write(Path(path), n, d)
+    common = {"path": path, "d": d, "n_jobs": given.jobs}
+    read = apart("reading", **common)["seconds"]
+    fit = apart("fit", method="ldt", way="blocks", **common)
+    levels = fit["seconds"] / (read * fit["depth"])
+    print(
+        f"`ldt` on {n:,} rows x {d} columns, from blocks. Reading the file takes "
+        f"{read:.2f} s, the fit {fit['seconds']:.1f} s: {fit['passes']} passes of "
+        f"{fit['in_passes'] / fit['passes']:.2f} s each "
+        f"({fit['in_passes'] / fit['passes'] / read:.1f} times reading). "
+        f"The tree has {fit['depth']} levels: the fit takes {levels:.2f} times reading the "
+        f"file once a level, {fit['seconds'] / (read * fit['passes']):.2f} times reading it "
+        "once a pass.\n\nGoal: at most 1.5 times reading the file once a level."
+    )
+    return (
+        [] if levels <= 1.5 else ["ldt takes more than 1.5 times reading once a level"]
+    )
+
+
+def part_rows(folder: Path, given: argparse.Namespace) -> Missed:
+    """Time by the number of rows."""
+    d = given.columns or 8
+    print(f"{d} columns, trees of depth {DEPTH}, not pruned, from blocks.\n")
+    print("| method | rows | seconds | a million rows, s | MB |\n|---|" + "---:|" * 4)
+    missed, cost = [], {}
+    for n in (100_000, 1_000_000, given.rows or 10_000_000):
+        path = folder / "table.parquet"
+        write(path, n, d)
+        for name in given.methods or ("cart", "ldt"):
+            changes = {"max_depth": DEPTH, "pruning": None}
+            r = apart(
+                "fit",
+                path=str(path),
+                d=d,
+                method=name,
+                way="blocks",
+                n_jobs=given.jobs,
+                changes=changes,
+            )
+            each = r["seconds"] / n * 1e6
+            print(
+                f"| {name} | {n:,} | {r['seconds']:.1f} | {each:.2f} | {r['MB']:.0f} |",
+                flush=True,
+            )
+            if each > 1.2 * min(cost.get(name, [each])):
+                missed.append(f"time of {name} grows faster than the number of rows")
+            cost.setdefault(name, []).append(each)
+    print(
+        "\nGoal: a row costs no more (by a fifth at most) where there are more of them."
+    )
+    return missed
+
+
+def part_others(folder: Path, given: argparse.Namespace) -> Missed:
+    """One tree of LightGBM, XGBoost and scikit-learn."""
+    n, d = given.rows or 1_000_000, given.columns or 20
+    path = str(folder / "table.parquet")
+    write(Path(path), n, d)
+    print(
+        f"{n:,} rows x {d} columns, two classes, one tree of depth {DEPTH}, not pruned; two "
+        "processes or threads, scikit-learn one. Times include reading the file, but for "
+        "the fits in memory.\n"
+    )
+    print("| tree | seconds | MB | error |\n|---|---:|---:|---:|")
+    common = {"path": path, "d": d}
+    ours = {"method": "cart", "target": "two", "tested": 1, "n_jobs": given.jobs}
+    ours["changes"] = {"max_depth": DEPTH, "pruning": None}
+    found = {}
+    for label, kind, more in (
+        ("scikit-learn, in memory", "sklearn", {}),
+        ("`cart`, in memory", "fit", ours | {"way": "memory"}),
+        ("`cart`, from blocks", "fit", ours | {"way": "blocks"}),
+        ("`cart`, Dask", "dask", {"method": "cart"}),
+        ("LightGBM, Dask", "dask", {"method": "lightgbm"}),
+        ("XGBoost, Dask", "dask", {"method": "xgboost"}),
+    ):
+        r = found[label] = apart(kind, **common, **more)
+        print(
+            f"| {label} | {r['seconds']:.1f} | {r['MB']:.0f} | {r['error']:.2f} |",
+            flush=True,
+        )
+    print(
+        "\nMemory is that of all processes together, the libraries that each loads "
+        "included. Goal: an error at most 0.1 points above scikit-learn's."
+    )
+    worst = max(r["error"] for label, r in found.items() if "cart" in label)
+    above = worst - found["scikit-learn, in memory"]["error"]
+    return [] if above <= 0.1 else [f"error {above:.2f} points above scikit-learn's"]
+
+
+PARTS = {
+    "error": part_error,
+    "threads": part_threads,
+    "reading": part_reading,
+    "rows": part_rows,
+    "others": part_others,
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--columns", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--methods", nargs="*", default=METHODS)
-    parser.add_argument("--one", nargs=3, metavar=("PATH", "METHOD", "WAY"))
-    given = parser.parse_args()
-    if given.one:
-        one(*given.one, given.columns, given.jobs)
+    if sys.argv[1:2] == ["one"]:
+        given = json.loads(sys.argv[2])
+        print(json.dumps(KINDS[given["kind"]](given)))
         return
-    print("# Trees from sums over blocks, and in memory\n")
-    print(
-        f"    python benchmarks/large_data.py --rows {given.rows} "
-        f"--columns {given.columns} --jobs {given.jobs}\n"
-    )
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--columns", type=int)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--methods", nargs="*")
+    given = parser.parse_args()
+    print(f"## {PARTS[given.part].__doc__.rstrip('.')}\n")
+    print(f"    python benchmarks/large_data.py {' '.join(sys.argv[1:])}\n")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.parquet"
-        write(path, given.rows, given.columns)
-        read = reading(path, given.jobs)
-        print(f"One pass that only reads takes {read:.1f} s.\n")
-        print(
-            "| method | error in memory | from blocks | leaves | from blocks | seconds "
-            "| from blocks | MB | from blocks | passes | a pass / reading |"
-        )
-        print("|---|" + "---:|" * 10)
-        for name in given.methods:
-            found = []
-            for way in ("memory", "blocks"):
-                command = [sys.executable, __file__, "--columns", str(given.columns)]
-                command += ["--jobs", str(given.jobs), "--one", str(path), name, way]
-                done = subprocess.run(
-                    command, capture_output=True, text=True, check=True
-                )
-                found.append(json.loads(done.stdout.splitlines()[-1]))
-            (s, e, k, m, _, _), (bs, be, bk, bm, n, spent) = found
-            print(
-                f"| {name} | {e:.2f} | {be:.2f} | {k} | {bk} | {s:.0f} | {bs:.0f} "
-                f"| {m:.0f} | {bm:.0f} | {n} | {spent / n / read:.1f} |",
-                flush=True,
-            )
-    print(
-        "\nErrors are percentages of wrong answers; of regressors, the squared error as a "
-        "percentage of the variance."
-    )
+        missed = PARTS[given.part](Path(folder), given)
+    if missed:
+        sys.exit("Missed: " + "; ".join(missed))
 
 
 if __name__ == "__main__":

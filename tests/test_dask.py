@@ -6,13 +6,17 @@ import importlib
 import json
 import os
 import pickle
+import subprocess
 import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.estimators.test_large import (
+    GRID,
     MODELS,
     Batches,
     digest,
@@ -77,43 +81,86 @@ def expected(rows):
     return digest(small_cart().fit(Batches(X, y, w)))
 
 
-@pytest.mark.parametrize("name", ["omni", "ldt", "cart", "regression"])
-def test_the_tree_of_the_local_engine(name, client):
+def lost_on_the_way(pieces, folder):
+    """Partitions of which one kills its reader when it is read for the third time."""
+    folder.mkdir()
+    place = str(folder)
+
+    def read(i):
+        if i == len(pieces) // 2:
+            times = len(os.listdir(place))
+            with open(os.path.join(place, str(times)), "w"):
+                pass
+            if times == 2:
+                os.kill(os.getpid(), 9)
+        return pieces[i]
+
+    return dd.from_map(read, range(len(pieces)), meta=pieces[0][:0])
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    product(("omni", "ldt", "cart", "regression"), (1, 2, 7, 64))
+    if GRID
+    else (("omni", 2), ("ldt", 3), ("cart", 7), ("regression", 3)),
+)
+def test_the_tree_of_the_local_engine(name, n, client, tmp_path):
     X, y, weight = table(800)
     y = y if name == "regression" else labels(y)
     model = MODELS[name]().set_params(max_memory=1, max_depth=4)
     local = digest(clone(model).fit(Batches(X, y, weight)))
-    found = on_dask(model, client).fit(shuffled(X.assign(y=y, w=weight), 3), "y", "w")
+    whole = X.assign(y=y, w=weight)
+    found = on_dask(model, client).fit(shuffled(whole, n, seed=n), "y", "w")
     assert digest(found) == local
     assert found.tree_.n_leaves > 1
+    if GRID:
+        pieces = [whole.iloc[i::n] for i in range(n)]
+        data = lost_on_the_way(pieces, tmp_path / "reads")
+        assert digest(on_dask(model, client).fit(data, "y", "w")) == local
+        assert len(os.listdir(tmp_path / "reads")) > 3
+        client.wait_for_workers(2, timeout=60)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 64])
+@pytest.mark.parametrize("n", [1, 64])
 def test_one_tree_for_any_number_of_partitions(n, client, rows, expected):
     found = on_dask(small_cart(), client).fit(shuffled(rows, n, seed=n), "y", "w")
     assert digest(found) == expected
 
 
 def test_a_worker_that_is_killed(client, rows, expected, tmp_path):
-    pieces = [rows.iloc[i::4] for i in range(4)]
-    pids, folder = set(client.run(os.getpid).values()), str(tmp_path)
+    pids = set(client.run(os.getpid).values())
+    data = lost_on_the_way([rows.iloc[i::4] for i in range(4)], tmp_path / "reads")
+    found = on_dask(small_cart(), client).fit(data, "y", "w")
+    assert digest(found) == expected
+    assert len(os.listdir(tmp_path / "reads")) > 3
+    client.wait_for_workers(2, timeout=60)
+    assert set(client.run(os.getpid).values()) != pids
+
+
+def test_a_worker_that_joins(client, rows, expected, tmp_path):
+    pieces, joined = [rows.iloc[i::4] for i in range(4)], str(tmp_path / "joined")
+    begun = str(tmp_path / "begun")
 
     def read(i):
-        # The third time that partition 2 is read, its reader dies.
-        if i == 2:
-            times = len(os.listdir(folder))
-            with open(os.path.join(folder, str(times)), "w"):
-                pass
-            if times == 2:
-                os.kill(os.getpid(), 9)
+        import time
+
+        with open(begun, "w"):
+            pass
+        while not os.path.exists(joined):
+            time.sleep(0.02)
         return pieces[i]
 
     data = dd.from_map(read, range(4), meta=pieces[0][:0])
-    found = on_dask(small_cart(), client).fit(data, "y", "w")
-    assert digest(found) == expected
-    assert len(os.listdir(folder)) > 3
-    client.wait_for_workers(2, timeout=60)
-    assert set(client.run(os.getpid).values()) != pids
+    with ThreadPoolExecutor(1) as pool:
+        fit = pool.submit(on_dask(small_cart(), client).fit, data, "y", "w")
+        while not os.path.exists(begun):
+            assert not fit.done()
+        client.cluster.scale(3)  # while two partitions are being read
+        client.wait_for_workers(3, timeout=60)
+        with open(joined, "w"):
+            pass
+        assert digest(fit.result(timeout=60)) == expected
+    client.cluster.scale(2)
 
 
 def test_empty_partitions_and_partitions_of_one_class(client, rows, expected):
@@ -232,6 +279,48 @@ def test_a_client_that_is_closed_during_the_fit(client, rows):
             ConnectionError, match=r"closed or lost|client is closed|closing"
         ):
             fit.result(timeout=60)
+
+
+def test_a_scheduler_that_dies_during_the_fit(rows, tmp_path):
+    """A cluster in a process of its own, which is killed while a partition is read."""
+    program = """
+        import sys
+        from distributed import LocalCluster
+        if __name__ == "__main__":
+            options = {"n_workers": 1, "processes": False, "protocol": "tcp"}
+            cluster = LocalCluster(**options, dashboard_address=":0")
+            print(cluster.scheduler_address, flush=True)
+            sys.stdin.read()
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    cluster = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    begun = tmp_path / "begun"
+
+    def wait(frame):
+        import time
+
+        if len(frame):
+            open(begun, "w").close()
+            time.sleep(60)
+        return frame
+
+    with cluster, ThreadPoolExecutor(1) as pool:
+        address = cluster.stdout.readline().strip()
+        client = distributed.Client(address, set_as_default=False)
+        data = shuffled(rows, 2).map_partitions(wait, meta=rows[:0])
+        model = on_dask(small_cart(), client)
+        fit = pool.submit(model.fit, data, "y")
+        while not begun.exists():
+            assert not fit.done()
+        cluster.kill()
+        with pytest.raises(
+            ConnectionError, match=r"closed or lost|client is connecting"
+        ):
+            fit.result(timeout=60)
+        assert not hasattr(model, "tree_")
+        client.close(timeout=1)
 
 
 def test_without_a_client_threads_do_it(rows, expected):

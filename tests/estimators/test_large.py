@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import pytest
 from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeRegressor, load, presets
 from omnitree import save as save_model
 from omnitree.estimators import large
+from omnitree.growing.blocks.engine import LocalEngine
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
@@ -80,10 +82,28 @@ MODELS = {
 }
 
 
-def to_files(folder, X, **others):
-    """The rows in three files of several row groups, in another order."""
-    order = np.random.default_rng(5).permutation(len(X))
-    for i, at in enumerate(np.array_split(order, 3)):
+# All divisions of the rows, for all methods, instead of some that span them.
+GRID = bool(os.environ.get("OMNITREE_LARGE_GRID"))
+# Number of parts, number of threads, and what the parts are.
+SOME = {
+    "omni": ((1, 1, "batches"), (7, 2, "parquet")),
+    "ldt": ((2, 2, "batches"), (64, 1, "parquet")),
+    "cart": ((64, 2, "batches"), (1, 1, "parquet"), (7, 1, "batches")),
+    "regression": ((7, 2, "batches"), (2, 1, "parquet")),
+    "default regression": ((1, 1, "batches"), (64, 2, "parquet")),
+}
+
+
+def divisions(name):
+    if GRID:
+        return list(product((1, 2, 7, 64), (1, 2), ("batches", "parquet")))
+    return SOME[name]
+
+
+def to_files(folder, X, parts=3, seed=5, **others):
+    """The rows in files of several row groups, in another order."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    for i, at in enumerate(np.array_split(order, parts)):
         whole = X.assign(**others).iloc[at]
         file = folder / f"part-{i}.parquet"
         whole.to_parquet(file, row_group_size=300, index=False)
@@ -95,35 +115,42 @@ def test_one_tree_however_the_rows_are_divided(name, tmp_path):
     X, y, weight = table(1000 if name == "default regression" else 2000)
     y = y if "regression" in name else labels(y)
     found = {}
-    for parts, seed, n_jobs in ((1, None, 1), (7, 3, 2)):
+    for seed, (parts, n_jobs, kind) in enumerate(divisions(name)):
         model = MODELS[name]().set_params(max_memory=1, n_jobs=n_jobs)
-        model.fit(Batches(X, y, weight, parts=parts, seed=seed))
-        found[parts] = digest(model)
-    model = MODELS[name]().set_params(max_memory=1)
-    model.fit(to_files(tmp_path, X, y=y, w=weight), "y", "w")
-    found["parquet"] = digest(model)
-    assert len(set(found.values())) == 1
+        if kind == "batches":
+            model.fit(Batches(X, y, weight, parts=parts, seed=seed))
+        else:
+            folder = tmp_path / str(seed)
+            folder.mkdir()
+            files = to_files(folder, X, parts, seed, y=y, w=weight)
+            model.fit(files, "y", "w")
+        found[parts, n_jobs, kind] = digest(model)
+    assert len(set(found.values())) == 1, found.keys()
     assert model.tree_.n_leaves > 1
     save_model(model, tmp_path / "model.json")
     assert (load(tmp_path / "model.json").predict(X) == model.predict(X)).all()
 
 
 @pytest.mark.parametrize("name", ["omni", "ldt", "cart", "regression"])
-def test_one_tree_for_many_parts(name, tmp_path):
+def test_one_tree_of_arrays_on_disk(name, tmp_path):
     rng = np.random.default_rng(2)
     n = 2048
     X = rng.normal(size=(n, 3)).round(3)
     X[rng.random(n) < 0.1, 1] = np.nan
     score = X[:, 0] + X[:, 2] + rng.normal(size=n) / 3
     y = score if name == "regression" else (score > 0.3) + 2 * (score < -0.5)
+    weight = rng.integers(1, 8, n) / 7
     file = np.memmap(tmp_path / "x", np.float64, "w+", shape=X.shape)
-    file[:] = X
+    weights = np.memmap(tmp_path / "w", np.float64, "w+", shape=n)
+    file[:], weights[:] = X, weight
     found = set()
     for n_jobs in (1, 2):
         model = MODELS[name]().set_params(max_memory=1, n_jobs=n_jobs)
-        found.add(digest(model.fit(file, y)))
-        batches = [(X[i::64], y[i::64]) for i in range(64)]
-        found.add(digest(model.fit(batches[:: 3 - 2 * n_jobs])))
+        if GRID or n_jobs == 2:
+            found.add(digest(model.fit(file, y, weights)))
+        for parts in (1, 2, 7, 64) if GRID else (64,) if n_jobs == 1 else ():
+            some = [(X[i::parts], y[i::parts], weight[i::parts]) for i in range(parts)]
+            found.add(digest(model.fit(some[::-1])))
     assert len(found) == 1
 
 
@@ -240,6 +267,58 @@ def test_clear_errors(change, message):
     X, y, _ = table(900)
     with pytest.raises(ValueError, match=message):
         presets.make("cart", random_state=1, max_memory=1).fit(change(X, labels(y)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda x: "word",
+            "'x0' is (numeric|categorical) in .*part-.*Give it the same",
+        ),
+        (lambda x: x > 0, "'x0' is (numeric|boolean) in .*part-.*Give it the same"),
+        (lambda x: np.datetime64("2020-01-01"), "'x0' is (numeric|date) in"),
+        (lambda x: x.astype("int64"), None),
+        (lambda x: x.astype("float32"), None),
+    ],
+)
+def test_a_column_with_another_type_in_one_file(change, message, tmp_path):
+    X, y, _ = table(900)
+    X["x0"] = (8 * X.x0).round()
+    files = to_files(tmp_path, X, y=labels(y))
+    model = presets.make(
+        "cart", random_state=1, max_memory=1, max_depth=2, pruning=None
+    )
+    expected = digest(model.fit(files, "y"))
+    one = tmp_path / "part-1.parquet"
+    rows = pd.read_parquet(one)
+    rows.assign(x0=change(rows.x0)).to_parquet(one, index=False)
+    if message is None:  # the same numbers
+        assert digest(model.fit(files, "y")) == expected
+        return
+    new = presets.make("cart", max_memory=1)
+    with pytest.raises(ValueError, match=message):
+        new.fit(files, "y")
+    assert not hasattr(new, "tree_")
+
+
+@pytest.mark.parametrize("harm", [os.remove, lambda path: os.truncate(path, 2000)])
+def test_a_file_that_is_lost_between_passes(harm, tmp_path, monkeypatch):
+    X, y, _ = table(900)
+    files, passes = to_files(tmp_path, X, y=labels(y)), []
+    plain = LocalEngine.map_blocks
+
+    def spoiled(self, function):
+        passes.append(function)
+        if len(passes) == 3:
+            harm(tmp_path / "part-1.parquet")
+        return plain(self, function)
+
+    monkeypatch.setattr(LocalEngine, "map_blocks", spoiled)
+    model = presets.make("cart", random_state=1, max_memory=1)
+    with pytest.raises(OSError, match=r"part-1\.parquet cannot be read"):
+        model.fit(files, "y")
+    assert not hasattr(model, "tree_")
 
 
 def test_what_cannot_be_grown_from_sums_says_so():

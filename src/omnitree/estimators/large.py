@@ -326,7 +326,7 @@ class LargeFit:
             self.engine,
             self.coder,
             replace(growth, rules=rules),
-            make_bins(self.table, self.surveyed.sample.count, self.sizes.bins),
+            self._bins(),
             standard,
             self.scale,
             self.surveyed.n_rows,
@@ -334,6 +334,12 @@ class LargeFit:
             estimator.n_jobs,
             estimator.verbose,
         )
+
+    def _bins(self) -> Bins:
+        """Where features are cut; one bin for each where nobody asks for histograms."""
+        wanted = self.parts.learner.grows_from == "histograms"
+        most = self.sizes.bins if wanted else 1
+        return make_bins(self.table, self.surveyed.sample.count, most)
 
     def _ranges(self) -> tuple[Floats, Floats]:
         """Range of every feature over all rows; of parts of dates, about."""
@@ -406,8 +412,10 @@ def make_bins(table: Table, count: NDArray[np.int64], most: int) -> Bins:
     for j, feature in enumerate(schema.features):
         cells = table.values[:, j]
         present = ~np.isnan(cells)
-        values, at = np.unique(cells[present], return_inverse=True)
-        if feature.is_categorical or len(values) < 2:
+        values = at = np.empty(0)
+        if most > 1 and not feature.is_categorical:
+            values, at = np.unique(cells[present], return_inverse=True)
+        if len(values) < 2:
             edges.append(np.empty(0))
             several.append(np.zeros(1, dtype=bool))
             continue

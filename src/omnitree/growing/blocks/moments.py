@@ -157,8 +157,13 @@ class MomentSums:
         products = np.zeros((n_products, 2, self.n_slots, p, p), dtype=np.int64)
         columns = standard.on_grid(rows.table)
         for of_tree in slots:
-            order = np.argsort(of_tree, kind="stable")
-            ends = np.searchsorted(of_tree[order], np.arange(self.n_slots + 1))
+            # Slots of the pass that are not counted here come after all others; NumPy
+            # sorts numbers of 16 bits by counting.
+            short = np.minimum(of_tree, self.n_slots)
+            if self.n_slots < 1 << 15:
+                short = short.astype(np.int16)
+            order = np.argsort(short, kind="stable")
+            ends = np.searchsorted(short[order], np.arange(self.n_slots + 1))
             for slot in range(self.n_slots):
                 here = order[ends[slot] : ends[slot + 1]]
                 if not len(here):
