@@ -22,10 +22,11 @@ TARGETS := demo test lint audit fuzz sanitize bench docs clean help
 demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a minute)
 	@$(BIN)/omnitree demo
 
-# The first line compiles what has changed, once, before several workers ask for it.
+# The first line compiles what has changed, once, before several workers ask for it. A
+# worker that is done takes over tests of another: the slow ones lie side by side.
 test: $(VENV)/ready-test ## run all tests
 	@$(BIN)/python -c "import omnitree"
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of imports
 	$(BIN)/ruff check

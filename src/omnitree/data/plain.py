@@ -40,8 +40,11 @@ def one_line(text: object) -> str:
     >>> one_line("red\x1b[31m\n"), one_line("grün")
     ('red\\x1b[31m\\n', 'grün')
     """
+    line = str(text)
+    if line.isprintable():
+        return line
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text)
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in line
     )
 
 

@@ -85,9 +85,7 @@ class SplitLearner(Part):
         """
         return None
 
-    def fit_sums(
-        self, node: SumNode, rng: np.random.Generator
-    ) -> SumSplit | None:
+    def fit_sums(self, node: SumNode, rng: np.random.Generator) -> SumSplit | None:
         """The best test for a node, from sums."""
         raise AssertionError(f"{type(self).__name__} has to see rows")
 

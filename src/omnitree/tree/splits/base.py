@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -283,9 +284,16 @@ _SHAPES: dict[Any, Any] = {
 }
 
 
+@cache
 def _own_fields(cls: Any) -> dict[str, Any]:
     """Fields that make up the test itself, or a model, and their shapes."""
     return {f.name: _SHAPES[_name(f.type)] for f in fields(cls) if not f.kw_only}
+
+
+@cache
+def _optional_fields(cls: Any) -> frozenset[str]:
+    """Fields that the plain form may leave out."""
+    return frozenset(f.name for f in fields(cls) if f.metadata.get("optional"))
 
 
 def _name(type_: Any) -> str:
@@ -331,7 +339,7 @@ def fields_from_dict(cls: Any, what: str, data: dict[str, Any], **rest: Any) -> 
     Fields whose metadata say "optional" may be left out.
     """
     readers = _own_fields(cls)
-    optional = {f.name for f in fields(cls) if f.metadata.get("optional")}
+    optional = _optional_fields(cls)
     if set(data) | optional != set(readers) or not set(readers) - optional <= set(data):
         needed = f"{what} needs exactly {sorted(set(readers) - optional)}"
         also = f", and may have {sorted(optional)}" if optional else ""
