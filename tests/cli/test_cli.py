@@ -21,10 +21,18 @@ from typer.testing import CliRunner
 
 from omnitree import export, load, presets
 from omnitree.cli import app as cli
-from omnitree.cli import commands, demo, file_options, fit_command, fit_options
+from omnitree.cli import (
+    commands,
+    demo,
+    demo_story,
+    file_options,
+    fit_command,
+    fit_options,
+)
 from omnitree.data import reading
 from omnitree.estimators import persistence
 from omnitree.estimators.registries import REGISTRIES
+from omnitree.lab import data
 
 PLAY = """outlook,temperature,windy,play
 sunny,30.5,false,no
@@ -281,27 +289,41 @@ def test_presets_and_parts():
         assert kind in shown and all(name in shown for name in registry)
 
 
-def test_demo(tmp_path: Path):
-    result = run("demo", "--folder", tmp_path / "demo")
+def test_demo(tmp_path: Path, monkeypatch):
+    """The story, the report and the files, on the smaller table and fewer folds."""
+    monkeypatch.setattr(demo, "DATA", ("penguins",))
+    monkeypatch.setattr(demo, "PROTOCOL", "3fold")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # is not needed
+    folder = tmp_path / "demo"
+    result = run("demo", "--folder", folder)
     assert result.exit_code == 0
     for word in (*demo.DATA, *demo.PRESETS, "p against omni", "Nadeau & Bengio"):
         assert word in result.stdout
-    assert load(tmp_path / "demo" / "model.json").describe() in result.stdout
-    report = tmp_path / "demo" / "report.html"
-    assert f"Report: {report}\n" in result.stdout
-    page = report.read_text()
-    for word in ("<pre>", 'href="tree.html"', "p against omni", "Ranks", "<svg"):
+    assert load(folder / "penguins.json").describe() in result.stdout
+    assert "19 missing values" in result.stdout and "least sure" in result.stdout
+    assert f"{folder / 'report.html'}: all of this" in result.stdout
+    page = (folder / "report.html").read_text()
+    for word in ('src="penguins.html"', "prefers-color-scheme: dark", "Nadeau"):
         assert word in page
-    assert "<html" in (tmp_path / "demo" / "tree.html").read_text()
+    assert page.count('class="dot"') == len(demo.PRESETS)
+    assert "<html" in (folder / "penguins.html").read_text()
 
 
-def test_demo_without_matplotlib(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(demo, "DATA", ("iris",))
-    monkeypatch.setattr(demo, "PROTOCOL", "2fold")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert run("demo", "--folder", tmp_path).exit_code == 0
-    page = (tmp_path / "report.html").read_text()
-    assert "p against omni" in page and "<svg" not in page
+def test_the_reasons_of_the_demo_are_those_of_the_tree():
+    """Held-out errors of the chosen kind and its rivals, for nodes that had a choice."""
+    table = data.load("penguins")
+    clf = presets.make("omni", random_state=1).fit(table.X, table.y)
+    story = demo_story.Story(table, clf)
+    chosen = next(
+        c for c in clf.tree_.to_dict()["nodes"][0]["candidates"] if c["chosen"]
+    )
+    (first, *_) = story.reasons()
+    assert first.startswith("The root (344 rows): ")
+    assert f"{100 * chosen['score']:.1f} % of held-out rows wrong" in first
+    assert "tests on one feature" in first
+    assert f"{clf.tree_.n_leaves} leaves" in story.kinds
+    least = clf.predict_proba(table.X).max(axis=1).argmin() + 1
+    assert story.hardest_row.startswith(f"Row {least} ")
 
 
 def test_demo_that_cannot_write(tmp_path: Path):
