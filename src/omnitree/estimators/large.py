@@ -412,7 +412,7 @@ def make_bins(table: Table, count: NDArray[np.int64], most: int) -> Bins:
     for j, feature in enumerate(schema.features):
         cells = table.values[:, j]
         present = ~np.isnan(cells)
-        values = at = np.empty(0)
+        values, at = np.empty(0), np.empty(0, dtype=np.intp)
         if most > 1 and not feature.is_categorical:
             values, at = np.unique(cells[present], return_inverse=True)
         if len(values) < 2:

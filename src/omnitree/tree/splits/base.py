@@ -284,9 +284,13 @@ _SHAPES: dict[Any, Any] = {
 }
 
 
-@cache
 def _own_fields(cls: Any) -> dict[str, Any]:
     """Fields that make up the test itself, or a model, and their shapes."""
+    return _shapes_of(cls)
+
+
+@cache
+def _shapes_of(cls: Any) -> dict[str, Any]:
     return {f.name: _SHAPES[_name(f.type)] for f in fields(cls) if not f.kw_only}
 
 
