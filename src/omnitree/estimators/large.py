@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from omnitree.data.encoding.dates import part_values
@@ -339,7 +340,8 @@ class LargeFit:
         """Where features are cut; one bin for each where nobody asks for histograms."""
         wanted = self.parts.learner.grows_from == "histograms"
         most = self.sizes.bins if wanted else 1
-        return make_bins(self.table, self.surveyed.sample.count, most)
+        count = self.surveyed.sample.count
+        return make_bins(self.table, count, most, self.estimator.n_jobs)
 
     def _ranges(self) -> tuple[Floats, Floats]:
         """Range of every feature over all rows; of parts of dates, about."""
@@ -405,29 +407,34 @@ class LargeFit:
         return BlockSample(own.table, own.target, own.weight, None, blocks, total), rows
 
 
-def make_bins(table: Table, count: NDArray[np.int64], most: int) -> Bins:
+def make_bins(
+    table: Table, count: NDArray[np.int64], most: int, n_jobs: int | None = None
+) -> Bins:
     """Where features are cut: between values of a sample, about equal numbers apart."""
     schema: Schema = table.schema
-    edges, several = [], []
-    for j, feature in enumerate(schema.features):
-        cells = table.values[:, j]
-        present = ~np.isnan(cells)
-        values, at = np.empty(0), np.empty(0, dtype=np.intp)
-        if most > 1 and not feature.is_categorical:
-            values, at = np.unique(cells[present], return_inverse=True)
-        if len(values) < 2:
-            edges.append(np.empty(0))
-            several.append(np.zeros(1, dtype=bool))
-            continue
-        middle = values[:-1] + (values[1:] - values[:-1]) / 2
-        middle = np.where(middle < values[1:], middle, values[:-1])
-        if len(values) > most:
-            size = np.cumsum(np.bincount(at, count[present]))
-            wanted = size[-1] * np.arange(1, most) / most
-            middle = middle[
-                np.unique(np.minimum(np.searchsorted(size, wanted), len(middle) - 1))
-            ]
-        edges.append(middle)
-        bin_of = np.searchsorted(middle, values)
-        several.append(np.bincount(bin_of, minlength=len(middle) + 1) > 1)
+    numeric = [most > 1 and not f.is_categorical for f in schema.features]
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_edges)(table.values[:, j], count, most if cut else 1)
+        for j, cut in enumerate(numeric)
+    )
+    edges, several = map(list, zip(*found, strict=True))
     return Bins(edges, schema.n_categories, several)
+
+
+def _edges(
+    cells: Floats, count: NDArray[np.int64], most: int
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Edges of the bins of a feature, and which bins hold several values."""
+    present = ~np.isnan(cells)
+    if most == 1 or not present.any():
+        return np.empty(0), np.zeros(1, dtype=bool)
+    values, at = np.unique(cells[present], return_inverse=True)
+    middle = values[:-1] + (values[1:] - values[:-1]) / 2
+    middle = np.where(middle < values[1:], middle, values[:-1])
+    if len(values) > most:
+        size = np.cumsum(np.bincount(at, count[present]))
+        wanted = size[-1] * np.arange(1, most) / most
+        place = np.minimum(np.searchsorted(size, wanted), len(middle) - 1)
+        middle = middle[np.unique(place)]
+    bin_of = np.searchsorted(middle, values)
+    return middle, np.bincount(bin_of, minlength=len(middle) + 1) > 1

@@ -53,8 +53,14 @@ class CodedRows:
 
     def take(self, at: NDArray) -> CodedRows:
         """Some of the rows."""
+        if at.dtype == bool:
+            at = np.flatnonzero(at)
+        values = self.table.values
+        cells = np.empty((len(at), values.shape[1]), order="F")
+        for j in range(values.shape[1]):  # columns are contiguous
+            np.take(values[:, j], at, out=cells[:, j], mode="clip")
         return CodedRows(
-            Table(np.asfortranarray(self.table.values[at]), self.table.schema),
+            Table(cells, self.table.schema),
             self.y[at],
             None if self.number is None else self.number[at],
             None if self.weight is None else self.weight[at],
