@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -152,6 +153,30 @@ def test_one_tree_of_arrays_on_disk(name, tmp_path):
             some = [(X[i::parts], y[i::parts], weight[i::parts]) for i in range(parts)]
             found.add(digest(model.fit(some[::-1])))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", ["ldt", "cart", "regression"])
+def test_one_tree_whatever_nodes_share_a_pass(name, monkeypatch):
+    X, y, weight = table(1500)
+    y = y if name == "regression" else labels(y)
+    found, passes = set(), []
+    plain = LocalEngine.map_blocks
+
+    def counted(self, function):
+        passes.append(function)
+        return plain(self, function)
+
+    monkeypatch.setattr(LocalEngine, "map_blocks", counted)
+    for memory in (1, 1 << 30):
+        monkeypatch.setattr(
+            Sizes, "within", lambda self, _, memory=memory: replace(self, memory=memory)
+        )
+        model = MODELS[name]().set_params(max_memory=1)
+        found.add(digest(model.fit(Batches(X, y, weight))))
+        passes.append(None)
+    assert len(found) == 1
+    # With one node a pass there are more of them.
+    assert passes.index(None) > len(passes) - passes.index(None) - 2
 
 
 def test_predictions_as_lazy_as_the_data(tmp_path):

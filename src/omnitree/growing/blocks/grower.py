@@ -48,7 +48,7 @@ from omnitree.tree.splits import AxisSplit
 from omnitree.tree.tree import Tree, tree_from_nodes
 
 DRAWN_NODES = 4  # rows of so many small nodes are drawn in all large nodes
-ZONE_NODES = 4  # as many rows as these have may come to refine the cuts of a level
+ZONE_NODES = 4  # rows of so many small nodes may come to refine the cuts of a level
 
 
 @dataclass
@@ -96,7 +96,7 @@ class BlockGrower:
     sizes: Sizes = field(default_factory=Sizes)
     n_jobs: int | None = None
     verbose: int = 0
-    n_large: int = 0  # large nodes that are open
+    n_trees: int = 1  # that grow side by side
     unrefined: list[Unrefined] = field(default_factory=list)
 
     def grow(self, seen: Sequence[KeyRange]) -> list[Tree]:
@@ -104,10 +104,9 @@ class BlockGrower:
         tops = [Top(keys, [self._record(-1)]) for keys in seen]
         whole = [self.n_rows * keys.share for keys in seen]
         open_nodes = [Open(t, 0, 0, whole[t]) for t in range(len(tops))]
-        finished, every = 0.0, sum(whole)
+        self.n_trees, finished, every = len(tops), 0.0, sum(whole)
         with progress("growing", self.verbose) as show:
             while open_nodes:
-                self.n_large = sum(map(self._is_large, open_nodes))
                 now, open_nodes = self._next(open_nodes)
                 grown = self._pass(tops, now)
                 open_nodes += grown
@@ -158,12 +157,13 @@ class BlockGrower:
         """Share of the rows of a large node that is drawn.
 
         With moments, groups of classes are compared by as many rows as are held of some
-        small nodes, divided among the large nodes that are open.
+        small nodes, divided among the large nodes of a level. Nothing here depends on which
+        nodes share a pass, so neither does the tree.
         """
         wanted = 0
         if self.growth.learner.grows_from == "moments":
             most = self.sizes.rows_of_node(self.coder.schema.n_features)
-            each = DRAWN_NODES * most // max(self.n_large, 1)
+            each = int(DRAWN_NODES * most * node.size / (self.n_rows * self.n_trees))
             wanted = min(most, max(each, self.sizes.drawn_rows))
         elif self.coder.may_miss and isinstance(self.growth.rules.missing, Surrogate):
             wanted = self.sizes.drawn_rows
@@ -339,16 +339,18 @@ class BlockGrower:
         ]
 
     def _ask_zone(self, node: Open, found: SumSplit) -> None:
-        """Have a cut refined by the next pass, if its zone has not too many rows."""
+        """Have a cut refined by the next pass, if zones like this hold not too many rows."""
         if found.zone is None:
             return
         assert isinstance(found.split, AxisSplit)
-        size, coder = found.zone.share * node.size, self.coder
+        coder, share = self.coder, found.zone.share
         width = max(coder.schema.n_features, coder.n_statistics)
         room = ZONE_NODES * self.sizes.rows_of_node(width)
-        if size + sum(other.size for other in self.unrefined) <= room:
-            own = Unrefined(node.tree, node.at, found.split.feature, found.zone, size)
-            self.unrefined.append(own)
+        if share * self.n_rows * self.n_trees <= room:
+            feature, size = found.split.feature, share * node.size
+            self.unrefined.append(
+                Unrefined(node.tree, node.at, feature, found.zone, size)
+            )
 
     def _merit(self, found: float) -> float:
         """A merit in the units of the target."""

@@ -28,10 +28,14 @@ class Sizes:
         return min(self.node_rows, max(self.node_cells // n_features, 1 << 10))
 
     def within(self, limit: int) -> Sizes:
-        """Sizes that stay below so many bytes; the same ones from 512 MB on."""
+        """Sizes that stay below so many bytes.
+
+        From 512 MB on only `memory` differs: it decides how many nodes share a pass, and
+        the tree does not depend on that.
+        """
         return replace(
             self,
             sample_cells=min(self.sample_cells, limit // 64),
             node_cells=min(self.node_cells, limit // 128),
-            memory=min(self.memory, max(limit // 4, 1 << 22)),
+            memory=max(limit // 4, 1 << 22),
         )
