@@ -46,6 +46,7 @@ class Showing:
         *,
         title: str | None = None,
         max_rows: int = 200,
+        compare: Any = None,
     ) -> Path:
         """Write the explorer: one HTML file that works without any network.
 
@@ -65,6 +66,11 @@ class Showing:
             Heading of the page; the name of the estimator if none is given.
         max_rows : int, default=200
             At most so many rows go into the table, evenly spread over `X`.
+        compare : fitted estimator, or dict of one, optional
+            Another tree to set beside this one, fitted on the same features and classes:
+            the tree before pruning, or that of another preset. The page has both trees
+            and a tab with their figures, the nodes they have in common, and the rows
+            they answer differently. A dict gives it a name: `{"unpruned": other}`.
 
         Returns
         -------
@@ -86,27 +92,34 @@ class Showing:
         check_is_fitted(self, "tree_")
         if X is None and y is not None:
             raise ValueError("y was given without X; give the rows too")
-        sample = None if X is None else self._sample(X, y)
-        page = self._explorer(sample, title, int(max_rows))
-        replace_file(Path(path), page)
+        from omnitree.estimators.comparing import agreement, other_tree
+        from omnitree.export.explorer import render
+
+        own = "This tree" if compare is not None and title is None else title
+        page = self._page(X, y, own, int(max_rows))
+        if compare is not None:
+            name, other = other_tree(self, compare)
+            page["compare"] = other._page(X, y, name, int(max_rows))
+            page["agreement"] = None if X is None else agreement(self, other, X, y)
+        replace_file(Path(path), render(page))
         return Path(path)
 
-    def _explorer(
-        self, sample: ShownRows | None, title: str | None, max_rows: int
-    ) -> str:
-        from omnitree.export.explorer import render
+    def _page(
+        self, X: Any, y: ArrayLike | None, title: str | None, max_rows: int
+    ) -> dict[str, Any]:
+        """What the explorer shows of this tree."""
+        from omnitree.estimators.comparing import figures
         from omnitree.export.explorer.payload import payload
 
-        return render(
-            payload(
-                self.tree_.to_dict(),
-                self.tree_.shares,
-                self._node_outputs(),
-                sample,
-                title=type(self).__name__ if title is None else str(title),
-                made_by=f"omnitree {version('omnitree')}",
-                max_rows=max_rows,
-            )
+        return payload(
+            self.tree_.to_dict(),
+            self.tree_.shares,
+            self._node_outputs(),
+            None if X is None else self._sample(X, y),
+            figures=figures(self, X, y),
+            title=type(self).__name__ if title is None else str(title),
+            made_by=f"omnitree {version('omnitree')}",
+            max_rows=max_rows,
         )
 
     def _sample(self, X: Any, y: ArrayLike | None) -> ShownRows:
@@ -284,9 +297,10 @@ class Showing:
         """What scikit-learn's `_repr_html_` gives: fitted, the explorer."""
         if not hasattr(self, "tree_"):
             return super()._repr_html_inner()  # type: ignore[misc]
+        from omnitree.export.explorer import render
         from omnitree.export.notebook import summary
 
-        page = self._explorer(None, None, 0)
+        page = render(self._page(None, None, None, 0))
         return summary(repr(self), self.tree_.to_dict(), page, NOTEBOOK_BYTES)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

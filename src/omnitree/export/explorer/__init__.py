@@ -23,6 +23,8 @@ SCRIPTS = (
     "charts.js",
     "curves.js",
     "state.js",
+    "weights.js",
+    "cards.js",
     "tree_view.js",
     "tree_input.js",
     "steps.js",
@@ -30,7 +32,9 @@ SCRIPTS = (
     "rows_panel.js",
     "whatif_panel.js",
     "rules_panel.js",
+    "compare_panel.js",
     "search.js",
+    "print.js",
     "main.js",
 )
 

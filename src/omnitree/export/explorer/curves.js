@@ -27,7 +27,7 @@ function linesOf(node) {
   const colours = (node.children ?? []).map((id) => verdictAt(nodes[id]).colour);
   const apart = new Set(colours).size === colours.length;
   const names = isMachine(node.test) ? sumNames(node.test) : [];
-  return curveLines(node.test, names, apart ? colours : colours.map((_, k) => PALETTE[k % PALETTE.length]));
+  return curveLines(node.test, names, apart ? colours : colours.map((_, k) => branchColour(k)));
 }
 
 // Positions of the curves, those that vary most first; those that are 0 are left out.

@@ -1,7 +1,7 @@
 // Header, tabs, theme, and the first drawing.
 
-const PIXELS_PER_CARD = 26000; // what a card and the room around it take
-const LEGEND = 8; // classes named below the tree
+const FEWEST = 7; // nodes that show at first, however small the window
+const LEGEND = 12; // classes named below the tree
 
 const tabs = Object.keys(panels); // in the order of the page
 
@@ -46,7 +46,7 @@ function drawHeader() {
     `depth ${Math.max(...depths)}`, `${plural(rowsAt(nodes[0]), "training row")}`,
   ].join(" · ");
   if (numeric) {
-    fill(byId("legend"), [lowest, highest].map((number) =>
+    fill(byId("legend"), [...new Set([lowest, highest])].map((number) =>
       el("span", {}, dot(colourOfNumber(number)), num(number, 4))));
     return;
   }
@@ -65,11 +65,22 @@ byId("unfold").addEventListener("click", () => {
 
 listen("fold", () => { byId("unfold").textContent = state.folded.size ? "Unfold" : "Fold"; });
 
-// As many nodes as can be read at once.
+// The whole tree if at least its short titles can be read, else as many of its upper levels
+// as can be read in full.
 function firstView() {
-  const { clientWidth, clientHeight } = canvas;
-  foldBeyond(Math.max(Math.round((clientWidth * clientHeight) / PIXELS_PER_CARD), 7));
-  fitView(clientWidth < 600 ? 0.62 : 0.8);
+  const small = canvas.clientWidth < 600;
+  foldBeyond(nodes.length);
+  if (wholeScale().scale < (small ? MIDDLE : 0.42)) {
+    let few = 1, many = nodes.length; // so many fit, so many do not
+    while (many - few > 1) {
+      const middle = (few + many) >> 1;
+      foldBeyond(middle);
+      if (wholeScale().scale >= (small ? 0.45 : 0.68)) few = middle;
+      else many = middle;
+    }
+    foldBeyond(Math.max(few, FEWEST, 1 + nodes[0].children.length));
+  }
+  fitView();
 }
 
 // -- start -----------------------------------------------------------------------------
@@ -81,7 +92,7 @@ state.startedFrom = sample?.values.length ? 0 : null;
 buildWhatIf();
 firstView();
 // A frame may get its size after this page is read: until somebody touches it, begin anew.
-const sizes = new ResizeObserver(() => firstView());
+const sizes = new ResizeObserver(() => { if (!kept) firstView(); });
 sizes.observe(canvas);
 for (const kind of ["pointerdown", "keydown", "wheel"]) {
   addEventListener(kind, () => sizes.disconnect(), { once: true, capture: true, passive: true });

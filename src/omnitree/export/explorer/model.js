@@ -1,7 +1,17 @@
 // The tree and what follows from it. `data` is described in payload.py. What a node's value
 // means (class counts, or one number) is known only to the functions of this file.
 
-const data = JSON.parse(byId("data").textContent);
+const page = JSON.parse(byId("data").textContent);
+// Of two trees either can be in view; the address says which, so that it can be kept.
+const isOther = Boolean(page.compare) && location.hash === "#other";
+const data = isOther ? page.compare : page;
+const other = isOther ? page : page.compare;
+// Leaves that share a model have it once.
+for (const tree of [data.tree, ...(other ? [other.tree] : [])]) {
+  for (const node of tree.nodes) {
+    if (Number.isInteger(node.model)) node.model = tree.nodes[node.model].model;
+  }
+}
 const nodes = data.tree.nodes;
 const features = data.tree.schema.features;
 const labels = data.labels;
@@ -14,12 +24,13 @@ const isCategorical = (feature) => feature.kind === "categorical" || feature.kin
 
 // The encoded columns that tests on several features see: {feature, category}, category -1 for
 // a number (docs/tree_format.md, "Encoded columns").
-const columns = features.flatMap((feature, j) => {
+const columnsOf = (given) => given.flatMap((feature, j) => {
   if (!isCategorical(feature)) return [{ feature: j, category: -1 }];
   const m = feature.categories.length;
   if (m === 2) return [{ feature: j, category: 1 }];
   return m < 2 ? [] : feature.categories.map((_, s) => ({ feature: j, category: s }));
 });
+const columns = columnsOf(features);
 
 // Level of every node; parents come before their children.
 const depths = [0];
@@ -60,21 +71,21 @@ function largest(values) {
 }
 
 // The class of least expected cost, or the most probable one where costs are all alike.
-function decide(shares) {
-  if (!data.tree.costs) return largest(shares);
+function decide(shares, costs) {
+  if (!costs) return largest(shares);
   const expected = shares.map(() => 0);
-  shares.forEach((p, i) => data.tree.costs[i].forEach((c, k) => { expected[k] += p * c; }));
+  shares.forEach((p, i) => costs[i].forEach((c, k) => { expected[k] += p * c; }));
   return largest(expected.map((e) => -e));
 }
 
 // What a vector of class shares (a node's, or an answer) says: its class and share, or the
 // number as text.
-function verdict(shares) {
+function verdict(shares, costs = data.tree.costs) {
   if (numeric) {
     const [number] = shares;
     return { index: number, label: num(number, 6), share: null, colour: colourOfNumber(number) };
   }
-  const best = decide(shares);
+  const best = decide(shares, costs);
   return { index: best, label: labels[best], share: shares[best], colour: colourOf(best) };
 }
 
@@ -108,16 +119,9 @@ function ancestry(id) {
 // Which branch of its parent a node is.
 const branchOfNode = (node) => node.id - nodes[node.parent].children[0];
 
-// Colours of classes: told apart by most colour-blind readers, on light and on dark.
-const PALETTE = [
-  "#4a7fb5", "#e08a4a", "#3f9b78", "#b0558f", "#c9ad3a",
-  "#55b7d0", "#c25b62", "#8a72bf", "#8f7a5c", "#7da63c",
-];
+// Colours of classes and of branches (export/palette.py).
+const branchColour = (k) => data.palette[k % data.palette.length];
+const colourOf = (index) => data.palette[index];
 
-// Numbers go from blue over grey to orange.
-const colourOfNumber = (number) => `color-mix(in oklab, ${PALETTE[1]} ${Math.round(100 * levelOf(number))}%, ${PALETTE[0]})`;
-
-function colourOf(index) {
-  if (labels.length <= PALETTE.length) return PALETTE[index];
-  return `oklch(0.66 0.12 ${Math.round((index * 137.508) % 360)})`;
-}
+// Numbers go from blue to orange.
+const colourOfNumber = (number) => `color-mix(in oklab, ${data.palette[1]} ${Math.round(100 * levelOf(number))}%, ${data.palette[0]})`;

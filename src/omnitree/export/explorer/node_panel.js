@@ -1,7 +1,7 @@
 // The panel of one node: its test, what the training rows look like there, and how it got
 // to be as it is.
 
-let standardised = false;
+let standardised = true;
 
 function drawNode() {
   const node = nodes[state.selected];
@@ -44,23 +44,20 @@ function leafParts(node) {
   if (isToldAbove(node)) {
     return [way, el("p", { class: "note" }, "Its probabilities are those of node ", nodeLink(node.parent), ".")];
   }
-  return node.model ? [way, modelSection(node.model), curveSection(node)].filter((part) => part) : [way];
+  return node.model ? [way, modelSection(node), curveSection(node)].filter((part) => part) : [way];
 }
 
 // The model by which a leaf answers: a sum per class, or one sum, the answer.
-function modelSection(model) {
-  const names = termNames(model);
-  const sums = model.weights.map((weights, k) => el("div", {},
-    el("h4", {}, numeric ? null : dot(colourOf(k)), el("bdi", { text: labels[k] }),
-      el("span", { class: "quiet", text: ` constant ${num(model.bias[k], 4)}` })),
-    signedBars(weights.flatMap((value, j) => (value ? [{ name: names[j], value }] : []))),
-  ));
+function modelSection(leaf) {
+  const { model } = leaf;
+  const start = labels.map((name, k) => `${numeric ? "" : `${name} `}${num(model.bias[k], 4)}`).join(", ");
   return section("Model", el("p", {
     class: "note",
     text: (numeric ? "The answer is the constant and the sum of weight times value"
       : "A sum per class of weight times value; the larger a sum, the likelier its class")
       + (hasCurves(model) ? "; the curves are added." : "."),
-  }), categoryNote(model), ...sums);
+  }), el("p", { class: "note", text: `${numeric ? "Constant" : "Constants"}: ${start}` }),
+  categoryNote(model), model.weights.flat().some((w) => w) ? scaledChart(leaf) : null);
 }
 
 function testParts(node) {
@@ -79,7 +76,7 @@ function testParts(node) {
 function probabilitySection(node) {
   if (!(node.id in data.shared)) return null;
   const leaf = nodes[node.children[0]];
-  if (!data.shared[node.id]) return el("div", {}, modelSection(leaf.model), curveSection(leaf));
+  if (!data.shared[node.id]) return el("div", {}, modelSection(leaf), curveSection(leaf));
   return section("Probabilities", el("p", { class: "formula", text: probabilityText(node) }));
 }
 
@@ -90,11 +87,14 @@ function formula({ kind, test }) {
     return el("p", { class: "formula", text: whole });
   }
   const nTerms = (test.terms ?? test.columns).length + (test.curve_columns ?? []).length;
-  const isLong = nTerms > MOST_TERMS;
+  const all = nTerms > MOST_TERMS ? el("details", {}, el("summary", { text: "all terms" }),
+    formulaLines(test, Infinity)) : null;
+  // The chart of the weights tells more than several long sums do.
+  const charted = isMachine(test) && "weights" in test && nTerms > 2;
+  if (!charted) return el("div", {}, formulaLines(test, MOST_TERMS), all, categoryNote(test));
   return el("div", {},
-    formulaLines(test, MOST_TERMS),
-    isLong ? el("details", {}, el("summary", { text: "all terms" }),
-      formulaLines(test, Infinity)) : null,
+    el("p", { class: "formula", text: `the largest of ${nValues(test)} scores decides` }),
+    el("details", { class: "scores" }, el("summary", { text: "the scores written out" }), formulaLines(test, MOST_TERMS), all),
     categoryNote(test));
 }
 
@@ -135,28 +135,20 @@ function branchTable(node) {
 
 // -- weights ---------------------------------------------------------------------------
 
-function weightSection(node) {
-  const { test } = node;
-  const spread = sample?.views[node.id]?.spread;
-  const scaled = Boolean(standardised && spread);
-  const scale = (j) => (scaled ? spread[j] : 1);
-  const body = weightLists(test).map(([title, weights, names]) => el("div", {},
-    title ? el("h4", { text: title }) : null,
-    signedBars(weights.map((w, j) => ({ name: names[j], value: w * scale(j) }))),
-  ));
-  const choice = spread ? el("label", { class: "choice" },
-    el("input", { type: "checkbox", checked: scaled, onchange: (event) => {
-      standardised = event.target.checked;
-      drawNode();
-    } }), "per standard deviation here") : null;
-  return section("Weights", choice, body);
-}
+const weightSection = (node) => section("Weights", scaledChart(node));
 
-// [title, weights, names] of each list of weights that a test has.
-function weightLists(test) {
-  const names = termNames(test);
-  if (!isMachine(test)) return [["", test.weights, names]];
-  return test.weights.map((w, k) => [sumNames(test)[k], w, names]);
+// Weights by unit of each term or, to compare terms, by standard deviation.
+function scaledChart(node) {
+  const spread = sample?.views[node.id]?.spread;
+  const scaled = standardised && hasDeviations(spread);
+  const where = spread ? "of the rows here" : "of the training rows";
+  return el("div", {},
+    hasDeviations(spread) ? el("label", { class: "choice" },
+      el("input", { type: "checkbox", checked: scaled, onchange: (event) => {
+        standardised = event.target.checked;
+        drawNode();
+      } }), `per standard deviation ${where}`) : null,
+    weightChart(node, scaled));
 }
 
 // -- histogram -------------------------------------------------------------------------

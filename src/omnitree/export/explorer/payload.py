@@ -5,13 +5,20 @@
 | `title`, `made_by` | text of the header and the footer |
 | `tree` | the public tree, `Tree.to_dict`, with tests as `plain_rule` gives them |
 | `kinds` | what each kind of test is called: its family, and in a few words |
+| `palette` | of each class a colour; of a tree for numbers, of many branches |
 | `labels` | the classes as text; one empty text where the tree answers a number |
 | `categories` | of each feature the categories as text, or null |
 | `share` | each node's part of its parent's weight, for rows that a missing value divides |
 | `answer` | of each leaf the class probabilities, smoothing included; null beside a model |
 | `shared` | by node whose leaves all have one model: null, or as `OwnFunctions` has it |
 | `ranges` | of each feature that is a number its least and greatest value, or null |
+| `hints` | of each node a line of words |
+| `figures` | `parameters`; over all rows, share `wrong` and root mean squared `loss` |
+| `compare` | only beside another tree: this object for the other one |
+| `agreement` | only then: of how many `rows` the answers are the `same`, and so on |
 | `sample` | null, or `n_rows`, `index`, `values`, `labels`, `target`, by node `views` |
+
+Only leaves have a `model` here; one that an earlier leaf has too is that leaf's number.
 
 A view of a node (`views[id]`) has `charts`: histograms of what the test looks at, by class,
 and for a test of weighted sums `spread`, the standard deviation of each term there. Of
@@ -24,6 +31,7 @@ number) or nothing else (one count per category; `cut` where the categories have
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -31,8 +39,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.data.plain import one_line
 from omnitree.data.schema import Schema
 from omnitree.export.model import Model, NodeTest
+from omnitree.export.palette import class_colours
 from omnitree.export.sample import (
     ShownRows,
     bins_at_cut,
@@ -42,10 +52,13 @@ from omnitree.export.sample import (
     project,
     term_values,
 )
+from omnitree.export.words import counted, subject_text
 from omnitree.tree.splits import SPLITS
 
 # Of a machine, at most so many branches get a chart of their own.
 MACHINE_CHARTS = 4
+# Terms of a sum that a line of words has.
+HINT_TERMS = 3
 LARGEST = sys.float_info.max
 
 
@@ -55,6 +68,7 @@ def payload(
     answer: NDArray[np.float64],
     sample: ShownRows | None,
     *,
+    figures: dict[str, float | None],
     title: str,
     made_by: str,
     max_rows: int,
@@ -63,14 +77,16 @@ def payload(
     features = tree["schema"]["features"]
     model = Model(tree)
     leaves = [n["kind"] == "leaf" for n in tree["nodes"]]
+    shown: dict[str, int] = {}  # the first leaf of each model
     return {
         "title": title,
         "made_by": made_by,
-        "tree": tree | {"nodes": [_with_rules(model, n) for n in tree["nodes"]]},
+        "tree": tree | {"nodes": [_with_rules(model, n, shown) for n in tree["nodes"]]},
         "kinds": {
             kind: [cls.family or kind, cls.title or kind]
             for kind, cls in SPLITS.items()
         },
+        "palette": class_colours(max(len(model.classes), 20)),
         "labels": [str(c) for c in tree.get("classes", [""])],
         "categories": [
             [str(c) for c in f["categories"]] if f["categories"] else None
@@ -88,19 +104,43 @@ def payload(
             for node, own in model.shared.items()
         },
         "ranges": _ranges(model, sample),
+        "hints": [_hint(model, node) for node in range(len(model.nodes))],
+        "figures": figures,
         "sample": None if sample is None else _sample(model, sample, max_rows),
     }
 
 
-def _with_rules(model: Model, node: dict[str, Any]) -> dict[str, Any]:
-    """A node whose tests are rules in plain types."""
+def _with_rules(
+    model: Model, node: dict[str, Any], shown: dict[str, int]
+) -> dict[str, Any]:
+    """A node whose tests are rules in plain types, and with what the page asks for."""
+    left_out = {"importance", "model_importance"}
+    if node["kind"] != "leaf":
+        left_out.add("model")  # what it would answer if it were pruned
+    out = {key: value for key, value in node.items() if key not in left_out}
     if node["kind"] == "leaf":
-        return node
+        if "model" in node:
+            first = shown.setdefault(json.dumps(node["model"]), node["id"])
+            if first != node["id"]:
+                out["model"] = first
+        return out
     main, *others = model.tests(node["id"])
-    out = node | {"test": main.data}
+    out["test"] = main.data
     if "surrogates" in node:
         out["surrogates"] = [{"kind": t.kind, "test": t.data} for t in others]
     return out
+
+
+def _hint(model: Model, node: int) -> str:
+    """What a node does, in a line."""
+    rows = counted(sum(model.nodes[node]["value"]))
+    if not model.is_leaf(node):
+        words = subject_text(model.tests(node)[0], model.tree, HINT_TERMS)
+    elif model.numeric:
+        words = f"{model.outputs[node][0]:.6g}"
+    else:
+        words = str(model.classes[model.labels[node]])
+    return one_line(f"{words} · {rows}")
 
 
 def _ranges(model: Model, sample: ShownRows | None) -> list[list[float] | None]:

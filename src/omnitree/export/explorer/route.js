@@ -3,26 +3,6 @@
 // array with a number or a code a feature; null is a missing value (an unseen category is
 // one too).
 
-// The value of an encoded column, or `fill` if it is missing.
-function columnValue(row, column, fill) {
-  const { feature, category } = columns[column];
-  const v = row[feature];
-  if (v === null) return fill;
-  return category < 0 ? v : v === category ? 1 : -1;
-}
-
-// Bias plus the weighted sum of a test's terms, plus its curves.
-function discriminant(test, weights, bias, row, lines = []) {
-  let g = bias;
-  for (let t = 0; t < weights.length; t++) g += weights[t] * termValue(test, t, row);
-  lines.forEach((line, j) => { g += curveOf(test, j, line, row); });
-  return g;
-}
-
-// A curve of a test in a row; `line` has its values at the knots, then of a missing cell.
-const curveOf = (test, j, line, row) =>
-  curveAt(test.knots[j], line, row[columns[test.curve_columns[j]].feature]);
-
 function curveAt(knots, line, x) {
   if (x === null) return line[knots.length];
   if (x <= knots[0]) return line[0];
@@ -36,14 +16,6 @@ function curveAt(knots, line, x) {
 // Positions of the columns whose product a weight belongs to: one column, or two.
 const termColumns = (test, t) => (test.terms?.[t] ?? [t, -1]).filter((a) => a >= 0);
 
-// What a weight belongs to: a column or, in a quadratic test, a product of two.
-function termValue(test, t, row) {
-  const [a, b] = test.terms?.[t] ?? [t, -1];
-  let v = columnValue(row, test.columns[a], test.fill[a]);
-  if (b >= 0) v *= columnValue(row, test.columns[b], test.fill[b]);
-  return v;
-}
-
 // A value of nested lists (`plain_value` in tree/expression.py), from left to right.
 const OPERATORS = {
   sum: (values) => values.reduce((a, b) => a + b),
@@ -53,98 +25,140 @@ const OPERATORS = {
   exp: ([v]) => expDown(v),
 };
 
-function evaluate(value, row) {
-  if (typeof value === "number") return value;
-  const [name, ...parts] = value;
-  if (name === "column") return columnValue(row, ...parts);
-  if (name === "curve") {
-    const [column, knots, line] = parts;
-    return curveAt(knots, line, row[columns[column].feature]);
-  }
-  return OPERATORS[name](parts.map((part) => evaluate(part, row)));
-}
-
-// What a two-way test of several features compares with its cut.
-function projection(test, row) {
-  if ("value" in test) return evaluate(test.value, row);
-  return discriminant(test, test.weights, 0, row, test.curve_values);
-}
-
 // A machine: the branch with the largest of its values wins.
 const isMachine = (test) => "bias" in test || "values" in test;
 const nValues = (test) => (test.values ?? test.bias).length;
 
-const discriminants = (test, row) => (test.values
-  ? test.values.map((value) => evaluate(value, row))
-  : test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row, test.curve_values?.[k])));
-
 const cutOf = (test) => test.threshold ?? 0;
 
-// Branch of a row under one test, -1: the test cannot tell.
-function branchOf(test, row) {
-  if ("feature" in test) {
-    const v = row[test.feature];
-    if (v === null) return -1;
-    if ("branch" in test) return test.branch[v] ?? -1;
-    return v > test.threshold ? 1 - test.low : test.low;
-  }
-  if (isMachine(test)) return largest(discriminants(test, row));
-  return projection(test, row) > cutOf(test) ? 1 : 0;
-}
+// Everything that asks a tree about a row; `data` as payload.py gives it.
+function routesOf({ tree, share, answer }) {
+  const { nodes } = tree;
+  const columns = columnsOf(tree.schema.features);
 
-// How a node places a row: the branch (-1: divided among all) and which test decided
-// (0 the main one, 1.. the surrogates, -1 none).
-function placeAt(node, row) {
-  const tests = [node, ...(node.surrogates ?? [])];
-  for (let s = 0; s < tests.length; s++) {
-    const branch = branchOf(tests[s].test, row);
-    if (branch >= 0) return { branch, by: s };
+  // The value of an encoded column, or `fill` if it is missing.
+  function columnValue(row, column, fill) {
+    const { feature, category } = columns[column];
+    const v = row[feature];
+    if (v === null) return fill;
+    return category < 0 ? v : v === category ? 1 : -1;
   }
-  return { branch: node.missing === "divide" ? -1 : node.missing, by: -1 };
-}
 
-// The way of a row: its part at every node it meets (a Map, in the order of the walk), its
-// leaves, and the answer, the mean over the leaves.
-function follow(row) {
-  const part = new Map();
-  const leaves = [];
-  const stack = [[0, 1]];
-  while (stack.length) {
-    const [id, share] = stack.pop();
-    const node = nodes[id];
-    part.set(id, share);
-    if (isLeaf(node)) {
-      leaves.push([id, share]);
-      continue;
+  // Bias plus the weighted sum of a test's terms, plus its curves.
+  function discriminant(test, weights, bias, row, lines = []) {
+    let g = bias;
+    for (let t = 0; t < weights.length; t++) g += weights[t] * termValue(test, t, row);
+    lines.forEach((line, j) => { g += curveOf(test, j, line, row); });
+    return g;
+  }
+
+  // A curve of a test in a row; `line` has its values at the knots, then of a missing cell.
+  const curveOf = (test, j, line, row) =>
+    curveAt(test.knots[j], line, row[columns[test.curve_columns[j]].feature]);
+
+  // What a weight belongs to: a column or, in a quadratic test, a product of two.
+  function termValue(test, t, row) {
+    const [a, b] = test.terms?.[t] ?? [t, -1];
+    let v = columnValue(row, test.columns[a], test.fill[a]);
+    if (b >= 0) v *= columnValue(row, test.columns[b], test.fill[b]);
+    return v;
+  }
+
+  function evaluate(value, row) {
+    if (typeof value === "number") return value;
+    const [name, ...parts] = value;
+    if (name === "column") return columnValue(row, ...parts);
+    if (name === "curve") {
+      const [column, knots, line] = parts;
+      return curveAt(knots, line, row[columns[column].feature]);
     }
-    const { branch } = placeAt(node, row);
-    if (branch >= 0) {
-      stack.push([node.children[branch], share]);
-      continue;
-    }
-    for (const child of [...node.children].reverse()) {
-      if (data.share[child] > 0) stack.push([child, share * data.share[child]]);
-    }
+    return OPERATORS[name](parts.map((part) => evaluate(part, row)));
   }
-  return { row, part, leaves, answer: meanAnswer(leaves, row) };
+
+  // What a two-way test of several features compares with its cut.
+  function projection(test, row) {
+    if ("value" in test) return evaluate(test.value, row);
+    return discriminant(test, test.weights, 0, row, test.curve_values);
+  }
+
+  const discriminants = (test, row) => (test.values
+    ? test.values.map((value) => evaluate(value, row))
+    : test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row, test.curve_values?.[k])));
+
+  // Branch of a row under one test, -1: the test cannot tell.
+  function branchOf(test, row) {
+    if ("feature" in test) {
+      const v = row[test.feature];
+      if (v === null) return -1;
+      if ("branch" in test) return test.branch[v] ?? -1;
+      return v > test.threshold ? 1 - test.low : test.low;
+    }
+    if (isMachine(test)) return largest(discriminants(test, row));
+    return projection(test, row) > cutOf(test) ? 1 : 0;
+  }
+
+  // How a node places a row: the branch (-1: divided among all) and which test decided
+  // (0 the main one, 1.. the surrogates, -1 none).
+  function placeAt(node, row) {
+    const tests = [node, ...(node.surrogates ?? [])];
+    for (let s = 0; s < tests.length; s++) {
+      const branch = branchOf(tests[s].test, row);
+      if (branch >= 0) return { branch, by: s };
+    }
+    return { branch: node.missing === "divide" ? -1 : node.missing, by: -1 };
+  }
+
+  // The way of a row: its part at every node it meets (a Map, in the order of the walk), its
+  // leaves, and the answer, the mean over the leaves.
+  function follow(row) {
+    const part = new Map();
+    const leaves = [];
+    const stack = [[0, 1]];
+    while (stack.length) {
+      const [id, own] = stack.pop();
+      const node = nodes[id];
+      part.set(id, own);
+      if (isLeaf(node)) {
+        leaves.push([id, own]);
+        continue;
+      }
+      const { branch } = placeAt(node, row);
+      if (branch >= 0) {
+        stack.push([node.children[branch], own]);
+        continue;
+      }
+      for (const child of [...node.children].reverse()) {
+        if (share[child] > 0) stack.push([child, own * share[child]]);
+      }
+    }
+    return { row, part, leaves, answer: meanAnswer(leaves, row) };
+  }
+
+  function meanAnswer(leaves, row) {
+    if (leaves.length === 1 && leaves[0][1] === 1) return leafAnswer(leaves[0][0], row);
+    const mean = labels.map(() => 0);
+    for (const [id, own] of leaves) {
+      leafAnswer(id, row).forEach((p, k) => { mean[k] += own * p; });
+    }
+    return mean;
+  }
+
+  // What a leaf answers for a row: its shares or its number, or what its model says.
+  function leafAnswer(id, row) {
+    const { model } = nodes[id];
+    if (!model) return answer[id];
+    const sums = discriminants(model, row);
+    return numeric ? sums : softmax(sums);
+  }
+
+  return {
+    follow, placeAt, branchOf, leafAnswer, projection, discriminants, termValue, curveOf,
+  };
 }
 
-function meanAnswer(leaves, row) {
-  if (leaves.length === 1 && leaves[0][1] === 1) return leafAnswer(leaves[0][0], row);
-  const mean = labels.map(() => 0);
-  for (const [id, share] of leaves) {
-    leafAnswer(id, row).forEach((p, k) => { mean[k] += share * p; });
-  }
-  return mean;
-}
-
-// What a leaf answers for a row: its shares or its number, or what its model says.
-function leafAnswer(id, row) {
-  const { model } = nodes[id];
-  if (!model) return data.answer[id];
-  const sums = discriminants(model, row);
-  return numeric ? sums : softmax(sums);
-}
+const {
+  follow, placeAt, branchOf, leafAnswer, projection, discriminants, termValue, curveOf,
+} = routesOf(data);
 
 // exp(x) for x <= 0 as the library does it (_core/models.hpp), bit for bit.
 function expDown(x) {

@@ -1,57 +1,113 @@
 // Moving about the tree: drag and wheel, two fingers, buttons, and the keyboard.
 
-const view = { x: 0, y: 0, scale: 1 };
+// Across and along may have different scales where no text shows; see `zoomBy`.
+const view = { x: 0, y: 0, across: 1, along: 1 };
 const canvas = byId("tree");
 
+const NEAR = 0.6; // from here on cards show all of their text,
+const MIDDLE = 0.3; // from here on a short title, and below only class shares
+
 function applyView() {
-  byId("scene").setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
+  const { x, y, across, along } = view;
+  byId("scene").setAttribute("transform", `translate(${x} ${y}) scale(${across} ${along})`);
+  const scale = Math.min(across, along);
+  canvas.classList.toggle("middle", scale < NEAR && scale >= MIDDLE);
+  canvas.classList.toggle("far", scale < MIDDLE);
 }
 
-// Zoom by a factor about a point of the canvas, its middle if none is given.
+// Zoom by a factor about a point of the canvas, its middle if none is given. A tree that is
+// shown whole may be stretched one way: each way grows up to where titles show, and from
+// there on both together.
 function zoomBy(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
-  const scale = Math.min(Math.max(view.scale * factor, 0.05), 4);
-  view.x = x - ((x - view.x) * scale) / view.scale;
-  view.y = y - ((y - view.y) * scale) / view.scale;
-  view.scale = scale;
+  const { across, along } = view;
+  const grown = (own, other) => (own < MIDDLE ? Math.min(own * factor, MIDDLE) : other < MIDDLE ? own : own * factor);
+  const both = across === along || factor < 1;
+  const limit = (scale) => Math.min(Math.max(scale, 0.002), 4);
+  setScale(limit(both ? across * factor : grown(across, along)), limit(both ? along * factor : grown(along, across)), x, y);
+}
+
+function setScale(across, along, x, y) {
+  view.x = x - ((x - view.x) * across) / view.across;
+  view.y = y - ((y - view.y) * along) / view.along;
+  view.across = across;
+  view.along = along;
   applyView();
 }
 
-// The whole tree, but no larger than life; `least` keeps cards readable at the start.
-function fitView(least = 0.05) {
-  const xs = [...places.values()].map((p) => p.x), ys = [...places.values()].map((p) => p.y);
-  const width = Math.max(...xs) + CARD.width, low = Math.min(...ys), high = Math.max(...ys);
-  const roomX = canvas.clientWidth - 48, roomY = canvas.clientHeight - 88;
-  const whole = Math.min(roomX / width, roomY / (high - low + CARD.height), 1.15);
-  view.scale = Math.max(whole, least);
-  const fits = width * view.scale <= roomX;
-  view.x = fits ? 24 + (roomX - width * view.scale) / 2 : 24;
-  const middle = whole >= least ? (low + high) / 2 : places.get(0).y;
-  view.y = canvas.clientHeight / 2 - middle * view.scale;
+// The part of the canvas that neither the legend nor the buttons cover.
+function freeRoom() {
+  const whole = canvas.getBoundingClientRect(), room = { top: 14, bottom: whole.height - 14 };
+  for (const box of [byId("legend"), byId("zoom")].map((e) => e.getBoundingClientRect())) {
+    if (!box.height) continue;
+    if (box.top + box.height / 2 < whole.top + whole.height / 2) room.top = Math.max(room.top, box.bottom - whole.top + 10);
+    else room.bottom = Math.min(room.bottom, box.top - whole.top - 10);
+  }
+  return { left: 20, right: whole.width - 20, ...room };
+}
+
+// What all cards that show take up, with their knobs.
+function treeExtent() {
+  const box = { left: 0, right: 0, top: Infinity, bottom: -Infinity };
+  for (const [id, { x, y }] of places) {
+    const half = cardHeight(nodes[id]) / 2;
+    box.right = Math.max(box.right, x + CARD.width + (isLeaf(nodes[id]) ? 0 : 10));
+    box.top = Math.min(box.top, y - half);
+    box.bottom = Math.max(box.bottom, y + half);
+  }
+  return box;
+}
+
+// The scale at which all cards fit, no larger than life.
+function wholeScale() {
+  const room = freeRoom(), box = treeExtent();
+  const across = (room.right - room.left) / (box.right - box.left);
+  const along = (room.bottom - room.top) / (box.bottom - box.top);
+  return { room, box, across, along, scale: Math.min(across, along, 1.15) };
+}
+
+// The whole tree. From afar, where no text shows, it takes all of the room both ways.
+function fitView() {
+  const { room, box, across, along, scale } = wholeScale();
+  view.across = view.along = scale;
+  if (scale < MIDDLE) {
+    view.across = Math.min(across, MIDDLE);
+    view.along = Math.min(along, MIDDLE);
+  }
+  view.x = (room.left + room.right - (box.left + box.right) * view.across) / 2;
+  view.y = (room.top + room.bottom - (box.top + box.bottom) * view.along) / 2;
   applyView();
+}
+
+// So large that cards can be read, about a point of the scene.
+function readable(x, y) {
+  setScale(Math.max(view.across, NEAR), Math.max(view.along, NEAR), view.x + x * view.across, view.y + y * view.along);
 }
 
 // Pan, and zoom out if need be, until these nodes are seen.
 function showNodes(ids) {
   const spots = ids.flatMap((id) => places.get(id) ?? []);
+  const room = freeRoom();
   const left = Math.min(...spots.map((p) => p.x)), top = Math.min(...spots.map((p) => p.y));
   const width = Math.max(...spots.map((p) => p.x)) + CARD.width - left;
-  const height = Math.max(...spots.map((p) => p.y)) + CARD.tall - top;
-  const whole = Math.min((canvas.clientWidth - 48) / width, (canvas.clientHeight - 90) / height);
-  if (whole < view.scale) zoomBy(Math.max(whole, 0.3) / view.scale);
+  const height = Math.max(...spots.map((p) => p.y)) + CARD.curves - top;
+  const whole = Math.min((room.right - room.left) / width, (room.bottom - room.top) / height);
+  const now = Math.min(view.across, view.along);
+  if (whole < now) zoomBy(Math.max(whole, MIDDLE) / now);
   for (const id of [ids[0], ids.at(-1), ids[0]]) showNode(id);
 }
 
-// Pan just enough for a node to be seen.
+// Pan just enough for a node to be seen; from afar it comes near.
 function showNode(id) {
   const place = places.get(id);
   if (!place) return;
-  const left = view.x + place.x * view.scale, middle = view.y + place.y * view.scale;
-  const half = (CARD.height / 2) * view.scale, right = left + (CARD.width + 20) * view.scale;
-  const roomX = canvas.clientWidth - 16, roomY = canvas.clientHeight - 60;
-  if (right > roomX) view.x -= right - roomX;
-  if (left < 16) view.x += 16 - left;
-  if (middle + half > roomY) view.y -= middle + half - roomY;
-  if (middle - half < 16) view.y += 16 - (middle - half);
+  if (Math.min(view.across, view.along) < MIDDLE) readable(place.x, place.y);
+  const room = freeRoom();
+  const left = view.x + place.x * view.across, middle = view.y + place.y * view.along;
+  const half = (cardHeight(nodes[id]) / 2) * view.along, right = left + (CARD.width + 20) * view.across;
+  if (right > room.right) view.x -= right - room.right;
+  if (left < room.left) view.x += room.left - left;
+  if (middle + half > room.bottom) view.y -= middle + half - room.bottom;
+  if (middle - half < room.top) view.y += room.top - (middle - half);
   applyView();
 }
 

@@ -1,8 +1,5 @@
-// The tree as a picture: from left to right, a card per node, a band per edge as thick as the
-// rows it carries. Cards are kept between drawings, so that focus stays where it is.
-
-const CARD = { width: 200, height: 62, tall: 76, curves: 132, spaceX: 112, spaceY: 22 };
-const FONT = "ui-sans-serif, system-ui, sans-serif";
+// The tree as a picture: from left to right, a card per node (cards.js), a band per edge as
+// thick as the rows it carries. Cards are kept between drawings, so that focus stays.
 
 const cards = new Map(); // node id -> <g>
 const places = new Map(); // node id -> {x, y} of the card's left middle
@@ -22,10 +19,10 @@ function visibleNodes() {
 // Every open end gets a line of its own; a parent stands in the middle of its children.
 function placeNodes(shown) {
   places.clear();
-  let next = -CARD.height / 2; // where the next card may begin
+  let next = 0; // where the next card may begin
   for (const id of shown) {
     const open = !isLeaf(nodes[id]) && !state.folded.has(id);
-    const height = withCurves(nodes[id]) ? CARD.curves : CARD.height;
+    const height = cardHeight(nodes[id]);
     const y = open ? null : next + height / 2;
     if (!open) next += height + CARD.spaceY;
     places.set(id, { x: depths[id] * (CARD.width + CARD.spaceX), y });
@@ -60,83 +57,6 @@ function drawTree() {
   markCards();
 }
 
-function cardTitle(node) {
-  if (numeric && node.model && isLeaf(node)) {
-    return hasCurves(node.model) ? "additive model" : node.model.terms ? "quadratic model" : "linear model";
-  }
-  if (withCurves(node) && !isMachine(node.test)) return curveCount(node.test);
-  return isLeaf(node) ? verdictAt(node).label : subjectText(node.kind, node.test, 3);
-}
-
-const hasTwoLines = (node) => !isLeaf(node) && "columns" in node.test;
-const withCurves = (node) => !isLeaf(node) && hasCurves(node.test);
-const cardHeight = (node) => (withCurves(node) ? CARD.curves : hasTwoLines(node) ? CARD.tall : CARD.height);
-
-function cardWords(node) {
-  const { label, share } = verdictAt(node);
-  const what = isLeaf(node) ? "leaf" : `${titleOf(node.kind)} ${cardTitle(node)}`;
-  const way = node.parent < 0 ? "" : `, ${edgeText(node)}`;
-  return `Node ${node.id}${way}, ${what}, ${plural(rowsAt(node), "row")}, ${label} ${shareText(share)}`.trim();
-}
-
-function makeCard(node) {
-  const { width } = CARD;
-  const top = -cardHeight(node) / 2;
-  const title = cardTitle(node);
-  const font = isLeaf(node) ? `600 13px ${FONT}` : hasTwoLines(node) ? `12px ${FONT}` : `500 13px ${FONT}`;
-  const lines = fitLines(title, width - 26, font, hasTwoLines(node) && !withCurves(node) ? 2 : 1);
-  const below = top + (withCurves(node) ? 109 : hasTwoLines(node) ? 53 : 40);
-  const inset = isLeaf(node) ? 14 : 20;
-  const siblings = node.parent < 0 ? [0] : nodes[node.parent].children;
-  const card = svg("g", {
-    class: `card ${isLeaf(node) ? "leaf" : hasTwoLines(node) ? "tall" : "test"}`, role: "treeitem", tabindex: "-1",
-    "data-node": node.id, "aria-label": cardWords(node), "aria-level": depths[node.id] + 1,
-    "aria-posinset": siblings.indexOf(node.id) + 1, "aria-setsize": siblings.length,
-  },
-    svg("title", { text: title }),
-    svg("rect", { class: "paper", y: top, width, height: cardHeight(node), rx: 9 }),
-    lines.map((text, i) => svg("text", { class: "title", x: 14, y: top + 22 + 15 * i, text })),
-    withCurves(node) ? cardCurves(node, 14, top + 34) : [],
-    svg("text", { class: "sub", x: 14, y: below, text: cardNote(node) }),
-    svg("text", { class: "sub", x: width - inset, y: below, "text-anchor": "end", text: `#${node.id}` }),
-    cardShares(node, 14, below + 8, width - 28),
-  );
-  if (!isLeaf(node)) card.append(foldKnob(node));
-  return card;
-}
-
-function cardNote(node) {
-  const rows = plural(rowsAt(node), "row");
-  if (numeric && isLeaf(node)) return `${rows} · loss ${num(lossAt(node), 3)}`;
-  if (isLeaf(node)) return `${rows} · ${percent(verdictAt(node).share)}`;
-  const several = "columns" in node.test ? ` · ${familyOf(node.kind)}` : "";
-  return rows + several;
-}
-
-function cardShares(node, x, y, width) {
-  const bar = svg("g", {});
-  let at = x;
-  if (numeric) {
-    const { colour } = verdictAt(node);
-    bar.append(svg("rect", { x, y, width: levelOf(sharesAt(node)[0]) * width, height: 6, fill: colour }));
-    return bar;
-  }
-  sharesAt(node).forEach((share, k) => {
-    const w = share * width;
-    if (w > 0) bar.append(svg("rect", { x: at, y, width: w, height: 6, fill: colourOf(k) }));
-    at += w;
-  });
-  return bar;
-}
-
-function foldKnob(node) {
-  return svg("g", { class: "knob", "data-fold": node.id, transform: `translate(${CARD.width} 0)` },
-    svg("circle", { class: "reach", r: 16 }),
-    svg("circle", { r: 9 }),
-    svg("path", { class: "sign", d: "" }),
-  );
-}
-
 const edgeText = (node) => {
   const { test } = nodes[node.parent];
   const branch = branchOfNode(node);
@@ -152,7 +72,7 @@ function edgeBand(id) {
   return svg("path", {
     class: "edge" + (state.way?.part.has(id) ? " lit" : ""), "data-edge": id,
     d: `M${x1} ${from.y}C${x1 + bend} ${from.y} ${x2 - bend} ${to.y} ${x2} ${to.y}`,
-    "stroke-width": 1.5 + 9 * share,
+    style: { "--share": share },
   });
 }
 
@@ -178,6 +98,7 @@ function markCards() {
     card.classList.toggle("lit", lit);
     card.classList.toggle("dim", state.way !== null && !lit);
     card.classList.toggle("match", state.matches.has(id));
+    card.classList.toggle("only-here", isOnlyHere(id));
     card.classList.toggle("selected", id === state.selected);
     card.setAttribute("aria-selected", id === state.selected);
     card.setAttribute("tabindex", id === focusTarget() ? "0" : "-1");

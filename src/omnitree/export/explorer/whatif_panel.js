@@ -7,6 +7,7 @@ const used = new Set(nodes.flatMap((n) => {
 }));
 const controls = new Map(); // feature -> {read(), write(value), paint(row)}
 const STRIP_STEPS = 60;
+const BARS_SHOWN = 5;
 
 // The row to begin with: the first of the table, else the middle of every range.
 function firstRow() {
@@ -161,9 +162,32 @@ function drawWhatIf() {
   const asStart = row.every((v, j) => v === start[j]);
   byId("whatif-title").textContent = asStart && state.startedFrom !== null
     ? `Row ${sample.index[state.startedFrom]}` : "A row of your own";
-  fill(byId("whatif-answer"), verdictLine(shown), shareBar(shown.answer), leafLine(shown),
-    asStart ? null : beforeNote(shown));
+  fill(byId("whatif-answer"), verdictLine(shown), numeric ? shareBar(shown.answer) : answerChange(shown),
+    leafLine(shown), asStart ? null : beforeNote(shown), other ? otherNote(row) : null);
   fill(byId("whatif-steps"), stepList(shown));
+}
+
+// A bar for each of the likeliest classes, now or at the start, with a mark where it was.
+function answerChange(way) {
+  const before = follow(state.start).answer, { answer } = way;
+  const order = answer.map((_, k) => k)
+    .sort((a, b) => Math.max(answer[b], before[b]) - Math.max(answer[a], before[a]) || a - b);
+  const shown = order.slice(0, BARS_SHOWN).sort((a, b) => a - b);
+  const rest = order.length - shown.length;
+  return el("div", { class: "answer-bars" }, shown.map((k) => el("div", { class: "answer-bar", "data-class": k },
+    el("span", {}, dot(colourOf(k)), el("bdi", { text: labels[k] })),
+    el("span", { class: "track", title: `at the start ${percent(before[k])}` },
+      el("span", { class: "bar", style: { width: `${100 * answer[k]}%`, background: colourOf(k) } }),
+      el("span", { class: "was", style: { left: `${100 * before[k]}%` } })),
+    el("span", { class: "number", text: percent(answer[k]) }))),
+  rest > 0 ? el("p", { class: "quiet", text: `and ${rest} more with less` }) : null);
+}
+
+// What the tree that this one is compared with answers.
+function otherNote(row) {
+  const { label, share, colour } = otherVerdict(otherWay(row));
+  return el("p", { class: "note", id: "whatif-other" }, el("bdi", { text: other.title }), ": ", dot(colour),
+    el("bdi", { class: "strong", text: label }), ` ${shareText(share)}`);
 }
 
 // What the answer was before the first change.

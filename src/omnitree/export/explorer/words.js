@@ -17,6 +17,8 @@ const shareText = (share) => (share === null ? "" : percent(share));
 
 const percent = (share) => {
   const p = 100 * share;
+  if (p > 0 && p < 0.01) return "<0.01%";
+  if (p > 99.99 && p < 100) return ">99.99%";
   return (p > 0 && p < 1) || (p > 99 && p < 100) ? `${num(p, 3)}%` : `${Math.round(p)}%`;
 };
 

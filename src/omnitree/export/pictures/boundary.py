@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.export.pictures.canvas import axes, colours, legend, plain
+from omnitree.export.palette import class_colours
+from omnitree.export.pictures.canvas import axes, legend, plain
 from omnitree.export.sample import ShownRows
 
 
@@ -75,7 +76,7 @@ def plot_boundary(
         seen = shown if points is None else np.append(shown, points)
         scale = {"vmin": seen.min(), "vmax": seen.max(), "cmap": "viridis"}
     else:
-        shades, scale = colours(answer.shape[-1]), {}
+        shades, scale = class_colours(answer.shape[-1]), {}
         top = np.take_along_axis(answer, best[..., None], axis=-1)
         rgb = np.array([to_rgb(c) for c in shades])[best]
         shown = 1 - (1 - rgb) * (0.08 + 0.42 * top)  # towards white as the share falls

@@ -1,24 +1,9 @@
-"""What all pictures share: the late import of matplotlib, and the colours of classes."""
+"""What all pictures share: the late import of matplotlib, legends and text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-# The explorer's palette (explorer/model.js): told apart by most colour-blind readers.
-PALETTE = (
-    "#4a7fb5",
-    "#e08a4a",
-    "#3f9b78",
-    "#b0558f",
-    "#c9ad3a",
-    "#55b7d0",
-    "#c25b62",
-    "#8a72bf",
-    "#8f7a5c",
-    "#7da63c",
-)
 QUIET = "#566474"
 
 
@@ -31,15 +16,6 @@ def axes(ax: Any, size: tuple[float, float]) -> Any:
             'pictures need matplotlib: pip install "omnitree[plot]"'
         ) from error
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
-
-
-def colours(n: int) -> list[Any]:
-    """A colour for each of `n` classes."""
-    if n <= len(PALETTE):
-        return list(PALETTE[:n])
-    import matplotlib
-
-    return list(matplotlib.colormaps["hsv"](np.arange(n) / n))
 
 
 def legend(ax: Any, names: list[str], shades: list[Any], **options: Any) -> None:

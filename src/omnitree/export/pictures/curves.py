@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.export.model import Model, NodeTest
-from omnitree.export.pictures.canvas import QUIET, colours, plain, shortened
+from omnitree.export.palette import class_colours
+from omnitree.export.pictures.canvas import QUIET, plain, shortened
 from omnitree.export.sample import in_bins
 from omnitree.export.words import less
 
@@ -108,8 +109,8 @@ def _lines(model: Model, test: NodeTest) -> tuple[str, list[Any], list[Any]]:
         name = f"for {names[0]} rather than {names[1]}"
         return name, [[less(*two) for two in both]], [INK]
     if model.numeric or len(set(classes)) < len(classes):
-        return "adds to each branch", values, colours(len(values))
-    every = colours(len(model.classes))
+        return "adds to each branch", values, class_colours(len(values))
+    every = class_colours(len(model.classes))
     return "adds to each class", values, [every[k] for k in classes]
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from omnitree.data.schema import Schema
 from omnitree.export.model import Model, NodeTest
-from omnitree.export.pictures.canvas import axes, colours, legend, plain, shortened
+from omnitree.export.palette import class_colours
+from omnitree.export.pictures.canvas import axes, legend, plain, shortened
 from omnitree.export.pictures.curves import CurveRows, draw_curves, figure_size
 from omnitree.export.sample import (
     ShownRows,
@@ -54,7 +55,7 @@ def plot_node(
         sample.values[rows],
         np.zeros(len(rows), int) if sample.labels is None else sample.labels[rows],
         weight,
-        ["#9aa7b4"] if numeric else colours(len(names)),
+        ["#9aa7b4"] if numeric else class_colours(len(names)),
     )
 
     def sees(panel: Any) -> None:
@@ -93,7 +94,7 @@ def _draw_target(ax, tree, node, test, values, target) -> None:
         z = project(test, Schema.from_dict(tree["schema"]), values, 0)
         ax.axvline(cut_of(test), color="black", ls="--", lw=1.2)
         ax.set_xlabel(plain(_axis_name(tree, test, 0)))
-    shades = colours(len(node["children"]))
+    shades = class_colours(len(node["children"]))
     for child, shade in zip(node["children"], shades, strict=True):
         mean = tree["nodes"][child]["constant"]
         ax.axhline(mean, color=shade, lw=1.5, label=f"node {child}: {mean:.4g}")

@@ -7,10 +7,10 @@ from textwrap import wrap
 from typing import Any
 
 from omnitree.export.model import Model, branch_names
+from omnitree.export.palette import class_colours
 from omnitree.export.pictures.canvas import (
     QUIET,
     axes,
-    colours,
     legend,
     plain,
     shortened,
@@ -47,7 +47,7 @@ def plot_tree(
     size = (wide * (WIDTH + SPACE_X), deep * (HEIGHT + SPACE_Y) + 0.4)
     ax = axes(ax, size)
     numeric = tree["task"] == "regression"
-    shades = colours(1 if numeric else len(tree["classes"]))
+    shades = class_colours(1 if numeric else len(tree["classes"]))
     for node in tree["nodes"]:
         if node["id"] not in places:
             continue
