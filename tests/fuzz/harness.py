@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -146,18 +147,14 @@ def run(
     """Try many inputs in child processes."""
     report = Report()
     context = multiprocessing.get_context("fork")
-    queue = context.Queue()
     shares = [numbers[k::processes] for k in range(processes)]
-    workers = [_Worker(context, campaign, share, queue) for share in shares]
+    workers = [_Worker(context, campaign, share) for share in shares]
     shown = time.monotonic()
-    while any(worker.alive for worker in workers) or not queue.empty():
-        try:
-            report.add(*queue.get(timeout=0.5))
-        except Exception:  # queue.Empty
-            for worker in workers:
-                crash = worker.look()
-                if crash is not None:
-                    report.add("crash", crash)
+    while alive := [worker for worker in workers if worker.alive]:
+        wait([worker.pipe for worker in alive], timeout=0.5)
+        for worker in alive:
+            for ending, finding in worker.look():
+                report.add(ending, finding)
         if verbose and time.monotonic() - shown > 60:
             shown = time.monotonic()
             print(
@@ -167,51 +164,62 @@ def run(
 
 
 class _Worker:
-    """A child process that works through numbers, and is started again if it dies."""
+    """A child process that works through numbers, and is started again if it dies.
 
-    def __init__(self, context: Any, campaign: Campaign, numbers: range, queue: Any):
-        self.context, self.campaign, self.queue = context, campaign, queue
+    Each process sends what it finds through a pipe of its own, at once: a queue has a thread
+    that holds a lock while it sends, and a process that dies then takes the lock with it.
+    """
+
+    def __init__(self, context: Any, campaign: Campaign, numbers: range):
+        self.context, self.campaign = context, campaign
         self.numbers = numbers
-        self.at = context.Value("q", 0)
+        self.done = 0
         self._start()
 
     def _start(self) -> None:
-        arguments = (self.campaign, self.numbers, self.at, self.queue)
+        self.pipe, sender = self.context.Pipe(duplex=False)
+        arguments = (self.campaign, self.numbers[self.done :], sender)
         self.process = self.context.Process(target=_work, args=arguments, daemon=True)
         self.process.start()
-        self.since = (self.at.value, time.monotonic(), 0.0)
+        sender.close()
+        self.since = (time.monotonic(), 0.0)
 
     @property
     def alive(self) -> bool:
-        return self.process.is_alive() or self.at.value < len(self.numbers)
+        return self.done < len(self.numbers)
 
-    def look(self) -> Finding | None:
-        """A finding if the process died or hangs in compiled code; it goes on behind."""
-        at, now, used = self.at.value, time.monotonic(), _cpu_time(self.process.pid)
-        if at != self.since[0]:
-            self.since = (at, now, used)
+    def look(self) -> Iterator[tuple[str, Finding | None]]:
+        """What came since the last look; a crash, also of one that hangs, is a finding."""
+        since, used = self.since
         too_long = 5 + 2 * TOO_LONG * self.campaign.seconds
-        stuck = now - self.since[1] > PATIENCE or used - self.since[2] > too_long
-        if self.process.is_alive() and stuck:
-            os.kill(self.process.pid, signal.SIGKILL)
+        stuck = time.monotonic() - since > PATIENCE
+        if stuck or _cpu_time(self.process.pid) - used > too_long:
+            self.process.kill()
+        try:
+            while self.pipe.poll():
+                found = self.pipe.recv()
+                self.done += 1
+                self.since = (time.monotonic(), _cpu_time(self.process.pid))
+                yield found
+        except (EOFError, OSError):  # the process has ended
             self.process.join()
-        if self.process.is_alive() or at >= len(self.numbers):
-            return None
-        finding = Finding(self.numbers[at], f"crash: exit code {self.process.exitcode}")
-        self.at.value = at + 1
-        self._start()
-        return finding
+            if self.alive:
+                yield from self._crash()
+
+    def _crash(self) -> Iterator[tuple[str, Finding | None]]:
+        number = self.numbers[self.done]
+        yield "crash", Finding(number, f"crash: exit code {self.process.exitcode}")
+        self.done += 1
+        if self.alive:
+            self._start()
 
 
-def _work(campaign: Campaign, numbers: range, at: Any, queue: Any) -> None:
+def _work(campaign: Campaign, numbers: range, sender: Any) -> None:
     folder = campaign.folder / f"worker{os.getpid()}"
     folder.mkdir()
     campaign.folder = folder
-    for place in range(at.value, len(numbers)):
-        queue.put(examine(campaign, numbers[place]))
-        at.value = place + 1
-    queue.close()
-    queue.join_thread()
+    for number in numbers:
+        sender.send(examine(campaign, number))
 
 
 def _cpu_time(pid: int | None) -> float:
