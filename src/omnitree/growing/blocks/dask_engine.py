@@ -22,6 +22,7 @@ from omnitree.growing.blocks.engine import Engine, LocalEngine, part_sum, plus
 T = TypeVar("T")
 
 FAN_IN = 8  # sums that one task adds up
+TASKS = 4  # of a pass over files, for each thread of the workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +37,18 @@ class DaskEngine:
 
         check_client(self.client)
         asked = delayed(pickle.loads)(pickle.dumps(function))
-        sums = []
+        sums, small = [], []
         for part in self.source.parts():
             if isinstance(part, DelayedRows):
                 rows = (part.X, part.y, part.weight, part.number)
                 sums.append(delayed(partition_sum)(*rows, asked))
             else:
-                sums.append(delayed(part_sum)(part, asked))
+                small.append(part)
+        # Parts of files are small values: a task goes through several, with one sum.
+        threads = max(sum(self.client.nthreads().values()), 1)
+        each = -(-len(small) // (TASKS * threads)) or 1
+        for start in range(0, len(small), each):
+            sums.append(delayed(parts_sum)(small[start : start + each], asked))
         while len(sums) > 1:
             groups = (sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN))
             sums = [delayed(total_of)(group) for group in groups]
@@ -54,6 +60,14 @@ def partition_sum(
 ) -> T | None:
     """What a function returns for a partition that was computed."""
     return part_sum(DelayedRows(X, y, weight, number), function)
+
+
+def parts_sum(parts: list[Any], function: Callable[[Block], T]) -> T | None:
+    """What a function returns for several parts."""
+    total: T | None = None
+    for part in parts:
+        total = part_sum(part, function, total)
+    return total
 
 
 def total_of(sums: list[Any]) -> Any:

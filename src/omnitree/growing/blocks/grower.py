@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from omnitree.growing.blocks.coder import CodedRows, Coder, Floats
 from omnitree.growing.blocks.engine import Engine
@@ -139,7 +139,10 @@ class BlockGrower:
             return self._row_bytes(node)
         by_moments = self.growth.learner.grows_from == "moments"
         numbers = 4 * p * p if by_moments else self.bins.size(self.coder.n_statistics)
-        return 24.0 * (numbers + self._draw(node) * node.size * (d + 4))
+        # Each thread has a sum of its own, and there are two more when they are added up.
+        copies = 2 + effective_n_jobs(self.n_jobs)
+        drawn = self._draw(node) * node.size
+        return 8.0 * copies * numbers + 24.0 * drawn * (d + 4)
 
     def _row_bytes(self, node: Open | Unrefined) -> float:
         """Bytes that the rows of a node take while they are collected and sorted."""

@@ -149,13 +149,21 @@ class MomentSums:
     n_classes: int
 
     def __call__(self, rows: CodedRows, slots: NDArray[np.int32]) -> FoundMoments:
-        p, standard = len(self.standard.mean), self.standard
+        p, n_products = len(self.standard.mean), 3 if self.standard.may_miss else 1
         shape = (self.n_slots, self.n_classes, p)
-        class_sums = np.zeros(shape, dtype=np.int64)
-        class_present = np.zeros(shape, dtype=np.int64)
-        n_products = 3 if standard.may_miss else 1
-        products = np.zeros((n_products, 2, self.n_slots, p, p), dtype=np.int64)
-        columns = standard.on_grid(rows.table)
+        nothing = FoundMoments(
+            np.zeros(shape, dtype=np.int64),
+            np.zeros(shape, dtype=np.int64),
+            np.zeros((n_products, 2, self.n_slots, p, p), dtype=np.int64),
+        )
+        return self.add_to(nothing, rows, slots)
+
+    def add_to(
+        self, total: FoundMoments, rows: CodedRows, slots: NDArray[np.int32]
+    ) -> FoundMoments:
+        """Add some rows, in place."""
+        n_products = len(total.products)
+        columns = self.standard.on_grid(rows.table)
         for of_tree in slots:
             # Slots of the pass that are not counted here come after all others; NumPy
             # sorts numbers of 16 bits by counting.
@@ -173,14 +181,14 @@ class MomentSums:
                 whole[~there] = 0.0
                 weight = None if rows.weight is None else rows.weight[here]
                 found = _class_sums(whole, there, rows.y[here], weight, self.n_classes)
-                class_sums[slot] += found[0]
-                class_present[slot] += found[1]
+                total.class_sums[slot] += found[0]
+                total.class_present[slot] += found[1]
                 seen = there.astype(np.float64)
                 for i, (a, b) in enumerate(
                     ((whole, whole), (seen, whole), (seen, seen))[:n_products]
                 ):
-                    products[i, :, slot] += exact_products(a, b, weight)
-        return FoundMoments(class_sums, class_present, products)
+                    total.products[i, :, slot] += exact_products(a, b, weight)
+        return total
 
 
 def _class_sums(

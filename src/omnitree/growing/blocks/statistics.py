@@ -2,7 +2,8 @@
 
 Each is a pure function of coded rows, with a result that adds up exactly: counts of nodes,
 histograms of all features, moments of encoded columns, and rows themselves. `Pass` does
-several at once, so that a level costs one reading.
+several at once, so that a level costs one reading. Sums that are large have `add_to`, too:
+it adds a block to what others gave, in place.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,14 @@ class Results:
 Task = Callable[[CodedRows, NDArray[np.int32]], Any]
 
 
+@runtime_checkable
+class AddsTo(Protocol):
+    """A task with large sums."""
+
+    def add_to(self, total: Any, rows: CodedRows, slots: NDArray[np.int32]) -> Any:
+        """The sums with those of some rows; `total` is used up."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pass:
     """Several tasks for the rows of a block, each of which is placed once."""
@@ -130,11 +139,23 @@ class Pass:
     tasks: Sequence[Task]
 
     def __call__(self, block: Block) -> Results | None:
+        return self.add_to(None, block)
+
+    def add_to(self, total: Results | None, block: Block) -> Results | None:
+        """The results with those of a block; `total` is used up."""
         rows = self.coder(block)
         if not len(rows):
-            return None
+            return total
         slots = np.stack([one.slots(rows) for one in self.asked])
-        return Results(tuple(task(rows, slots) for task in self.tasks))
+        if total is None:
+            return Results(tuple(task(rows, slots) for task in self.tasks))
+        found = []
+        for task, so_far in zip(self.tasks, total.each, strict=True):
+            if isinstance(task, AddsTo):
+                found.append(task.add_to(so_far, rows, slots))
+            else:
+                found.append(so_far + task(rows, slots))
+        return Results(tuple(found))
 
 
 @dataclass(frozen=True)
@@ -244,9 +265,11 @@ class Histograms:
     n_statistics: int
 
     def __call__(self, rows: CodedRows, slots: NDArray[np.int32]) -> Ints:
-        sums = np.zeros(
-            self.n_slots * self.bins.size(self.n_statistics), dtype=np.int64
-        )
+        size = self.n_slots * self.bins.size(self.n_statistics)
+        return self.add_to(np.zeros(size, dtype=np.int64), rows, slots)
+
+    def add_to(self, total: Ints, rows: CodedRows, slots: NDArray[np.int32]) -> Ints:
+        """Count some rows more, in place."""
         slots = np.where(slots < self.n_slots, slots, np.int32(-1))
         number = None
         if rows.number is not None:
@@ -259,9 +282,9 @@ class Histograms:
             number,
             self.n_statistics,
             *self.bins.layout(self.n_slots, self.n_statistics),
-            sums,
+            total,
         )
-        return sums
+        return total
 
 
 @dataclass(frozen=True, eq=False)
