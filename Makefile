@@ -12,7 +12,7 @@ INSTALL := $(PIP) --no-build-isolation --editable
 RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
 # meson, ninja and pycodestyle are looked for on the PATH: the environment comes first.
 export PATH := $(BIN):$(PATH)
-TARGETS := demo test lint audit fuzz sanitize bench docs clean help
+TARGETS := demo test lint audit fuzz sanitize bench docs pictures clean help
 
 .PHONY: $(TARGETS)
 .NOTPARALLEL:
@@ -74,6 +74,9 @@ bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/result
 docs: $(VENV)/ready-docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+pictures: $(VENV)/ready-test ## make the pictures of README.md and the documentation again
+	$(BIN)/python docs/pictures.py
 
 clean: ## remove what was built; .venv stays and is installed into anew next time
 	rm -rf build demo docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache

@@ -5,16 +5,18 @@ The gallery (`examples/`) is run by sphinx-gallery: a script that fails, fails t
 
 from __future__ import annotations
 
-import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import typer
 
 import omnitree
-from omnitree import presets
 from omnitree.cli.app import app as command_line
 from omnitree.estimators.registries import REGISTRIES
+
+sys.path.insert(0, str(Path(__file__).parent))
+import system_pages
 
 project = "omnitree"
 author = "The omnitree developers"
@@ -26,19 +28,33 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"omnitree {version}"
-html_theme_options = {"show_prev_next": False, "header_links_before_dropdown": 7}
-html_sidebars: dict[str, list[str]] = {"**": []}
+html_static_path = ["_static"]
+html_css_files = ["omnitree.css"]
+html_favicon = "_static/tree.svg"
+html_logo = "_static/tree.svg"
+html_theme_options = {
+    "logo": {"text": "omnitree"},
+    "show_prev_next": False,
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+    "show_nav_level": 1,
+    "navigation_with_keys": False,
+}
+html_sidebars: dict[str, list[str]] = {"index": [], "getting_started": []}
+html_show_sourcelink = False
 
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 myst_heading_anchors = 2
+myst_enable_extensions = ["colon_fence"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -55,57 +71,11 @@ sphinx_gallery_conf = {
 GENERATED = Path(__file__).parent / "generated"
 
 
-# The dimensions that the docstrings of presets name, in the order of the papers.
-DIMENSIONS = (
-    "Node",
-    "Branching",
-    "Grouping of classes",
-    "Merit",
-    "Direction",
-    "Threshold",
-    "Columns",
-    "Missing values",
-    "Pruning",
-    "Refinement",
-)
-
-
-def presets_page() -> str:
-    """One section a preset: its docstring, dimensions as a table, and its composition."""
-    text = [
-        "# How the published systems are composed",
-        "Every system is a preset, `presets.make(NAME)`: a few lines that put parts "
-        "together. This page is made from their docstrings, which `presets.describe(NAME)` "
-        "and `omnitree presets NAME` give too, and from what `presets.make(NAME)` gives.",
-    ]
-    for name in presets.names():
-        title, *paragraphs = presets.describe(name).split("\n\n")
-        text += [f"## `{name}`", title, *map(_dimensions, paragraphs)]
-        text += ["Composed of:", f"```python\n{presets.make(name)!r}\n```"]
-    return "\n\n".join(text) + "\n"
-
-
-def _dimensions(paragraph: str) -> str:
-    """A paragraph; if it goes through the dimensions, as a table of them."""
-    found = re.split(rf"(?:^|(?<=[.)] ))({'|'.join(DIMENSIONS)}): ", _joined(paragraph))
-    if len(found) < 5 or found[0]:
-        return paragraph
-    rows = ["| | |", "|---|---|"]
-    for name, what in zip(found[1::2], found[2::2], strict=True):
-        rows.append(f"| {name} | {what.strip().removesuffix('.')} |")
-    return "\n".join(rows)
-
-
-def _joined(paragraph: str) -> str:
-    """Lines as one, code in single backticks."""
-    return " ".join(paragraph.split()).replace("``", "`").replace("|", r"\|")
-
-
 def commands_page() -> str:
     """The help of the command line, all of it."""
     main = typer.main.get_command(command_line)
     text = [
-        "# Command line",
+        "# All command line options",
         "What `omnitree --help` and `omnitree COMMAND --help` say. Exit code 0: done; 1: "
         "the input is at fault, said in one line; 2: wrong usage.",
         _help(main, "omnitree", None),
@@ -127,7 +97,7 @@ def _help(command: Any, name: str, parent: Any) -> str:
 def parts_page() -> str:
     """One table a registry."""
     text = [
-        "# Parts",
+        "# Parts of a tree",
         "What a tree can be composed of. Each is given by its name, or as an object with "
         "options. This page is made from the registries; `omnitree parts` prints it.",
     ]
@@ -151,10 +121,7 @@ def skip_member(
 def setup(app: Any) -> None:
     """Write the pages before Sphinx looks for its sources."""
     app.connect("autodoc-skip-member", skip_member)
-    GENERATED.mkdir(exist_ok=True)
-    pages = {"presets": presets_page, "parts": parts_page, "commands": commands_page}
+    pages = {"parts": parts_page, "commands": commands_page}
+    system_pages.write(GENERATED / "systems")
     for name, make in pages.items():
-        page = make()
-        path = GENERATED / f"{name}.md"
-        if not path.exists() or path.read_text(encoding="utf-8") != page:
-            path.write_text(page, encoding="utf-8")
+        system_pages.put(GENERATED / f"{name}.md", make())

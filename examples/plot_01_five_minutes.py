@@ -8,17 +8,17 @@ Fit the default classifier, read the tree, explain a prediction, and save the mo
 # %%
 # The table may have numbers, categories, booleans, dates and missing values; nothing
 # needs to be encoded.
-# Here are measurements of irises, and the species.
+# Here are penguins of three species; 19 values are missing.
 
 from tempfile import TemporaryDirectory
 
-from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
 
 from omnitree import OmniTreeClassifier, load, save
+from omnitree.lab import data
 
-data = load_iris(as_frame=True)
-X, y = data.data, data.target_names[data.target]
+penguins = data.load("penguins")
+X, y = penguins.X, penguins.y
 X_train, X_test, y_train, y_test = train_test_split(
     X, y, test_size=1 / 3, random_state=0, stratify=y
 )
@@ -37,9 +37,9 @@ print(clf.describe())
 clf.plot()
 
 # %%
-# Why is this flower assigned to its species, and what would change the prediction?
+# Why is this penguin assigned to its species, and what would change the prediction?
 
-print(clf.explain(X_test.iloc[7]))
+print(clf.explain(X_test.iloc[[7]]))
 
 # %%
 # Models are saved as JSON, without pickle. ``to_html`` writes the explorer: a page for the

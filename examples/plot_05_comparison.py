@@ -11,6 +11,7 @@ mean ranks are compared.
 # Three systems on four data sets, five times two halves. On the command line:
 # ``omnitree compare iris wine breast_cancer led:rows=300 --presets c4.5,cart,ldt``.
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from omnitree.lab import data, methods, protocols
@@ -31,6 +32,21 @@ found = MethodComparison(run(tasks, Store()))
 # resume.
 
 found.summary(("error", "leaves", "seconds"))
+
+# %%
+# The same as a picture: each point is the error on one half. Where the clouds overlap, the
+# test finds no difference.
+
+figure, axes = plt.subplots(1, len(tables), figsize=(10, 3), layout="constrained")
+for axis, (name, by_system) in zip(axes, found.scores("error").items(), strict=True):
+    for i, errors in enumerate(by_system.values()):
+        spread = np.linspace(-0.15, 0.15, len(errors))
+        axis.scatter(i + spread, errors, s=14, alpha=0.7)
+        axis.hlines(errors.mean(), i - 0.3, i + 0.3, color="black")
+    axis.set_xticks(range(len(by_system)), list(by_system))
+    axis.set_title(name, fontsize=10)
+axes[0].set_ylabel("error on the other half, %")
+plt.show()
 
 # %%
 # Mean ranks over the data sets (Demšar 2006). A bar joins systems that Nemenyi's test

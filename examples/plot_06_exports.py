@@ -15,6 +15,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import matplotlib.pyplot as plt
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -81,6 +82,16 @@ labels, probabilities = session.run(
 )
 print("ONNX agrees:", (labels == answers).all())
 print("its probabilities:", np.abs(probabilities - clf.predict_proba(X)).max() < 1e-6)
+
+# %%
+# The probabilities of ONNX Runtime beside those of the library, a point for each row:
+
+figure, axis = plt.subplots(figsize=(4.5, 4), layout="constrained")
+axis.scatter(clf.predict_proba(X)[:, 1], probabilities[:, 1], s=12, alpha=0.6)
+axis.axline((0, 0), slope=1, color="grey", linewidth=0.8)
+axis.set(xlabel="probability by omnitree", ylabel="probability by ONNX Runtime")
+axis.set_title(f"P({clf.classes_[1]}) of {len(X)} rows", fontsize=10)
+plt.show()
 
 # %%
 # ``export("python")`` is a function without imports, ``export("pmml")`` is PMML 4.4,

@@ -10,6 +10,7 @@ dear to measure, and some ways of depending on a feature are absurd whatever the
 # Tumours again. Suppose that missing a malignant one costs ten times as much as a false
 # alarm: the tree then predicts the class with the lowest expected cost.
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import cross_val_predict
@@ -23,6 +24,26 @@ for costs in (None, [[0, 1], [10, 0]]):
     clf = TreeClassifier(pruning="cost_complexity", cost_matrix=costs, random_state=0)
     table = confusion_matrix(y, cross_val_predict(clf, X, y, cv=5))
     print(costs, "benign called malignant:", table[0, 1], "overlooked:", table[1, 0])
+
+# %%
+# The dearer an overlooked tumour, the fewer are overlooked, and the more false alarms there
+# are: the choice is yours, and it is explicit.
+
+prices = (1, 2, 5, 10, 20, 50)
+alarms, overlooked = [], []
+for price in prices:
+    costs = [[0, 1], [price, 0]]
+    clf = TreeClassifier(pruning="cost_complexity", cost_matrix=costs, random_state=0)
+    table = confusion_matrix(y, cross_val_predict(clf, X, y, cv=5))
+    alarms.append(table[0, 1])
+    overlooked.append(table[1, 0])
+figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")
+axis.plot(prices, alarms, marker="o", label="false alarms")
+axis.plot(prices, overlooked, marker="o", label="overlooked tumours")
+axis.set(xscale="log", xlabel="cost of an overlooked tumour", ylabel="held-out rows")
+axis.set_xticks(prices, [str(price) for price in prices])
+axis.legend()
+plt.show()
 
 # %%
 # ``feature_costs`` makes the tree prefer cheap features, and ``cost_weight`` says how

@@ -15,6 +15,7 @@ directions and keeps the best.
 # arguments are the whole state of a part, so that ``clone`` and ``GridSearchCV`` know it;
 # what is random comes from ``rng``.
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -67,6 +68,14 @@ for learner in ("univariate", RandomDirections(), "linear"):
     tree = TreeClassifier(learner=learner, max_leaves=4, random_state=0)
     error = 1 - cross_val_score(tree, X, y, cv=3).mean()
     print(f"{getattr(learner, 'label', learner)}: {error:.1%} wrong")
+
+# %%
+# What it draws between two features: oblique lines, found by chance.
+
+two = X[["mean radius", "mean texture"]]
+figure, axis = plt.subplots(figsize=(5.5, 4), layout="constrained")
+clf.fit(two, y).plot_boundary(two, y, ax=axis)
+plt.show()
 
 # %%
 # ``omnitree.register("learner", "random_directions", RandomDirections)`` gives it a name,

@@ -19,7 +19,7 @@ from omnitree.data.reading import input_at_fault
 PRESETS = ("omni", "c4.5", "cart", "ldt", "lmt")
 DATA = ("penguins", "thyroid")
 PROTOCOL = "10fold"
-SEED = 1
+SEED = 0
 
 
 def demo(
