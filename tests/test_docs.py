@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import re
 from pathlib import Path
 
@@ -121,6 +122,19 @@ def test_readmes_claim_is_that_of_the_results():
     claim = f"On {n_sets[1]} public data sets, the default tree has a lower mean error"
     assert n_sets is not None and claim in text_of("README.md")
     assert f"than {worse} other single trees" in text_of("README.md")
+
+
+def test_the_chart_shows_the_committed_results(tmp_path: Path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    pictures = importlib.import_module("pictures")
+    found = pictures.read_results(pictures.RESULTS.read_text(encoding="utf-8"))
+    assert set(pictures.NAMED) <= set(found) and min(found.values()) == found["omni"]
+    monkeypatch.setattr(pictures, "STATIC", tmp_path)
+    pictures.accuracy()
+    drawn = (tmp_path / "accuracy.svg").read_text(encoding="utf-8")
+    assert drawn.count("<use") > len(found)
 
 
 def test_every_page_has_a_title_of_several_words():
