@@ -8,12 +8,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from tests import curved
 from tests.tables import random_sample
 from tests.trees import random_rows, random_tree
 
-from omnitree import TreeClassifier, presets
+from omnitree import TreeClassifier, TreeRegressor, presets
 
 matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")
 matplotlib.use("Agg")
@@ -78,6 +78,119 @@ def test_boxes_do_not_overlap(rng):
     boxes = [p.get_bbox() for p in clf.plot().patches if isinstance(p, FancyBboxPatch)]
     for i, one in enumerate(boxes):
         assert not any(one.overlaps(other) for other in boxes[:i])
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Trees by their number of leaves."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((600, 4)), columns=["age", "income", "x3", "x4"])
+    y = np.array(["maybe", "no", "yes"])[rng.integers(0, 3, 600)]
+
+    def fitted(n, depth=None):
+        limits = {"max_leaves": n, "max_depth": depth}
+        return TreeClassifier(**limits, random_state=0).fit(X, y)
+
+    return fitted
+
+
+def drawn(ax):
+    """Boxes of a picture by size on the screen, and its texts likewise."""
+    ax.figure.canvas.draw()
+    boxes = [p for p in ax.patches if isinstance(p, FancyBboxPatch)]
+    return [b.get_window_extent() for b in boxes], [
+        t.get_window_extent() for t in ax.texts
+    ]
+
+
+@pytest.mark.parametrize(("n_leaves", "whole"), [(4, True), (30, True), (120, False)])
+def test_text_can_be_read_on_given_axes(n_leaves, whole, noise):
+    clf = noise(n_leaves, 6 if n_leaves == 30 else None)
+    assert clf.tree_.n_leaves == n_leaves
+    figure, ax = plt.subplots(figsize=(10, 6), layout="constrained")
+    figure.canvas.draw()
+    clf.plot(ax=ax)
+    assert min(t.get_fontsize() for t in ax.texts) >= 4.9
+    assert max(t.get_fontsize() for t in ax.texts) <= 8
+    boxes, texts = drawn(ax)
+    assert (len(boxes) == clf.tree_.n_nodes) == whole
+    left_out = clf.tree_.n_nodes - len(boxes)
+    hint = f"{left_out} nodes of the lower levels are not drawn"
+    assert any(hint in t for t in words(ax)) != whole
+    for i, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[:i])
+    inside = ax.get_window_extent().expanded(1.01, 1.01)
+    for text in texts:
+        assert inside.containsx(text.x0) and inside.containsx(text.x1)
+        assert inside.containsy(text.y0) and inside.containsy(text.y1)
+
+
+def test_a_depth_that_is_asked_for_is_drawn(noise):
+    clf = noise(60)
+    depth = clf.tree_.depth
+    _, ax = plt.subplots(figsize=(5, 3))
+    clf.plot(max_depth=depth, ax=ax)
+    assert len(drawn(ax)[0]) == clf.tree_.n_nodes
+
+
+def test_small_axes_have_small_text(iris):
+    sizes = []
+    for inches in ((8, 6), (4, 3)):
+        _, ax = plt.subplots(figsize=inches)
+        iris[0].plot(ax=ax)
+        sizes.append(max(t.get_fontsize() for t in ax.texts))
+    assert sizes[1] < sizes[0]
+
+
+def test_plot_with_rows(iris):
+    """Each decision node has the histogram of its rows, with its cut."""
+    clf, X, y = iris
+    ax = clf.plot(X, y)
+    inner = [int(node) for node in np.flatnonzero(clf.tree_.kind)]
+    assert len(ax.child_axes) == len(inner)
+    counted = sorted(sum(p.get_height() for p in a.patches) for a in ax.child_axes)
+    path = clf.decision_path(X)
+    assert counted == pytest.approx(sorted(path[:, [i]].sum() for i in inner))
+    cuts = sorted(a.lines[0].get_xdata()[0] for a in ax.child_axes)
+    assert cuts == sorted(clf.tree_.split(i).threshold for i in inner)
+    with pytest.raises(ValueError, match="both X and y"):
+        clf.plot(X)
+
+
+def test_plot_with_rows_of_numbers():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(80), "where": rng.choice(["x", "y", "z"], 80)})
+    y = 3 * (X.a > 0.4) + (X["where"] == "y")
+    clf = TreeRegressor(max_leaves=4, random_state=0).fit(X, y)
+    ax = clf.plot(X, y)
+    assert len(ax.child_axes) == clf.tree_.n_nodes - clf.tree_.n_leaves
+    for panel in ax.child_axes:
+        assert len(panel.collections[0].get_offsets()) > 0
+
+
+def test_plot_with_rows_that_do_not_reach_every_node(iris):
+    clf, X, y = iris
+    ax = clf.plot(X[:50], y[:50])  # one class: the rows take one way
+    ax.figure.savefig(io.BytesIO(), format="png")
+    assert any("no rows" in t for t in words(ax))
+
+
+def test_a_machine_shows_its_weights():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = presets.make("lmdt", random_state=0, selection="none").fit(X, y)
+    root = clf.tree_.to_dict()["nodes"][0]
+    ax = clf.plot()
+    deviations = np.array(clf.tree_.to_dict()["deviations"])[root["test"]["columns"]]
+    weights = np.array(root["test"]["weights"]) * deviations
+    main = np.argsort(-np.ptp(weights, axis=0), kind="stable")[:3]
+    names = X.columns[root["test"]["columns"]]
+    for j, dots in zip(main, ax.collections[:3], strict=True):
+        assert any(names[j].startswith(t.rstrip("…")) for t in words(ax) if t)
+        at = dots.get_offsets()[:, 0]
+        apart = at - at[0], weights[:, j] - weights[0, j]
+        np.testing.assert_allclose(
+            apart[0] * np.abs(apart[1]).max(), apart[1] * np.abs(apart[0]).max()
+        )
 
 
 def test_plot_node_counts_the_rows(iris):
@@ -201,6 +314,19 @@ def test_importance_adds_up_over_levels(rng):
         ax = clf.plot_importance()
         drawn = sum(p.get_width() for p in ax.patches)
         assert drawn == pytest.approx(clf.feature_importances_.sum())
+
+
+def test_importance_legend_is_beside_the_bars(noise):
+    clf = noise(120)
+    assert clf.tree_.depth > 6
+    ax = clf.plot_importance()
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert not any(p.get_window_extent().overlaps(box) for p in ax.patches)
+    names = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert names[-1] == "level 5 and below" and len(names) == 6
+    widths = sum(p.get_width() for p in ax.patches)
+    assert widths == pytest.approx(1)
 
 
 def test_importance_of_a_single_leaf():

@@ -146,13 +146,28 @@ class Showing:
 
     # -- pictures -------------------------------------------------------------------
 
-    def plot(self, *, max_depth: int | None = None, ax: Any = None) -> Any:
+    def plot(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        max_depth: int | None = None,
+        ax: Any = None,
+    ) -> Any:
         """Draw the tree: a box a node with its test and a bar of class shares.
+
+        Text is scaled to the axes. A tree with too many leaves to be drawn from the top
+        down goes from the left to the right, a line a leaf; if that is too small to be
+        read as well, lower levels are left out, and the picture says so.
 
         Parameters
         ----------
+        X, y : optional
+            Rows and their classes, or targets: each decision node then shows how they are
+            distributed over what it tests, with the cut.
         max_depth : int, optional
-            Levels to draw below the root; all if not given.
+            Levels to draw below the root, however small; as many as can be read if not
+            given.
         ax : matplotlib Axes, optional
             Where to draw; a new figure of fitting size if not given.
 
@@ -163,8 +178,14 @@ class Showing:
         from omnitree.export.pictures import plot_tree
 
         check_is_fitted(self, "tree_")
+        if (X is None) != (y is None):
+            raise ValueError("plot takes both X and y, or neither of them")
         return plot_tree(
-            self.tree_.to_dict(), self._node_labels(), max_depth=max_depth, ax=ax
+            self.tree_.to_dict(),
+            self._node_labels(),
+            sample=None if X is None else self._sample(X, y),
+            max_depth=max_depth,
+            ax=ax,
         )
 
     def plot_node(self, node: int, X: Any, y: ArrayLike, *, ax: Any = None) -> Any:

@@ -46,24 +46,15 @@ def plot_node(
         )
     if sample.labels is None and sample.target is None:
         raise ValueError("plot_node needs y, the classes of the rows")
-    rows, weight = sample.at(at)
-    if not len(rows):
+    if not len(sample.at(at)[0]):
         raise ValueError(f"none of the rows comes to node {at}")
-    numeric = sample.labels is None
-    names = [] if numeric else [str(c) for c in tree["classes"]]
-    here = CurveRows(
-        sample.values[rows],
-        np.zeros(len(rows), int) if sample.labels is None else sample.labels[rows],
-        weight,
-        ["#9aa7b4"] if numeric else class_colours(len(names)),
-    )
+    names = [] if sample.labels is None else [str(c) for c in tree["classes"]]
+    here = _rows_at(model, at, sample)
 
     def sees(panel: Any) -> None:
+        draw_rows_at(panel, model, at, sample)
         if sample.target is not None:
-            _draw_target(panel, tree, node, test, here.values, sample.target[rows])
-        else:
-            _draw_counts(panel, tree, node, test, here)
-        panel.spines[["top", "right"]].set_visible(False)
+            panel.legend(fontsize=8)
 
     if "knots" not in test.data:
         ax = axes(ax, (6.4, 3.6))
@@ -79,6 +70,28 @@ def plot_node(
             legend(ax, names, here.shades, ncols=min(len(names), 6), **place)
     ax.set_title(f"Node {at}", loc="left")
     return ax
+
+
+def _rows_at(model: Model, at: int, sample: ShownRows) -> CurveRows:
+    rows, weight = sample.at(at)
+    if sample.labels is None:
+        return CurveRows(
+            sample.values[rows], np.zeros(len(rows), int), weight, ["#9aa7b4"]
+        )
+    shades = class_colours(len(model.classes))
+    return CurveRows(sample.values[rows], sample.labels[rows], weight, shades)
+
+
+def draw_rows_at(ax: Any, model: Model, at: int, sample: ShownRows) -> None:
+    """Draw how the rows at a decision node lie along what it tests."""
+    tree, node, test = model.tree, model.nodes[at], model.tests(at)[0]
+    here = _rows_at(model, at, sample)
+    if sample.target is not None:
+        target = sample.target[sample.at(at)[0]]
+        _draw_target(ax, tree, node, test, here.values, target)
+    else:
+        _draw_counts(ax, tree, node, test, here)
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_target(ax, tree, node, test, values, target) -> None:
@@ -100,7 +113,6 @@ def _draw_target(ax, tree, node, test, values, target) -> None:
         ax.axhline(mean, color=shade, lw=1.5, label=f"node {child}: {mean:.4g}")
     ax.scatter(z, target, s=14, c="#333333", edgecolors="white", linewidths=0.4)
     ax.set_ylabel("target")
-    ax.legend(fontsize=8)
 
 
 def _draw_counts(ax, tree, node, test, rows: CurveRows) -> None:
