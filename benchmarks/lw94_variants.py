@@ -21,10 +21,10 @@ import platform
 from pathlib import Path
 
 import numpy as np
-from omnitree._core.univariate.paths import grow_paths
 from scipy.stats import chi2
 
 import omnitree
+from omnitree._core.univariate.paths import grow_paths
 from omnitree.lab.data import Dataset, generate
 from omnitree.lab.papers.base import published
 

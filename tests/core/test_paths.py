@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from omnitree._core.univariate.paths import grow_paths
 
 from omnitree import TreeClassifier
+from omnitree._core.univariate.paths import grow_paths
 from omnitree.lab import paths
 from omnitree.learners import Univariate
 

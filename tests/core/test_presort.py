@@ -7,9 +7,10 @@ import time
 
 import numpy as np
 import pytest
-from omnitree._core.univariate.presort import grow_numeric, sort_columns
 from sklearn.tree import DecisionTreeClassifier
 from tests.naive_presort import assert_same, grow, nested
+
+from omnitree._core.univariate.presort import grow_numeric, sort_columns
 
 
 def run(

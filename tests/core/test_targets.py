@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from omnitree._core.univariate.presort import grow_targets
 from tests import naive_targets as naive
 
 from omnitree._core.univariate import targets as kernel
+from omnitree._core.univariate.presort import grow_targets
 
 
 def random_rows(rng):

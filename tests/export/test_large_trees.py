@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from xml.etree import ElementTree as ET
 
@@ -11,6 +12,7 @@ import pytest
 
 from omnitree import TreeClassifier
 from omnitree.export import FORMATS
+from omnitree.export.region import LONGEST
 from omnitree.export.text import DEEPEST
 from omnitree.learners import KWay
 from omnitree.tree.tree import Tree
@@ -59,8 +61,81 @@ def texts(clf: TreeClassifier):
 def test_size_grows_with_the_tree(kind):
     short, long = dict(texts(chain(100, kind))), dict(texts(chain(400, kind)))
     for name, write in short.items():
-        if (name, kind) != ("rules", "linear"):  # a rule has all conditions of its path
-            assert len(long[name]()) < 5 * len(write()), name
+        assert len(long[name]()) < 5 * len(write()), name
+
+
+def text_and_calls(function) -> tuple[str, int]:
+    """A text, and how many functions its writing calls: work that no load changes."""
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(profile)
+    try:
+        text = function()
+    finally:
+        sys.setprofile(None)
+    return text, count
+
+
+@pytest.mark.parametrize("name", ["describe", "rules", "explain"])
+def test_work_grows_with_the_tree(name):
+    """On chains with tests on two features."""
+    found = []
+    for n in (200, 800):
+        clf = chain(n, "linear")
+        row = [1e9, 1e9, 0.0, 0.0, 0.0]  # its path has all tests
+
+        def write(clf=clf, row=row) -> str:
+            if name == "rules":
+                return clf.export("rules")
+            return clf.describe() if name == "describe" else str(clf.explain(row))
+
+        found.append(text_and_calls(write))
+    (short, few), (long, many) = found
+    assert len(long) < 4.4 * len(short)  # numbers of nodes get longer
+    assert many < 4.2 * few
+
+
+def test_rules_of_6001_nodes():
+    short, long = (len(chain(n, "linear").export("rules")) for n in (300, 3000))
+    assert long < 11 * short
+
+
+def test_rules_refer_to_conditions_above():
+    """What a rule and the conditions it refers to say, together, is its whole path."""
+    n = 2 * LONGEST + 20
+    text = chain(n, "linear").export("rules")
+    _, *rest = text.split("\n\n")
+    sections = {}
+    for part in rest:
+        title, *lines = part.splitlines()
+        if title.startswith("Conditions of node "):
+            name = title.removeprefix("Conditions").split(" on ")[0]
+            sections[f"the conditions{name}"] = [line.strip() for line in lines]
+    assert len(sections) == 2
+
+    def whole(conditions):
+        for condition in conditions:
+            yield from (
+                whole(sections[condition]) if condition in sections else [condition]
+            )
+
+    found = 0
+    for part in rest:
+        lines = part.splitlines()
+        if not lines[0].startswith("IF "):
+            continue
+        found += 1
+        own = [line.split(" ", 1)[1] for line in lines if not line.startswith("THEN")]
+        assert len(own) <= LONGEST + 1
+        path = list(whole(own))
+        assert all(" > " in text for text in path[:-1])
+        cuts = [float(text.split()[-1]) for text in path]
+        assert cuts == sorted(range(len(path)), key=float)
+    assert found == n + 1
 
 
 def test_a_chain_of_1200_tests_takes_no_second():

@@ -9,6 +9,7 @@ import pytest
 
 from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeClassifier, presets
 from omnitree.growing import clock, stopping
+from omnitree.growing.standard_columns import PIECE
 from omnitree.learners import Omnivariate
 
 LIMIT = 0.15
@@ -112,6 +113,71 @@ def test_the_simplest_candidate_stands_in(rng, monkeypatch):
     )
     clf = TreeClassifier(learner, max_depth=1, random_state=0).fit(X, y)
     assert clf.tree_.node_kinds()["axis"] == 1
+
+
+class Looks:
+    """A clock that counts how often it is looked at, and jumps at one of these looks."""
+
+    def __init__(self, late_at=10**9):
+        self.late_at, self.count = late_at, 0
+
+    def monotonic(self):
+        self.count += 1
+        return 0.0 if self.count < self.late_at else 1e9
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    def install(late_at=10**9):
+        own = Looks(late_at)
+        for module in ("growing.clock", "growing.stopping", "estimators.regressor"):
+            monkeypatch.setattr(f"omnitree.{module}.time", own)
+        return own
+
+    monkeypatch.setattr(clock, "_speed", lambda: 1e10)
+    return install
+
+
+@pytest.mark.parametrize("name", [*SLOW, "qtree", "cruise", "omni"])
+def test_a_fit_ends_soon_after_its_deadline(name, rng, looks):
+    """Counted in looks at the clock, of which a fit takes hundreds."""
+    X, y = rng.normal(size=(150, 8)), rng.integers(0, 3, 150)
+    for late_at in (3, 12):
+        own = looks(late_at)
+        clf = presets.make(name, random_state=0, max_seconds=1.0).fit(X, y)
+        assert clf.predict(X[:3]).shape == (3,)
+        assert own.count - late_at <= 150
+
+
+@pytest.mark.parametrize("name", ["qua", "omni-aic"])
+def test_products_are_made_between_looks(name, rng, looks):
+    """Of 200 columns there are 20,300: a look at the clock comes before each piece."""
+    X, y = rng.normal(size=(60, 200)), rng.integers(0, 2, 60)
+    own = looks()
+    presets.make(name, random_state=0, max_seconds=1.0, max_depth=1).fit(X, y)
+    assert own.count > 40 * 20_300 / PIECE
+
+
+def test_long_steps_are_not_begun(looks):
+    """A product that would end after the deadline, by the speed of this machine."""
+    looks()
+    with clock.until(1.0):
+        clock.check_time(0.9e10)
+        with pytest.raises(clock.TimeUp):
+            clock.check_time(1.1e10)
+        assert clock.time_is_up(1.1e10) and not clock.time_is_up()
+    clock.check_time(1e30)
+
+
+def test_the_speed_is_that_of_a_product():
+    clock._speed.cache_clear()
+    a = np.ones((256, 256))
+    took = []
+    for _ in range(5):
+        start = time.perf_counter()
+        a @ a
+        took.append(time.perf_counter() - start)
+    assert 0.01 < 2 * 256**3 / min(took) / clock._speed() < 100
 
 
 def test_nothing_is_raised_without_a_deadline():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.univariate.cuts import count_sides
 from tests.cases import node_of
 from tests.naive_analytic import best_column
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
+from omnitree._core.univariate.cuts import count_sides
 from omnitree.data.table import Table
 from omnitree.learners import Analytic
 from omnitree.parts.grouping import GROUPINGS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.univariate.estimate import add_errors
 from tests.samples import root_of, sample_of
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
+from omnitree._core.univariate.estimate import add_errors
 from omnitree.data.table import learn_table
 from omnitree.growing.node import make_children
 from omnitree.growing.node_folds import NodeFolds

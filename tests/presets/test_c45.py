@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from omnitree._core.univariate.estimate import add_errors
 from tests import naive
 from tests.tables import random_sample
 
 from omnitree import presets
+from omnitree._core.univariate.estimate import add_errors
 
 # Quinlan (1993), table 2.1.
 GOLF = pd.DataFrame(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.univariate.estimate import add_errors
 from tests import naive
 from tests.tables import random_sample
 
 from omnitree import TreeClassifier, presets
+from omnitree._core.univariate.estimate import add_errors
 from omnitree.pruning import ErrorBased
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.univariate.estimate import add_errors
 from tests.samples import sample_of
 from tests.trees import SCHEMA, random_rows, random_tree
 
+from omnitree._core.univariate.estimate import add_errors
 from omnitree.data.table import Table
 from omnitree.growing.sample import Sample
 from omnitree.pruning import (

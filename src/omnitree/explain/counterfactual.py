@@ -3,7 +3,8 @@
 Every leaf of another class is a target. In a region of intervals and sets of categories the
 nearest row is found directly; where linear tests and machines bound the region too, by a
 linear programme in the numbers, whose answer changes few of them. Regions of other tests
-are approached feature by feature (`steps.py`), and single features are tried besides.
+are approached feature by feature (`steps.py`), and single features are tried besides. Of
+very deep trees, only leaves are looked at whose tests the row nearly passes.
 Changes are counted in units of the columns' deviations (of the range of a feature's
 thresholds where the tree has none), a category or a missing value as one unit. A change is
 an answer only after the tree itself has predicted another class for it. Where the tree
@@ -26,13 +27,15 @@ from omnitree.explain.goals import Goal
 from omnitree.explain.steps import by_steps
 from omnitree.export.model import Model, NodeTest, category_text
 from omnitree.export.numbers import number
-from omnitree.export.region import Region
+from omnitree.export.region import Path, Region
 from omnitree.export.region import regions as regions_of
 from omnitree.tree.expression import Column
 
 Predict = Callable[[list[list[float]]], list[int]]
 # Steps of the search over one number, in units of its deviation.
 STEPS = [s * 2.0**k for k in range(-6, 4) for s in (-1, 1)]
+# Tests on several features in all linear programmes of a search.
+MOST_BOUNDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def _regions(model: Model, label: int) -> Iterator[Region]:
             continue
         for k in range(len(model.classes)):
             if k != label:
-                yield replace(region, others=[*region.others, (test, k)])
+                yield replace(region, others=region.others.then(test, k))
 
 
 @dataclass(frozen=True)
@@ -222,10 +225,11 @@ class _Search:
     ) -> Iterator[list[float]]:
         """The nearest row of each region, or one that is near."""
         others = []
-        for region in regions:
+        some_missing = any(map(math.isnan, self.row))
+        for region in self._near(regions):
             if region.is_empty:
                 continue
-            for keep_missing in (True, False):
+            for keep_missing in (True, False) if some_missing else (True,):
                 near: Any = self._into(region, keep_missing)
                 if not all(map(_is_linear, region.others)):
                     others.append((near, region))
@@ -235,6 +239,30 @@ class _Search:
                 if near is not None:
                     yield near
         yield from by_steps(self.model, others, self.scale, max_changes)
+
+    def _near(self, regions: Sequence[Region]) -> Sequence[Region]:
+        """Regions, or of many long ones those with the fewest tests that the row fails."""
+        room = MOST_BOUNDS
+        if sum(len(region.others) for region in regions) <= room:
+            return regions
+        failed: dict[Path, int] = {}
+        for region in regions:
+            new = []
+            for path in region.others.upwards():
+                if path in failed:
+                    break
+                new.append(path)
+            for path in reversed(new):
+                test, branch = path.bound or (None, 0)
+                fails = test is None or self.model.branch(test, self.row) != branch
+                failed[path] = failed.get(path.above or path, 0) + fails
+        kept: list[Region] = []
+        for region in sorted(regions, key=lambda r: failed.get(r.others, 0)):
+            room -= len(region.others)
+            if room < 0 and kept:
+                break
+            kept.append(region)
+        return kept
 
     def by_feature(self) -> Iterator[list[float]]:
         """Rows with one feature changed: any category, some steps of a number."""

@@ -57,8 +57,8 @@ class Goal:
             # The model's sum as a test of its own: bias + sum > number.
             start, *terms = parts(test.whole)[0].terms
             cut = Cut(Sum((Constant(0.0), *terms)), self.number - start.value)
-            others = [*region.others, (NodeTest("model", cut, 2), int(self.up))]
-            yield replace(region, others=others)
+            bound = NodeTest("model", cut, 2), int(self.up)
+            yield replace(region, others=region.others.then(*bound))
 
 
 def _slopes(test: NodeTest) -> list[float]:

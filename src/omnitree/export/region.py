@@ -1,8 +1,9 @@
 """Which rows reach a node: all tests on the way to it, combined.
 
 Bounds on a number are merged into one interval, sets of categories into their intersection;
-tests on several features are kept as they are. Rules print regions, and counterfactuals
-search them.
+tests on several features are kept as they are, in paths that share what they have in common.
+Rules print regions, and counterfactuals search them. A long path is told in pieces that all
+rules below it refer to, so that rules grow with the tree, not with the square of its depth.
 """
 
 from __future__ import annotations
@@ -27,6 +28,46 @@ from omnitree.tree.shared_models import terms_of
 SMALL_RULE = 8
 # Letters up to which a sum stands in the rule itself.
 SHORT_SUM = 88
+# Tests on several features that a rule lists; those above are told once for all rules.
+LONGEST = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Tests on several features on the way to a node, with the branch to take at each.
+
+    A path is the one above it and one test more, so that all paths of a tree take no more
+    room than its tests. It is iterated from the root.
+    """
+
+    above: Path | None = None
+    bound: tuple[NodeTest, int] | None = None
+    node: int = -1  # that the last test leads to
+    length: int = 0
+
+    def then(self, test: NodeTest, branch: int, node: int = -1) -> Path:
+        """The path with one test more."""
+        return Path(self, (test, branch), node, self.length + 1)
+
+    def upwards(self) -> Iterator[Path]:
+        """The path and all above it, but for the empty one."""
+        path: Path | None = self
+        while path is not None and path.length:
+            yield path
+            path = path.above
+
+    @property
+    def named(self) -> Path:
+        """The longest path above it that is told apart; empty if there is none."""
+        above = (path for path in self.upwards() if path is not self)
+        return next((path for path in above if not path.length % LONGEST), Path())
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[tuple[NodeTest, int]]:
+        bounds = [path.bound for path in self.upwards() if path.bound]
+        return reversed(bounds)
 
 
 @dataclass
@@ -42,7 +83,7 @@ class Region:
 
     intervals: dict[int, tuple[float, float]] = field(default_factory=dict)
     categories: dict[int, list[int]] = field(default_factory=dict)
-    others: list[tuple[NodeTest, int]] = field(default_factory=list)
+    others: Path = field(default_factory=Path)
     missing: dict[int, bool | None] = field(default_factory=dict)
 
     @property
@@ -69,7 +110,8 @@ def _narrowed(model: Model, region: Region, node: int, b: int) -> Region:
     """The part of a node's region that takes a branch of its test."""
     test = model.tests(node)[0]
     if not test.can_fail:
-        return replace(region, others=[*region.others, (test, b)])
+        others = region.others.then(test, b, model.children(node)[b])
+        return replace(region, others=others)
     feature = test.feature
     passes: bool | None = None
     if len(model.tests(node)) == 1 and node not in model.dividing:
@@ -108,11 +150,35 @@ def region_text(model: Model, region: Region) -> list[str]:
             else:
                 text = f"{number(low, 6)} < {name} <= {number(high, 6)}"
         lines[f"{text}, or missing" if region.missing[j] else text] = None
-    for test, b in region.others:
+    lines |= dict.fromkeys(path_text(model, region.others))
+    return list(lines)
+
+
+def path_text(model: Model, path: Path) -> list[str]:
+    """The conditions of a path in words, what is told apart by its name."""
+    named = path.named
+    own = []
+    for part in path.upwards():
+        if part is named or part.bound is None:
+            break
+        own.append(part.bound)
+    lines = [f"the conditions of node {named.node}"] if named else []
+    for test, b in reversed(own):
         if test.node not in model.conditions:
             model.conditions[test.node] = _conditions(model, test)
-        lines |= dict.fromkeys(model.conditions[test.node][b])
-    return list(lines)
+        lines += model.conditions[test.node][b]
+    return lines
+
+
+def named_paths(model: Model) -> list[Path]:
+    """Paths that rules refer to, from the top."""
+    found: dict[int, Path] = {}
+    for _, region in regions(model):
+        path = region.others.named
+        while path and path.node not in found:
+            found[path.node] = path
+            path = path.named
+    return sorted(found.values(), key=lambda path: (path.length, path.node))
 
 
 def is_told_by_sums(model: Model, test: NodeTest) -> bool:

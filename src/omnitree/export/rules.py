@@ -2,7 +2,8 @@
 
 Conditions on the same feature are merged. Rules are grouped by class, those with most
 support first; rules for a number are sorted by it. Every row is covered exactly once,
-except for rows that a missing value divides.
+except for rows that a missing value divides. Where there are many tests on several features
+above a leaf, its rule refers to conditions that are listed once, by node.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from omnitree.data.plain import one_line
 from omnitree.export.lines import category_note, model_lines, sum_lines
 from omnitree.export.model import Model
 from omnitree.export.probabilities import probability_lines, probability_notes
-from omnitree.export.region import is_told_by_sums, region_text, regions
+from omnitree.export.region import (
+    is_told_by_sums,
+    named_paths,
+    path_text,
+    region_text,
+    regions,
+)
 from omnitree.export.words import weight_text
 
 
@@ -73,6 +80,9 @@ def to_rules(model: Model) -> str:
         elif node in model.shared:
             lines += ["", f"Rows of node {node}:"]
         lines += probability_lines(model, node, "  ")
+    for path in named_paths(model):
+        lines += ["", f"Conditions of node {path.node} on several features:"]
+        lines += [f"  {text}" for text in path_text(model, path)]
     for rule in found:
         conditions = rule.conditions or ["always"]
         lines.append("")

@@ -206,7 +206,7 @@ class NodeColumns:
         sums = np.zeros((self.n_classes, self.n_columns))
         second = np.zeros((self.n_columns, self.n_columns))
         for part, block in self.blocks():
-            check_time()
+            check_time(len(block) * self.n_columns**2)
             kernel.add_class_sums(block, self.y[part], self.weight[part], sums)
             if self.plain:
                 second += block.T @ block
@@ -268,7 +268,7 @@ class NodeColumns:
         out = np.empty((basis.shape[1], len(at)))
         directions = np.ascontiguousarray(basis.T)
         for part, matrix, ids in self._pieces(at):
-            check_time()
+            check_time(2.0 * basis.size * len(ids))
             kernel.project(matrix, ids, directions, origin, out[:, part])
         return out
 

@@ -17,8 +17,12 @@ from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
+from omnitree.growing.clock import check_time
 from omnitree.growing.curve_basis import CurveBasis
 from omnitree.growing.scaling import Floats, Scaling
+
+# Products that are made at a time: few enough to stay in the cache.
+PIECE = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +71,12 @@ class StandardColumns:
     ) -> StandardColumns:
         """The same with a curve for each number, made for some rows."""
         is_number, scaling = schema.linear_columns()[1] < 0, self.scaling
-        made = (
-            CurveBasis.of(int(j), self.plain[rows, j], weight)
-            for j in np.flatnonzero(is_number & (scaling.std > 0))
-        )
+
+        def curve_of(j: int) -> CurveBasis | None:
+            check_time()
+            return CurveBasis.of(j, self.plain[rows, j], weight)
+
+        made = map(curve_of, np.flatnonzero(is_number & (scaling.std > 0)).tolist())
         curves = tuple(
             curve
             for curve in made
@@ -115,9 +121,15 @@ class StandardColumns:
         if self.n_columns == p:
             return z
         out = np.empty((len(rows), self.n_columns))
-        out[:, :p] = z
         last = p + len(a)
-        np.multiply(z[:, a], z[:, b], out=out[:, p:last])
+        step = max(PIECE // last, 1)
+        for start in range(0, len(rows), step):
+            check_time()
+            part = slice(start, start + step)
+            out[part, :p] = z[part]
+            np.multiply(
+                z[part].take(a, axis=1), z[part].take(b, axis=1), out[part, p:last]
+            )
         for curve in self.scaling.curves:
             first, last = last, last + len(curve.spread)
             out[:, first:last] = curve.columns(self.plain[rows, curve.at])

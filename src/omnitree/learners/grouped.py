@@ -99,6 +99,7 @@ def grouping_merits(
     scores: Floats, one_hot: Floats, left: NDArray[np.bool_], merit: Merit
 ) -> Floats:
     """Merit of the test for each grouping (C, k), from the scores (n, k) of the classes."""
+    check_time(6.0 * scores.size * len(left))
     above = scores @ np.where(left, -1.0, 1.0).T > 0
     sides = [(one_hot.T @ side).T for side in (~above, above)]
     counts = np.stack(sides, axis=1)

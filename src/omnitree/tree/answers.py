@@ -144,6 +144,6 @@ class Answers(Routing):
         """Class counts in every node of rows that are each in one leaf."""
         n, k = self.value.shape
         cell = leaf.astype(np.int64) * k + y
-        value = np.bincount(cell, weight, minlength=n * k).reshape(n, k)
+        value: np.ndarray = np.bincount(cell, weight, minlength=n * k).reshape(n, k)
         subtrees.add_up(self.shape, value)
         return value

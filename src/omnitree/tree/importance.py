@@ -138,16 +138,24 @@ def _sizes(test: dict[str, Any], moments: ColumnSpreads) -> Floats:
         weights = weights - weights.mean(axis=0)
     if "terms" not in test:
         return np.abs(weights).sum(axis=0) * moments.deviation
-    slope = np.zeros((len(weights), len(moments.mean)))
-    size = np.zeros(len(moments.mean))
-    for w, (a, b) in zip(weights.T, terms_of(test), strict=True):
-        if b < 0:
-            slope[:, a] += w
-            continue
-        slope[:, a] += w * moments.mean[b]
-        slope[:, b] += w * moments.mean[a]
-        for at in (a, b):
-            size[at] += np.abs(w).sum() * moments.products[a, b] / 2
+    p = len(moments.mean)
+    a, b = np.array(terms_of(test), dtype=np.intp).reshape(-1, 2).T
+    other = np.where(b < 0, a, b)
+    both = np.stack(
+        [a, other], axis=1
+    ).ravel()  # each term adds to two columns, or twice
+    mean = np.asarray(moments.mean)
+    times = np.stack([mean[other], mean[a]], axis=1)
+    times[b < 0] = 1.0, 0.0
+    slope = np.zeros((p, len(weights)))
+    amounts = times[:, :, None] * weights.T[:, None]
+    np.add.at(slope, both, amounts.reshape(len(both), len(weights)))
+    spread, pairs = np.zeros(len(a)), b >= 0
+    spread[pairs] = moments.products[a[pairs], b[pairs]] / 2
+    total = np.ascontiguousarray(np.abs(weights.T)).sum(axis=1)
+    size = np.zeros(p)
+    np.add.at(size, both, np.repeat(total * spread, 2))
+    slope = np.ascontiguousarray(slope.T)
     return size + np.abs(slope).sum(axis=0) * moments.deviation
 
 

@@ -8,6 +8,8 @@ of `Tree` that knows this.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
@@ -113,8 +115,9 @@ class Routing:
 
     def axis_means(self, table: Table, weight: np.ndarray) -> np.ndarray:
         """Mean of the tested feature at every decision node, of axis cuts only."""
-        sums = np.zeros(self.n_nodes)
-        kernel.axis_sums(self._axis_nodes, table.values, weight, sums)
+        sums, nodes = np.zeros(self.n_nodes), self._axis_nodes
+        assert nodes is not None
+        kernel.axis_sums(nodes, table.values, weight, sums)
         return sums / np.maximum(self.value.sum(axis=1), np.finfo(float).tiny)
 
     def place(self, table: Table, n_jobs: int | None = None) -> np.ndarray:
@@ -123,7 +126,7 @@ class Routing:
         leaf = np.empty(n, dtype=np.int32)
         slow = table.has_missing or disabled("fast_routing")
         axis = None if slow else self._axis_nodes
-        run = kernel.apply_tree if axis is None else kernel.apply_axis
+        run: Any = kernel.apply_tree if axis is None else kernel.apply_axis
         what = self.routing_arrays if axis is None else axis
         n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
         if disabled("threads"):

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from omnitree._core.univariate.general import merits_of
 from scipy import stats
 from tests import naive
 
+from omnitree._core.univariate.general import merits_of
 from omnitree.growing.criterion import SquaredError
 from omnitree.growing.target import NumericTarget
 from omnitree.parts.merit import CUSTOM, MERITS, Merit, VarianceReduction

@@ -237,7 +237,7 @@ class Bins:
         """Numbers in the histograms of a node."""
         return int(self.width.sum()) * n_statistics
 
-    def layout(self, n_slots: int, n_statistics: int) -> tuple[Any, ...]:
+    def layout(self, n_slots: int, n_statistics: int) -> tuple[Any, Any, Any, Any, Any]:
         """What the kernel reads."""
         flat = np.concatenate([np.empty(0), *self.edges])
         edge_start = np.cumsum([0, *(len(e) for e in self.edges)]).astype(np.int64)

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from omnitree._core.linear import discriminant as kernel
+from omnitree.growing.clock import CHOLESKY, EIGH, check_time
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, one_of
+from omnitree.growing.standard_columns import PIECE
 from omnitree.parts.direction.base import Direction
 from omnitree.parts.direction.sparse import best_columns
 from omnitree.parts.threshold.base import Projected
@@ -212,11 +214,14 @@ class Fisher(Direction):
         """
         if not len(correlation):  # no columns
             return right, 0
+        size = float(len(correlation)) ** 3
         if self.pca != "always":
+            check_time(CHOLESKY * size)
             factor, info = linalg.lapack.dpotrf(correlation, lower=1)
             if info == 0 and np.diag(factor).min() > 1e-5:
                 solved = linalg.lapack.dpotrs(factor, right, lower=1)[0]
                 return solved, len(correlation)
+        check_time(EIGH * size)
         values, vectors = linalg.eigh(correlation, check_finite=False, driver="evd")
         keep = self._keep(values)
         part = vectors[:, keep]
@@ -227,13 +232,14 @@ class Fisher(Direction):
 
         The inner products of the rows have the eigenvalues of the scatter.
         """
-        centred = (rows.columns - rows.mean) * np.sqrt(rows.weight)[:, None]
-        inverse = _inverse_scale((centred**2).sum(axis=0))
-        centred *= inverse
+        centred, inverse = _scaled(rows)
+        n, p = centred.shape
+        check_time(float(n) ** 2 * p + EIGH * n**3)
         values, vectors = linalg.eigh(
             centred @ centred.T, check_finite=False, driver="evd"
         )
         keep = self._keep(values)
+        check_time(2.0 * p * n * len(keep))
         part = centred.T @ vectors[:, keep]  # components, times the roots of values
         solved = part.T @ (right * inverse[:, None]) / values[keep, None] ** 2
         return (part @ solved) * inverse[:, None], len(keep)
@@ -247,6 +253,24 @@ class Fisher(Direction):
             enough = np.searchsorted(share, self.epsilon * share[-1:].sum(), "right")
             order = order[: enough + 1]
         return order
+
+
+def _scaled(rows: NodeColumns) -> tuple[Floats, Floats]:
+    """The columns, centred, weighted and of length one, and one over what they had."""
+    columns, mean, root = rows.columns, rows.mean, np.sqrt(rows.weight)[:, None]
+    out, squares = np.empty(columns.shape), np.zeros((1, len(mean)))
+    step = max(PIECE // max(len(mean), 1), 1)
+    parts = [slice(at, at + step) for at in range(0, len(out), step)]
+    for part in parts:
+        check_time()
+        out[part] = (columns[part] - mean) * root[part]
+        # What is there already is a row more, so that the order of the sum is that of rows.
+        squares = np.concatenate([squares, out[part] ** 2]).sum(axis=0, keepdims=True)
+    inverse = _inverse_scale(squares[0])
+    for part in parts:
+        check_time()
+        out[part] *= inverse
+    return out, inverse
 
 
 def _inverse_scale(scatter: Floats) -> Floats:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import minimize
 
-from omnitree.growing.clock import check_time
+from omnitree.growing.clock import EIGH, check_time
 from omnitree.growing.node_columns import Floats
 
 # Share of the largest variance below which a direction is rounding.
@@ -65,6 +65,8 @@ class Standardised:
         """The principal directions of the columns, or of the columns times `scale`."""
         n, p = self.z.shape
         times = np.ones(p) if scale is None else scale
+        size = float(min(n, p))
+        check_time(size**2 * max(n, p) + EIGH * size**3 + 2.0 * n * p * size)
         if n < p:
             shared = self._shared * times
             e, v = linalg.eigh(shared @ shared.T)

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import linalg
 
 from omnitree._core.linear import gram as kernel
+from omnitree.growing.clock import CHOLESKY, INVERSE, check_time
 from omnitree.parts.coefficients import RLS, FisherUnit, Machine
 from omnitree.parts.coefficients.fisher import shift
 from omnitree.parts.coefficients.rls import solve_positive, with_constant
@@ -40,6 +41,8 @@ class _Inverse:
     def __init__(self, A: Floats, b: Floats, x: Floats, columns: Columns):
         self.columns = columns
         at = np.concatenate([[0], columns + 1])
+        # An inverse, and the product of all rows with it.
+        check_time(INVERSE * len(at) ** 3 + 2.0 * len(x) * len(A) ** 2)
         inverse = linalg.inv(A[np.ix_(at, at)])
         self.inverse = np.zeros_like(A)
         self.inverse[np.ix_(at, at)] = inverse
@@ -113,6 +116,7 @@ class GramTrials(Trials):
     def _machine(self, columns: Columns) -> Machine:
         A, b = self.equations
         at = np.concatenate([[0], columns + 1])
+        check_time(CHOLESKY * len(at) ** 3)
         w = solve_positive(A[np.ix_(at, at)], b[at])
         scores = self.x[:, at] @ w if self._shifted else None
         return self._placed(w[1:], w[0], scores)
@@ -161,6 +165,7 @@ class GramTrials(Trials):
         if state is None or state.columns is not columns:
             state = _Residuals(*self.equations, self.cases.z)
             for j in columns:
+                check_time()
                 state.move(int(j))
         others = np.setdiff1d(self.all_columns, columns)
         more = (np.union1d(columns, [j]) for j in others)
@@ -173,6 +178,7 @@ class GramTrials(Trials):
         self, state: _Inverse | _Residuals, which: Columns, columns: Iterable[Columns]
     ) -> tuple[int, float, float]:
         """The best neighbour, the column moved being one of `which`: worth and accuracy."""
+        check_time()
         truth, steps = self.truth, state.steps
         shifts = self._shifts(state, steps)
         total = truth.class_weight
@@ -220,6 +226,7 @@ def trials_of(*args: Any, **kwargs: Any) -> Trials:
 
 def _sound(A: Floats) -> bool:
     """Whether A can be inverted with digits to spare."""
+    check_time(CHOLESKY * len(A) ** 3)
     try:
         least = np.diag(linalg.cholesky(A)).min() ** 2
     except linalg.LinAlgError:

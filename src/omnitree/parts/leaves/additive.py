@@ -11,12 +11,14 @@ whichever suits rows that are left out. So no answer runs away. Used by `OmniTre
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.node import Rules
 from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
@@ -69,9 +71,11 @@ class AdditiveLeaves(RidgeLeaves):
             if errors and rules.limits.expired():
                 break
             own = self._with_bend(bend)
-            with one_thread():
+            errors[bend] = np.inf
+            with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
                 found = own.best_of(sample, rows, sample.weight, rules.seed)
-            errors[bend] = np.inf if found is None else found.error
+                if found is not None:
+                    errors[bend] = found.error
         return self._with_bend(min(errors, key=lambda bend: errors[bend]))
 
     def _with_bend(self, bend: float) -> AdditiveLeaves:

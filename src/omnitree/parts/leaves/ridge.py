@@ -11,6 +11,7 @@ instead. Used by `TreeRegressor`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from omnitree.growing.clock import EIGH, TimeUp, check_time, until
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.part import number
 from omnitree.growing.sample import Sample
@@ -86,7 +88,7 @@ class RidgeLeaves(Leaves):
             weight = share[part] * sample.weight[rows]
             found = None
             if not rules.limits.expired():
-                with one_thread():
+                with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
                     found = self.best_of(sample, rows, weight, rules.seed)
             if found is None:
                 models.append(None)
@@ -270,6 +272,9 @@ def slope(x: Floats, t: Floats, weight: Floats, penalty: float) -> Floats:
 
 def _principal(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Scores of the rows on the axes of their scatter, the axes, and their parts of it."""
+    n, p = x.shape
+    size = float(min(n, p))
+    check_time(4.0 * n * p * size + EIGH * size**3)
     if len(x) >= x.shape[1]:
         values, vectors = linalg.eigh((x * weight[:, None]).T @ x)
     else:  # few rows: these serve
