@@ -27,7 +27,7 @@ from omnitree.explain.goals import Goal
 from omnitree.explain.steps import by_steps
 from omnitree.export.model import Model, NodeTest, category_text
 from omnitree.export.numbers import number
-from omnitree.export.region import Path, Region
+from omnitree.export.region import BranchPath, Region
 from omnitree.export.region import regions as regions_of
 from omnitree.tree.expression import Column
 
@@ -245,7 +245,7 @@ class _Search:
         room = MOST_BOUNDS
         if sum(len(region.others) for region in regions) <= room:
             return regions
-        failed: dict[Path, int] = {}
+        failed: dict[BranchPath, int] = {}
         for region in regions:
             new = []
             for path in region.others.upwards():

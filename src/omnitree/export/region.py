@@ -33,34 +33,34 @@ LONGEST = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class BranchPath:
     """Tests on several features on the way to a node, with the branch to take at each.
 
     A path is the one above it and one test more, so that all paths of a tree take no more
     room than its tests. It is iterated from the root.
     """
 
-    above: Path | None = None
+    above: BranchPath | None = None
     bound: tuple[NodeTest, int] | None = None
     node: int = -1  # that the last test leads to
     length: int = 0
 
-    def then(self, test: NodeTest, branch: int, node: int = -1) -> Path:
+    def then(self, test: NodeTest, branch: int, node: int = -1) -> BranchPath:
         """The path with one test more."""
-        return Path(self, (test, branch), node, self.length + 1)
+        return BranchPath(self, (test, branch), node, self.length + 1)
 
-    def upwards(self) -> Iterator[Path]:
+    def upwards(self) -> Iterator[BranchPath]:
         """The path and all above it, but for the empty one."""
-        path: Path | None = self
+        path: BranchPath | None = self
         while path is not None and path.length:
             yield path
             path = path.above
 
     @property
-    def named(self) -> Path:
+    def named(self) -> BranchPath:
         """The longest path above it that is told apart; empty if there is none."""
         above = (path for path in self.upwards() if path is not self)
-        return next((path for path in above if not path.length % LONGEST), Path())
+        return next((path for path in above if not path.length % LONGEST), BranchPath())
 
     def __len__(self) -> int:
         return self.length
@@ -83,7 +83,7 @@ class Region:
 
     intervals: dict[int, tuple[float, float]] = field(default_factory=dict)
     categories: dict[int, list[int]] = field(default_factory=dict)
-    others: Path = field(default_factory=Path)
+    others: BranchPath = field(default_factory=BranchPath)
     missing: dict[int, bool | None] = field(default_factory=dict)
 
     @property
@@ -154,7 +154,7 @@ def region_text(model: Model, region: Region) -> list[str]:
     return list(lines)
 
 
-def path_text(model: Model, path: Path) -> list[str]:
+def path_text(model: Model, path: BranchPath) -> list[str]:
     """The conditions of a path in words, what is told apart by its name."""
     named = path.named
     own = []
@@ -170,9 +170,9 @@ def path_text(model: Model, path: Path) -> list[str]:
     return lines
 
 
-def named_paths(model: Model) -> list[Path]:
+def named_paths(model: Model) -> list[BranchPath]:
     """Paths that rules refer to, from the top."""
-    found: dict[int, Path] = {}
+    found: dict[int, BranchPath] = {}
     for _, region in regions(model):
         path = region.others.named
         while path and path.node not in found:
