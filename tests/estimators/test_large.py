@@ -196,6 +196,8 @@ def test_predictions_as_lazy_as_the_data(tmp_path):
     shares = model.predict_proba(pl.scan_parquet(files)).collect()
     assert shares.columns == model.classes_.tolist()
     assert (shares.to_numpy() == proba).all()
+    with pytest.raises(ValueError, match=r"lacks column\(s\) 'x0'"):
+        model.predict(pl.scan_parquet(files).drop("x0"))
 
 
 def test_predictions_of_dask_collections_are_dask_collections():
@@ -346,6 +348,17 @@ def test_a_file_that_is_lost_between_passes(harm, tmp_path, monkeypatch):
     assert not hasattr(model, "tree_")
 
 
+def test_warnings_point_at_the_fit():
+    X, y, _ = table(900)
+    X["name"] = [f"row {i}" for i in range(len(X))]
+    model = presets.make(
+        "cart", random_state=1, max_memory=1, max_depth=1, pruning=None
+    )
+    with pytest.warns(UserWarning, match="identify rows") as found:
+        model.fit(Batches(X, labels(y)))
+    assert found[0].filename == __file__
+
+
 def test_what_cannot_be_grown_from_sums_says_so():
     X, y, _ = table(100)
     batches = Batches(X, labels(y))
@@ -362,6 +375,8 @@ def test_what_cannot_be_grown_from_sums_says_so():
     }
     with pytest.raises(ValueError, match=r"has to see all rows.*These can: .*cart"):
         presets.make("oc1", max_memory=1).fit(batches)
+    with pytest.raises(ValueError, match=r"'univariate' with threshold='value', rel"):
+        presets.make("c4.5", max_memory=1).fit(batches)
     with pytest.raises(ValueError, match="groups needs data in memory"):
         presets.make("cart", max_memory=1).fit(batches, groups=np.arange(100))
     with pytest.raises(ValueError, match="max_memory must be"):

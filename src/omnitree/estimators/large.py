@@ -12,8 +12,11 @@ that were held out. Used by `BaseTree.fit`.
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +90,7 @@ def check_able(estimator: BaseTree, parts: Parts) -> None:
     learner, pruning, refinement = parts.learner, parts.pruning, parts.refinement
     if not estimator._fits_sample:
         if learner.grows_from is None:
-            reasons.append(f"the learner {type(learner).__name__} has to see all rows")
+            reasons.append(f"{learner.needs_rows()} has to see all rows")
         if estimator._task == "regression" and learner.grows_from == "moments":
             reasons.append("linear tests for numbers have to see all rows")
         if not parts.leaves.plain:
@@ -196,7 +199,8 @@ class LargeFit:
         if rows.weight is not None:
             weight *= rows.weight
         y = self._codes(rows.y)
-        return table_of_columns(rows.columns, rows.named, y, weight, stacklevel=8)
+        level = _level_of_caller()
+        return table_of_columns(rows.columns, rows.named, y, weight, stacklevel=level)
 
     def _codes(self, y: Any) -> NDArray[Any]:
         """Classes as codes, or numbers."""
@@ -405,6 +409,18 @@ class LargeFit:
         total = self.total * self.scale / self.coder.unit * keys.share
         blocks = replace(self.blocks, keys=keys)
         return BlockSample(own.table, own.target, own.weight, None, blocks, total), rows
+
+
+def _level_of_caller() -> int:
+    """`stacklevel`, for what the caller of this calls, of the line that began the fit."""
+    frame, place, outermost = sys._getframe(1), 0, 0
+    inside = str(Path(__file__).parents[1])
+    above: FrameType | None = frame
+    while above is not None:
+        if above.f_code.co_filename.startswith(inside):
+            outermost = place
+        above, place = above.f_back, place + 1
+    return outermost + 3
 
 
 def make_bins(

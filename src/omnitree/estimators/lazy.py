@@ -60,6 +60,13 @@ def needed(model: Any) -> list[str] | None:
     return list(dict.fromkeys(feature.input for feature in schema.features))
 
 
+def _check_columns(columns: list[str], given: list[str]) -> None:
+    """Refuse a lazy collection at once, not when someone asks for its answers."""
+    lacking = [repr(name) for name in columns if name not in given]
+    if lacking:
+        raise ValueError(f"The table lacks column(s) {', '.join(lacking)}.")
+
+
 def answer_names(model: Any, answers: np.ndarray) -> list[str]:
     """Names for the columns of answers."""
     if answers.ndim == 1:
@@ -92,6 +99,8 @@ def _lazy_frame(model: Any, method: Callable[..., Any], X: Any) -> Any:
     sample = pl.DataFrame(
         dict(zip(names, np.atleast_2d(_some_answers(model, method).T), strict=True))
     )
+    if columns is not None:
+        _check_columns(columns, X.collect_schema().names())
     query = X if columns is None else X.select(columns)
     return query.map_batches(answers, schema=sample.schema, streamable=True)
 
@@ -124,5 +133,7 @@ def _dask_collection(model: Any, method: Callable[..., Any], X: Any) -> Any:
         return framed(found, rows.index)
 
     columns = needed(model)
+    if columns is not None:
+        _check_columns(columns, list(X.columns))
     query = X if columns is None else X[columns]
     return query.map_partitions(answers, meta=framed(sample[:0], None))

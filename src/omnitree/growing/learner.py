@@ -85,6 +85,10 @@ class SplitLearner(Part):
         """
         return None
 
+    def needs_rows(self) -> str:
+        """What it is that cannot be grown from sums, where `grows_from` is None."""
+        return f"the learner {type(self).__name__}"
+
     def fit_sums(self, node: SumNode, rng: np.random.Generator) -> SumSplit | None:
         """The best test for a node, from sums."""
         raise AssertionError(f"{type(self).__name__} has to see rows")

@@ -156,14 +156,25 @@ class Univariate(SplitLearner):
     @property
     def grows_from(self) -> str | None:
         """Histograms; but C4.5's rules need to see the values of rows."""
-        plain = (
-            self.choice == "best"
-            and self.threshold == "midpoint"
-            and not (self.release8 or self.collapse)
-            and self.monotone is None
-            and self.interactions is None
-        )
-        return "histograms" if plain else None
+        return None if self._of_rows() else "histograms"
+
+    def _of_rows(self) -> dict[str, Any]:
+        """Options by which it has to see rows."""
+        usual = {
+            "choice": "best",
+            "threshold": "midpoint",
+            "release8": False,
+            "collapse": False,
+            "monotone": None,
+            "interactions": None,
+        }
+        given = {name: getattr(self, name) for name in usual}
+        return {name: value for name, value in given.items() if value != usual[name]}
+
+    def needs_rows(self) -> str:
+        """The options that cannot be grown from sums."""
+        options = (f"{name}={value!r}" for name, value in self._of_rows().items())
+        return f"the learner 'univariate' with {', '.join(options)}"
 
     def fit_sums(self, node: SumNode, rng: np.random.Generator):
         """Best test for one node, cut between bins."""
