@@ -6,7 +6,6 @@ tree was fitted. The page is self-contained but for the explorers beside it, whi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ import numpy as np
 
 from omnitree.lab.comparison import MethodComparison
 from omnitree.lab.data import Dataset
+from omnitree.lab.report import explorer_colours
 from omnitree.tree.splits import SPLITS
 
 ABOUT = {
@@ -130,7 +130,7 @@ def page(stories: Sequence[Story], found: MethodComparison, versions: str) -> st
     source = files("omnitree.cli").joinpath("demo_report.html.j2").read_text("utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     return environment.from_string(source).render(
-        colours=_colours(),
+        colours=explorer_colours(),
         stories=[(story, _bars(story.table.name, found)) for story in stories],
         protocol=found.protocol.name,
         test=found.protocol.test_name,
@@ -164,17 +164,3 @@ def _bars(name: str, found: MethodComparison) -> list[dict[str, Any]]:
             }
         )
     return out
-
-
-def _colours() -> str:
-    """The explorer's variables: light, and dark where the reader prefers it."""
-    style = (
-        files("omnitree.export.explorer").joinpath("explorer.css").read_text("utf-8")
-    )
-    light = re.search(r"^:root \{(.*?)^\}", style, re.M | re.S)
-    dark = re.search(r'^:root\[data-theme="dark"\] \{(.*?)^\}', style, re.M | re.S)
-    assert light and dark, "explorer.css has a block of colours for light and for dark"
-    return (
-        f":root {{{light[1]}}}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{{dark[1]}}} }}"
-    )

@@ -52,20 +52,36 @@ def box_plots(
     return _svg(figure)
 
 
-def nodes_by_level(counts: Mapping[str, Sequence[float]], title: str) -> Svg:
-    """Mean number of decision nodes of each kind at each level; the root is level 1."""
-    figure = _figure(5.0, 2.8)
-    axis = figure.subplots()
-    depth = max((len(v) for v in counts.values()), default=0)
-    base = np.zeros(depth)
-    for kind, values in counts.items():
-        height = np.zeros(depth)
-        height[: len(values)] = values
-        axis.bar(np.arange(1, depth + 1), height, bottom=base, label=kind)
-        base += height
-    axis.set(xlabel="level", ylabel="decision nodes per tree", title=title)
-    if counts:
-        axis.legend(fontsize=8)
+def nodes_by_level(counts: Mapping[str, Mapping[str, Sequence[float]]]) -> Svg:
+    """Mean number of decision nodes of each kind at each level; the root is level 1.
+
+    One panel per method, all on the same scale.
+
+    Parameters
+    ----------
+    counts : mapping of a method to a mapping of a kind to its numbers by level
+    """
+    figure = _figure(1.4 + 2.3 * len(counts), 2.8)
+    axes = figure.subplots(1, len(counts), sharey=True, squeeze=False)[0]
+    kinds = list(dict.fromkeys(kind for by_kind in counts.values() for kind in by_kind))
+    for axis, (method, by_kind) in zip(axes, counts.items(), strict=True):
+        depth = max((len(values) for values in by_kind.values()), default=0)
+        base = np.zeros(depth)
+        for kind, values in by_kind.items():
+            height = np.zeros(depth)
+            height[: len(values)] = values
+            colour = f"C{kinds.index(kind)}"
+            axis.bar(np.arange(1, depth + 1), height, bottom=base, color=colour)
+            base += height
+        axis.set_title(method, fontsize=10)
+        axis.set(xlabel="level", xlim=(0.4, max(depth, 3) + 0.6))
+        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.grid(axis="y", alpha=0.3)
+        axis.set_axisbelow(True)
+    axes[0].set_ylabel("decision nodes per tree")
+    patch = need("matplotlib.patches").Patch
+    handles = [patch(color=f"C{i}", label=kind) for i, kind in enumerate(kinds)]
+    figure.legend(handles=handles, loc="outside right upper", fontsize=8)
     return _svg(figure)
 
 

@@ -6,6 +6,7 @@ and `.csv`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -32,15 +33,6 @@ class Figure:
     svg: str
 
 
-@dataclass(frozen=True)
-class Text:
-    """A title, lines of text as they are, and the name of a file beside the report."""
-
-    title: str
-    text: str
-    link: str
-
-
 def check(path: Path | None) -> None:
     """Refuse a report that could not be written, before any work."""
     if path is None:
@@ -63,10 +55,9 @@ def write(
     lines: Sequence[str],
     tables: Sequence[TextTable],
     figures: Sequence[Figure] = (),
-    texts: Sequence[Text] = (),
     safe_csv: bool = False,
 ) -> None:
-    """Write a report; `figures` and `texts` go into HTML only.
+    """Write a report; `figures` go into HTML only.
 
     With `safe_csv`, no cell of a CSV file is a formula.
     """
@@ -75,7 +66,11 @@ def write(
         source = files("omnitree.lab").joinpath("report.html.j2").read_text("utf-8")
         page = need("jinja2").Environment(autoescape=True).from_string(source)
         text = page.render(
-            title=title, lines=lines, texts=texts, tables=tables, figures=figures
+            colours=explorer_colours(),
+            title=title,
+            lines=lines,
+            tables=tables,
+            figures=figures,
         )
     elif suffix == ".md":
         heads = [markdown_text(line) for line in (f"# {title}", *lines)]
@@ -91,13 +86,18 @@ def write(
     replace_file(path, text)
 
 
-def can_draw() -> bool:
-    """Whether figures can be drawn: the library for them is there."""
-    try:
-        need("matplotlib")
-    except ImportError:
-        return False
-    return True
+def explorer_colours() -> str:
+    """The explorer's colours as CSS variables: light, and dark where readers prefer it."""
+    style = (
+        files("omnitree.export.explorer").joinpath("explorer.css").read_text("utf-8")
+    )
+    light = re.search(r"^:root \{(.*?)^\}", style, re.M | re.S)
+    dark = re.search(r'^:root\[data-theme="dark"\] \{(.*?)^\}', style, re.M | re.S)
+    assert light and dark, "explorer.css has a block of colours for light and for dark"
+    return (
+        f":root {{{light[1]}}}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{{dark[1]}}} }}"
+    )
 
 
 def figures_of(comparison: MethodComparison) -> list[Figure]:
@@ -112,11 +112,11 @@ def figures_of(comparison: MethodComparison) -> list[Figure]:
                 groups[TITLES[measure]] = values
         if groups:
             out.append(Figure(f"{name}: folds", plots.box_plots(groups, methods)))
-        out += [
-            Figure(f"{name}, {m}: decision nodes by level", plots.nodes_by_level(c, m))
-            for m in methods
-            if m in by and (c := level_counts(by[m].folds))
-        ]
+        levels = {m: level_counts(by[m].folds) for m in methods if m in by}
+        levels = {m: counts for m, counts in levels.items() if counts}
+        if any(len(c) > 1 for counts in levels.values() for c in counts.values()):
+            drawing = plots.nodes_by_level(levels)
+            out.append(Figure(f"{name}: decision nodes by level", drawing))
     if comparison.can_rank:
         scores = np.array(list(comparison.mean_scores("error").values()))
         drawing = plots.critical_difference_diagram(scores, methods)
