@@ -49,7 +49,7 @@ from omnitree.pruning import Evidence
 from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from omnitree.explain import Explanation
+    from omnitree.explain import Explanation, ShapleyValues
 
 
 class BaseTree(Showing, BaseEstimator):
@@ -357,6 +357,59 @@ class BaseTree(Showing, BaseEstimator):
         model = Model(self.tree_.to_dict(), outputs.tolist())
         cells = table.values[0].tolist()
         return explain(model, cells, predict, max_changes, **options)
+
+    def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
+        """Divide the answer for each row among the features, exactly.
+
+        The values are Shapley values: a set of features is worth the answer for a row that
+        has the explained row's cells there and a background row's elsewhere, on average
+        over the background rows. They are computed from the tests on the paths, without
+        sampling, so a test may look at no more than 15 features that differ between the
+        two rows; the model of a leaf may look at any number of them if it is a sum.
+
+        Parameters
+        ----------
+        X : array, data frame or list of rows
+            Rows to explain.
+        background : array, data frame or list of rows
+            Rows to compare them with: one row (a baseline, such as a typical case), or a
+            sample of the training data. The time grows with their number.
+
+        Returns
+        -------
+        ShapleyValues
+            Its `values` and `base_values` add up to `predict_proba`, or to `predict` of a
+            regressor. `shap.Explanation(**found.to_dict())` makes it ready for the plots
+            of the shap package.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from omnitree import presets
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> clf = presets.make("cart", max_leaves=3).fit(X, y)
+        >>> found = clf.shapley_values(X[:1], background=X)
+        >>> for name, value in zip(found.feature_names, found.values[0, :, 0]):
+        ...     print(f"{name:18} {value:+.3f}")
+        sepal length (cm)  +0.000
+        sepal width (cm)   +0.000
+        petal length (cm)  +0.667
+        petal width (cm)   +0.000
+        """
+        from omnitree.explain.shapley import ShapleyValues, shapley_values
+        from omnitree.export.model import Model
+
+        check_is_fitted(self, "tree_")
+        rows, others = self._encode(X), self._encode(background)
+        outputs = self._node_outputs()
+        model = Model(self.tree_.to_dict(), outputs.tolist())
+        values = shapley_values(model, rows.values, others.values)
+        base = self.tree_.predict_value(others, outputs).mean(axis=0)
+        base = np.tile(base, (rows.n_rows, 1))
+        if self.tree_.task == "regression":
+            values, base = values[:, :, 0], base[:, 0]
+        names = list(self.tree_.schema.names)
+        return ShapleyValues(values, base, rows.values, names)
 
     def export(self, format: str, **options: Any) -> str | bytes:
         """The tree in another format, with the same answers as `predict`.
