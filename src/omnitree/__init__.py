@@ -25,6 +25,7 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from omnitree import presets
+    from omnitree.estimators.boosted import from_lightgbm, from_xgboost
     from omnitree.estimators.classifier import OmniTreeClassifier, TreeClassifier
     from omnitree.estimators.from_sklearn import from_sklearn
     from omnitree.estimators.persistence import load, save
@@ -38,7 +39,9 @@ __all__ = [
     "OmniTreeRegressor",
     "TreeClassifier",
     "TreeRegressor",
+    "from_lightgbm",
     "from_sklearn",
+    "from_xgboost",
     "load",
     "presets",
     "register",
@@ -52,7 +55,9 @@ _HOMES = {
     "OmniTreeRegressor": "omnitree.estimators.regressor",
     "TreeClassifier": "omnitree.estimators.classifier",
     "TreeRegressor": "omnitree.estimators.regressor",
+    "from_lightgbm": "omnitree.estimators.boosted",
     "from_sklearn": "omnitree.estimators.from_sklearn",
+    "from_xgboost": "omnitree.estimators.boosted",
     "load": "omnitree.estimators.persistence",
     "register": "omnitree.estimators.registries",
     "save": "omnitree.estimators.persistence",

@@ -52,7 +52,8 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
     if not isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor):
         raise TypeError(
             "from_sklearn takes a DecisionTreeClassifier or DecisionTreeRegressor, not "
-            f"{type(estimator).__name__}"
+            f"{type(estimator).__name__}; trees of LightGBM and XGBoost are read by "
+            "from_lightgbm and from_xgboost"
         )
     check_is_fitted(estimator)
     if estimator.n_outputs_ != 1:
@@ -80,7 +81,7 @@ def from_sklearn(estimator: Any) -> TreeClassifier | TreeRegressor:
             continue
         records[at].split = AxisSplit(
             int(tree.feature[node]),
-            _as_double(float(tree.threshold[node])),
+            as_double(float(tree.threshold[node])),
             merit=_decrease(tree, node),
             missing=0 if tree.missing_go_to_left[node] else 1,
         )
@@ -114,7 +115,7 @@ def _decrease(tree: Any, node: int) -> float:
     return float(tree.impurity[node] - mean)
 
 
-def _as_double(threshold: float) -> float:
+def as_double(threshold: float) -> float:
     """The largest double that float32 rounds to a number of at most `threshold`."""
     if math.isinf(threshold):  # present values on one side, missing ones on the other
         return math.copysign(sys.float_info.max, threshold)

@@ -26,7 +26,7 @@ FOOT = 0.45
 
 
 @dataclass(frozen=True)
-class Layout:
+class Arrangement:
     """Places of the nodes that are drawn.
 
     Attributes
@@ -74,7 +74,7 @@ def arrange(
     text_of: Callable[[int], tuple[str, str]],
     *,
     pictures: bool,
-) -> Layout:
+) -> Arrangement:
     """The layout for axes of so many inches, None: for a figure of its own.
 
     `height_of` gives the height of a node's box from the top down, `text_of` what is
@@ -94,7 +94,7 @@ def arrange(
         # A depth that was asked for is drawn, however small.
         if text * SMALL >= LEAST or depth <= 1 or max_depth is not None:
             break
-    return Layout(
+    return Arrangement(
         found.places,
         found.boxes,
         found.size,
@@ -123,7 +123,7 @@ def _ends_apart(
     return at
 
 
-def _from_the_top(nodes, level: dict[int, int], height_of) -> Layout:
+def _from_the_top(nodes, level: dict[int, int], height_of) -> Arrangement:
     place = _ends_apart(nodes, level)
     heights = [0.0] * (1 + max(level.values()))
     boxes = {}
@@ -137,12 +137,12 @@ def _from_the_top(nodes, level: dict[int, int], height_of) -> Layout:
     step = WIDTH + SPACE_X
     places = {n: ((place[n] + 0.5) * step, middle[k]) for n, k in level.items()}
     n_ends = 1 + max(place.values())
-    return Layout(
+    return Arrangement(
         places, boxes, (n_ends * step, below - SPACE_Y + FOOT + 0.1), lines=False
     )
 
 
-def _in_lines(nodes, level: dict[int, int], text_of) -> Layout:
+def _in_lines(nodes, level: dict[int, int], text_of) -> Arrangement:
     place = _ends_apart(nodes, level)
     depth = max(level.values())
     inner = {n for n in level if any(c in level for c in nodes[n].get("children", ()))}
@@ -166,4 +166,6 @@ def _in_lines(nodes, level: dict[int, int], text_of) -> Layout:
         boxes[node] = (wide, BOX)
     right = max(x + boxes[node][0] / 2 for node, (x, _) in places.items())
     n_ends = 1 + max(place.values())
-    return Layout(places, boxes, (right + 0.1, n_ends * LINE + FOOT + 0.1), lines=True)
+    return Arrangement(
+        places, boxes, (right + 0.1, n_ends * LINE + FOOT + 0.1), lines=True
+    )

@@ -25,7 +25,7 @@ from omnitree.export.pictures.layout import (
     PICTURE,
     SMALL,
     TEXT,
-    Layout,
+    Arrangement,
     arrange,
 )
 from omnitree.export.pictures.node import draw_rows_at
@@ -219,7 +219,7 @@ class _Picture:
 
     ax: Any
     shown: _Shown
-    layout: Layout
+    layout: Arrangement
 
     def write(self, x: float, y: float, text: str, size: float, **look: Any) -> None:
         """Write text of a size that fits the axes."""
