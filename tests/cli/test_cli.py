@@ -293,6 +293,7 @@ def test_demo(tmp_path: Path, monkeypatch):
     """The story, the report and the files, on the smaller table and fewer folds."""
     monkeypatch.setattr(demo, "DATA", ("penguins",))
     monkeypatch.setattr(demo, "PROTOCOL", "3fold")
+    monkeypatch.setattr(demo, "jobs_of", lambda jobs: 1)  # starts no processes
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # is not needed
     folder = tmp_path / "demo"
     result = run("demo", "--folder", folder)
@@ -319,7 +320,7 @@ def test_the_reasons_of_the_demo_are_those_of_the_tree():
     )
     (first, *_) = story.reasons()
     assert first.startswith("The root (344 rows): ")
-    assert f"{100 * chosen['score']:.1f} % of held-out rows wrong" in first
+    assert f"wrong on {100 * chosen['score']:.1f} % of held-out rows" in first
     assert "tests on one feature" in first
     assert f"{clf.tree_.n_leaves} leaves" in story.kinds
     least = clf.predict_proba(table.X).max(axis=1).argmin() + 1

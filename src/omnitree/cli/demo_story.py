@@ -22,8 +22,8 @@ from omnitree.tree.splits import SPLITS
 ABOUT = {
     "penguins": "Which species is a penguin of? Bill, flipper, weight, sex and island "
     "of birds near Palmer Station, Antarctica.",
-    "thyroid": "Does a patient have an underactive thyroid? Five hormone levels, most "
-    "of them not measured in everybody, age, sex and history.",
+    "thyroid": "Does a patient have an underactive thyroid? Six hormone levels, none "
+    "of them measured in everybody, age, sex and history.",
 }
 MOST_REASONS = 4
 SIMPLE = "univariate subtree"  # as candidates are named
@@ -111,13 +111,20 @@ def _reason(node: dict[str, Any]) -> str:
     for candidate in others[:3]:
         close = candidate["score"] < own["score"]
         named.append(_scored(candidate) + " but no clear gain" * close)
-    text = f"{where} ({rows}): {_scored(own)} of held-out rows wrong"
+    text = f"{where} ({rows}): {_name(own)}, wrong on {_percent(own)} of held-out rows"
     return f"{text}; {', '.join(named)}." if named else f"{text}."
 
 
 def _scored(candidate: dict[str, Any]) -> str:
-    what = candidate["learner"].replace(SIMPLE, "tests on one feature")
-    return f"{what} {100 * candidate['score']:.1f} %"
+    return f"{_name(candidate)} {_percent(candidate)}"
+
+
+def _name(candidate: dict[str, Any]) -> str:
+    return candidate["learner"].replace(SIMPLE, "tests on one feature")
+
+
+def _percent(candidate: dict[str, Any]) -> str:
+    return f"{100 * candidate['score']:.1f} %"
 
 
 # -- the page ---------------------------------------------------------------------------
