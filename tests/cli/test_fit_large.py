@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from omnitree import load
-from omnitree.cli import commands
+from omnitree.cli import commands, fit_large
 from omnitree.cli.app import app
 from omnitree.estimators import large
 from omnitree.growing.blocks.sizes import Sizes
+from omnitree.lab.procedure import Procedure
 
 pytest.importorskip("pyarrow")
 
@@ -59,6 +61,20 @@ def test_files_beyond_memory(files, preset):
     assert model.tree_.schema.inputs == ("a", "b", "c")
     table = pd.read_parquet(files / "part-0.parquet")
     assert model.score(table, table["label"]) > 0.7
+
+
+def test_bars_on_a_terminal(files, monkeypatch, capsys):
+    source = fit_large.beyond_memory(
+        files / "part-*.parquet", "label", None, ["number"], "1kb"
+    )
+    procedure = Procedure("cart", 0, options={"max_memory": 1, "max_depth": 2})
+    model = fit_large.fit_large(source, procedure, [7, 8])
+    assert "growing" not in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    again = fit_large.fit_large(source, procedure, [7, 8])
+    shown = capsys.readouterr().out
+    assert "survey" in shown and "growing" in shown and "100%" in shown
+    assert again.get_params() == model.get_params()
 
 
 def test_numbers_beyond_memory(files):

@@ -7,6 +7,7 @@ tenth of the rows on that tenth. Used by the command `fit`.
 from __future__ import annotations
 
 import glob
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -91,9 +92,11 @@ def is_number(source: DatasetSource, task: str | None) -> tuple[bool, list[Any]]
 
 
 def fit_large(source: Any, procedure: Procedure, labels: list[Any]) -> Any:
-    """The fitted model."""
+    """The fitted model; on a terminal, bars show how far it is."""
     with input_at_fault():
-        return procedure.make(np.array(labels)).fit(source)
+        model = procedure.make(np.array(labels))
+        model.set_params(verbose=int(sys.stdout.isatty()))
+        return model.fit(source).set_params(verbose=0)
 
 
 def print_error(source: Any, procedure: Procedure, labels: list[Any]) -> None:

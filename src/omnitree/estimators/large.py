@@ -40,6 +40,7 @@ from omnitree.growing.blocks.statistics import ALL, Bins, KeyRange
 from omnitree.growing.blocks.survey import Survey, survey
 from omnitree.growing.criterion import CRITERIA, SquaredError
 from omnitree.growing.missing import Fractional
+from omnitree.growing.progress import progress
 from omnitree.growing.sample import Sample
 from omnitree.pruning import CostComplexity, Evidence, ReducedError
 from omnitree.pruning.base import training_errors
@@ -146,7 +147,8 @@ class LargeFit:
     @cached_property
     def surveyed(self) -> Survey:
         is_classes = self.estimator._task == "classification"
-        found = survey(self.engine, self.seed, is_classes, self.sizes, self.n_rows)
+        with progress("survey", self.estimator.verbose):
+            found = survey(self.engine, self.seed, is_classes, self.sizes, self.n_rows)
         if is_classes and len(found.labels) < 2:
             (label,) = found.labels
             raise ValueError(
