@@ -44,6 +44,7 @@ from omnitree.tree.records import NodeRecord
 from omnitree.tree.tree import tree_from_nodes
 
 GB = 2.0**30
+CACHE = 2.0**20  # bytes of the sums of one feature that stay near the core
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Prices:
     read: float  # a cell
     code: float  # a cell: hash, type, place in the tree
     histogram: float  # a cell
+    scattered: float  # a cell, where the sums of a feature are larger than the cache
     moment: float  # a product of two cells of a row
     gather: float  # a cell that is brought to the grower, and sorted
     grow: float  # a cell of a small node: its whole subtree
@@ -100,6 +102,12 @@ def measured_prices(path: str, n: int, d: int) -> Prices:
     gather = Pass(coder, [asked], [Gather(np.array([held / n]))])
     gathered = clock(lambda: engine.map_blocks(gather).each[0].of([0]))
     rows = engine.map_blocks(gather).each[0].of([0])[0]
+    rng, slots, classes = np.random.default_rng(0), 64, 100
+    other = replace(rows, y=rng.integers(0, classes, len(rows)).astype(np.int32))
+    at = rng.integers(0, slots, (1, len(rows))).astype(np.int32)
+    wide = Histograms(grower.bins, slots, classes)
+    total = wide(other, at)
+    scattered = clock(lambda: wide.add_to(total, other, at))
     node = blocks.Open(0, 0, 0, held)
     grown = clock(lambda: grower._subtree(node, rows), 1)
     sums = np.zeros(1 << 23, dtype=np.int64)
@@ -109,6 +117,7 @@ def measured_prices(path: str, n: int, d: int) -> Prices:
         read / cells,
         max(coded - read, 0) / cells,
         max(binned - coded, 0) / cells,
+        scattered / (len(rows) * d),
         max(summed - coded, 0) / (n * d * d),
         max(gathered - coded, 0) / (len(rows) * d),
         grown / (len(rows) * d),
@@ -221,7 +230,8 @@ def simulated(
             brought = sum(plan._draw(o) * o.size for o in asked)
         else:
             size = 8.0 * len(asked) * plan.bins.size(table.classes)
-            counting = rows_asked * d * prices.histogram
+            wide = size / d > CACHE
+            counting = rows_asked * d * (prices.scattered if wide else prices.histogram)
             zone = 2 / plan.sizes.bins
             fits = (
                 zone * n * table.trees <= blocks.ZONE_NODES * plan.sizes.rows_of_node(d)
@@ -307,6 +317,7 @@ def main() -> None:
         print("| what | ns |\n|---|---:|")
         units = {"moment": "a product", "add": "a byte", "send": "a byte"}
         units |= {"grow": "a cell of a small node", "sample": "a cell of the sample"}
+        units["scattered"] = "a cell counted in sums beyond the cache"
         for name, seconds in asdict(prices).items():
             print(f"| {name}, {units.get(name, 'a cell')} | {1e9 * seconds:.2f} |")
         print("\nThe model beside real fits (trees of depth 8, one thread):\n")
