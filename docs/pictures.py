@@ -31,6 +31,9 @@ ROOT = Path(__file__).parent.parent
 STATIC = ROOT / "docs" / "_static"
 RESULTS = ROOT / "benchmarks" / "results" / "omni.md"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# The panel of the selected node, scrolled to its curves.
+TO_CURVES = """() => [...document.querySelectorAll("#node h3")]
+    .find((head) => /curves/i.test(head.textContent))?.scrollIntoView()"""
 # Names by which readers know a method, and where the label stands beside its point.
 NAMED = {
     "omni": ("omnitree", (10, -4)),
@@ -67,7 +70,7 @@ def explorer() -> None:
         )
         for scheme, name in (("light", "explorer"), ("dark", "explorer_dark")):
             page = browser.new_page(
-                viewport={"width": 1280, "height": 720}, color_scheme=scheme
+                viewport={"width": 1560, "height": 800}, color_scheme=scheme
             )
             page.goto(page_path.as_uri())
             page.wait_for_timeout(500)
@@ -75,6 +78,7 @@ def explorer() -> None:
             page.keyboard.press("Enter")
             page.fill("#search", "")
             page.click("#zoom-fit")
+            page.evaluate(TO_CURVES)
             page.wait_for_timeout(500)
             page.screenshot(path=STATIC / f"{name}.png")
         browser.close()
