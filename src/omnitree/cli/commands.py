@@ -11,6 +11,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -252,7 +253,7 @@ def reproduce(
     names = sources.needed(paper, module, table or [], quick)
     found_data = sources.survey(names, folder)
     for line in found_data.lines():
-        typer.echo(line)
+        typer.echo(fill(line, 88, break_long_words=False, break_on_hyphens=False))
     if found_data.is_empty:
         raise InputError(f"none of the data sets of {paper} is there; see above")
     missing = found_data.missing
