@@ -291,9 +291,9 @@ def test_the_default_chooses(rng):
     assert steps.tree_.n_leaves == 2
     assert steps.tree_.n_parameters == 4  # one test, two constants
     line = OmniTreeRegressor(random_state=0).fit(X, X @ [2.0, -1.0])
-    assert line.kind_ == "additive, omnivariate"
-    assert set(line.losses_) == {"additive, omnivariate"}  # the other was given up
-    assert set(steps.losses_) == {"constant, univariate", "additive, omnivariate"}
+    assert line.kind_ == "additive, univariate"
+    assert set(line.losses_) == {"additive, univariate"}  # the other was given up
+    assert set(steps.losses_) == {"constant, univariate", "additive, univariate"}
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10, 50])

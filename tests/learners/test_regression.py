@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
+from tests.samples import root_of
 
 from omnitree import TreeRegressor
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Linear, Omnivariate, Univariate, numeric_cuts
 from omnitree.learners.numeric_linear import without_rounding
+from omnitree.parts.leaves import AdditiveLeaves
 from omnitree.pruning import CostComplexity, InformationPruning
 
 
@@ -179,3 +183,54 @@ def test_cost_complexity_is_that_of_scikit_learn():
         ours = TreeRegressor(pruning=CostComplexity(alpha=alpha)).fit(X, y)
         assert ours.tree_.n_leaves == pytest.approx(theirs.get_n_leaves(), abs=1)
         assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=0.01)
+
+
+def test_noise_gets_no_test():
+    """Without `min_gain` a tree with models grows on noise; with it, hardly ever."""
+    grown = {0.0: 0, 1.0: 0}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 4))
+        y = X @ [1.0, -1.0, 0.5, 0.0] + rng.normal(size=150)
+        for min_gain in grown:
+            learner = Univariate(min_branch=20, min_gain=min_gain)
+            leaves = AdditiveLeaves(bends=(1.0,))
+            stopping = Stopping(min_rows=40)
+            reg = TreeRegressor(learner, leaves=leaves, stopping=stopping).fit(X, y)
+            grown[min_gain] += reg.tree_.n_leaves > 1
+    assert grown[0.0] == 12
+    assert grown[1.0] <= 1
+
+
+def test_a_test_where_curves_do_not_do(rng):
+    """The slope of one feature depends on another; a curved one needs no test."""
+    X = rng.uniform(-1, 1, size=(400, 3))
+    y = np.where(X[:, 0] > 0.2, 2.0, -2.0) * X[:, 1] + 3 * X[:, 2] ** 2
+    y += 0.2 * rng.normal(size=400)
+    learner = Univariate(min_branch=20, min_gain=1.0)
+    split = root(learner, X, y, leaves=AdditiveLeaves(bends=(3.0,)))
+    assert split.feature == 0
+    assert split.threshold == pytest.approx(0.2, abs=0.05)
+
+
+def test_min_gain_is_for_numbers_and_models(rng):
+    X = rng.normal(size=(60, 2))
+    with pytest.raises(ValueError, match="min_gain"):
+        TreeRegressor(Univariate(min_gain=-1), leaves="ridge").fit(X, X[:, 0])
+    plain = TreeRegressor(Univariate(min_gain=5.0)).fit(X, X[:, 0])
+    assert plain.tree_.n_leaves == TreeRegressor().fit(X, X[:, 0]).tree_.n_leaves
+
+
+def test_features_with_missing_values_are_searched_in_the_same_columns(rng):
+    X = rng.normal(size=(200, 3))
+    X[rng.random(200) < 0.3, 0] = np.nan
+    node = root_of(X, X[:, 1] + rng.normal(size=200), missing="surrogate")
+    node = replace(node, rules=replace(node.rules, leaves=AdditiveLeaves(bends=(1.0,))))
+    whole = numeric_cuts.search_of(node, 5.0)
+    known = np.flatnonzero(~np.isnan(X[:, 0]))
+    part = numeric_cuts.CutSearch(node, 5.0, known)
+    assert part.used.tolist() == whole.used.tolist()
+    own = whole.columns[known]
+    np.testing.assert_allclose(part.columns, own - own.mean(axis=0), atol=1e-12)
+    rest = whole.unexplained[known]
+    np.testing.assert_allclose(part.unexplained, rest - rest.mean(), atol=1e-12)

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 from tests import naive
 from tests.pruning.test_reduced_error import Held, held_out_errors
+from tests.samples import sample_of
 from tests.tables import random_sample
 
-from omnitree import TreeClassifier
-from omnitree.pruning import CostComplexity
+from omnitree import OmniTreeRegressor, TreeClassifier
+from omnitree.growing.growth import Growth
+from omnitree.growing.missing import MISSING
+from omnitree.growing.node import Rules
+from omnitree.learners import Univariate
+from omnitree.parts.leaves import ConstantLeaves
+from omnitree.pruning import CostComplexity, cost_complexity
+from omnitree.pruning.base import Evidence
 
 
 def fit(sample, pruning, **changes):
@@ -232,3 +239,41 @@ def test_repeats_with_different_numbers_of_folds():
         pruning = CostComplexity(folds=10, repeats=5)
         clf = TreeClassifier(pruning=pruning, random_state=seed).fit(X, y)
         assert clf.tree_.value[0].sum() == 9
+
+
+def test_of_one_leaf_the_folds_are_leaves(rng, monkeypatch):
+    """They lose what the roots of whole trees would."""
+    X = rng.normal(size=(120, 3))
+    y = rng.normal(size=120)
+    sizes, losses = [], []
+    whole = cost_complexity.fold_trees
+
+    def watched(evidence, folds, most=None):
+        trees = whole(evidence, folds, most)
+        sizes.extend(t.tree.n_nodes for t in trees)
+        return trees
+
+    monkeypatch.setattr(cost_complexity, "fold_trees", watched)
+    reg = OmniTreeRegressor(random_state=0).fit(X, y)
+    assert reg.tree_.n_leaves == 1
+    assert sizes[:5] == [1] * 5
+    losses.append(reg.losses_)
+    monkeypatch.setattr(Evidence, "limited", lambda self, **limits: self)
+    sizes.clear()
+    losses.append(OmniTreeRegressor(random_state=0).fit(X, y).losses_)
+    assert losses[0] == losses[1]
+
+
+def test_first_errors_of_small_trees(rng):
+    """Of fewer leaves, the best tree of the first fold has no less error."""
+    X = rng.uniform(size=(200, 2))
+    sample = sample_of(X, np.floor(4 * X[:, 0]) + 0.1 * rng.normal(size=200))
+    rules = Rules(MISSING.resolve("mean"), leaves=ConstantLeaves())
+    evidence = Evidence(sample, None, Growth(Univariate(min_branch=5), rules))
+    part = CostComplexity(folds=5)
+    errors = [part.first_errors(evidence, most) for most in (1, 2, 4, None)]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[2] < 0.2 * errors[0]
+    depth = evidence.limited(max_depth=3).limited(max_depth=1, max_leaves=7)
+    assert depth.growth.rules.limits.max_depth == 1
+    assert depth.limited(max_leaves=9).growth.rules.limits.max_leaves == 7

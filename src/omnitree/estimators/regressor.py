@@ -26,6 +26,7 @@ from omnitree.growing.node import Rules
 from omnitree.growing.part import number
 from omnitree.growing.stopping import Stopping
 from omnitree.growing.target import NumericTarget, Target
+from omnitree.growing.threads import one_thread
 from omnitree.learners import Omnivariate, Univariate
 from omnitree.parts.leaves import AdditiveLeaves, ConstantLeaves, Leaves
 from omnitree.pruning import CostComplexity
@@ -174,15 +175,16 @@ class TreeRegressor(BaseTreeRegressor):
 class OmniTreeRegressor(BaseTreeRegressor):
     """The default regressor: a small, accurate tree without any settings.
 
-    Two kinds of tree are grown: one with models in the leaves, whose tests are chosen at
-    each node by BIC between univariate tests and tests that separate two linear models, and
-    one with constant leaves and tests on one feature (see `REGRESSION_KINDS` in this
-    module). Both are pruned by cost-complexity with five folds, and the kind with the lower
+    Two kinds of tree are grown, both with tests on one feature: one with models in the
+    leaves, whose tests divide what a model of the whole node leaves unexplained, and one
+    with constant leaves (see `REGRESSION_KINDS` in this module). Both are pruned by cost-
+    complexity with five folds, or three from 1,000 rows on, and the kind with the lower
     loss on the same folds is kept. The model of a leaf is a sum of curves, of lines, or a
-    constant, whichever has the least leave-one-out error (`AdditiveLeaves`); beyond the
-    values that a leaf has seen, it goes on as a constant. With the absolute error, leaves
-    are constant and the second kind chooses among univariate, sparse linear, linear and
-    quadratic tests.
+    constant, whichever has the least leave-one-out error (`AdditiveLeaves`). Beyond the
+    values that a leaf has seen, its curves stay constant; lines end there or half a range
+    further, whichever suits rows that are left out. A node whose best test gains little
+    more than that of mere noise stays a leaf. With the absolute error, leaves are constant
+    and the second kind chooses among univariate, sparse linear, linear and quadratic tests.
 
     Parameters
     ----------
@@ -237,6 +239,11 @@ max_memory
         number("max_rows", self.max_rows, 10)
 
     def _grow_and_prune(self, parts, sample, held_out):
+        with one_thread():  # most matrices are small
+            return self._best_kind(sample, held_out)
+
+    def _best_kind(self, sample, held_out) -> Tree:
+        """The tree of the kind that errs least on rows that are held out."""
         seed, some = self._seed(), sample
         if len(sample) > self.max_rows:
             # Rows are sampled one by one: of a large group some are enough.
@@ -249,6 +256,8 @@ max_memory
             None if self.max_seconds is None else time.monotonic() + self.max_seconds
         )
         for name, own in self._kinds().items():
+            if len(some) >= MANY_ROWS:
+                own = replace(own, pruning=CostComplexity(folds=FEWER_FOLDS))
             if not own.leaves.plain:
                 min_rows = max(own.stopping.min_rows, enough)
                 stopping = Stopping(min_rows, own.stopping.min_share)
@@ -262,7 +271,9 @@ max_memory
             cut, losses = own.pruning.decide(tree, evidence)
             if found and evidence.expired:
                 break  # a kind that was cut short cannot be compared
-            found[name] = (losses, tree.collapse(cut), own.leaves)
+            assert evidence.growth is not None
+            leaves = evidence.growth.rules.leaves
+            found[name] = (losses, tree.collapse(cut), leaves)
         tested = float((some if held_out is None else held_out).weight.sum())
         self.losses_ = {
             name: float(loss.sum()) / tested if len(loss) else np.nan
@@ -272,26 +283,38 @@ max_memory
         good = [name for name, loss in self.losses_.items() if not loss > least]
         self.kind_ = min(good, key=lambda name: found[name][1].n_parameters)
         _, tree, leaves = found[self.kind_]
-        if some is not sample:
-            rules = Rules(Surrogate(), seed=seed)
+        refit = some is not sample
+        if refit:
             tree = tree.replace(models=None).with_counts(sample)
-            tree = leaves.fit(tree, sample, rules)
+        if isinstance(leaves, AdditiveLeaves) and (refit or tree.n_leaves > 1):
+            late = deadline is not None and time.monotonic() > deadline
+            leaves, refit = leaves.with_knots("leaf"), refit or not late
+        if refit:
+            tree = leaves.fit(tree, sample, Rules(Surrogate(), seed=seed))
         return measured(tree, sample)
 
     def _is_behind(self, parts, sample, held_out, seed, losses, deadline) -> bool:
         """Whether the first fold shows that a kind has no chance against another."""
         growth = self._growth(parts, sample, seed, deadline).settled(sample)
         evidence = Evidence(sample, held_out, growth, seed, self.n_jobs)
-        first = parts.pruning.first_errors(evidence)
-        return first is not None and len(losses) > 0 and first >= BEHIND * losses[0] > 0
+        if not len(losses):
+            return False
+        for most, behind in BEHIND:
+            first = parts.pruning.first_errors(evidence, most)
+            if first is not None and first >= behind * losses[0] > 0:
+                return True
+        return False
 
 
 # A kind that does not have less than so many times the loss of another in the first fold,
-# even with the size that suits that fold best, is given up.
-BEHIND = 1.0
+# even with the size that suits that fold best, is given up. A few leaves have most of what
+# many have, so that they are asked first, and must be further behind.
+BEHIND = ((12, 1.25), (None, 1.0))
 # Sums of squares, and their squares, are finite with all weights that fit lets through.
 LARGEST_TARGET = 1e60
 PRUNING = CostComplexity(folds=5)
+# Of more rows, fewer folds say as much.
+MANY_ROWS, FEWER_FOLDS = 1000, 3
 CONSTANT = Parts(
     Univariate(min_branch=5),
     Stopping(min_rows=10),
@@ -302,13 +325,13 @@ CONSTANT = Parts(
 REGRESSION_KINDS: dict[bool, dict[str, Parts]] = {
     # For the squared error.
     True: {
-        "additive, omnivariate": Parts(
-            Omnivariate(("univariate", "hinge"), min_branch=20),
+        "additive, univariate": Parts(
+            Univariate(min_branch=20, min_gain=1.5),
             # Models need no smaller parts, and many nodes cost time.
             Stopping(min_rows=40, min_share=0.02),
             PRUNING,
             Surrogate(),
-            AdditiveLeaves(),
+            AdditiveLeaves(knots="table"),
         ),
         "constant, univariate": CONSTANT,
     },

@@ -213,6 +213,11 @@ class Node:
         return {}
 
     @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What learners found out about the rows and may ask for again."""
+        return {}
+
+    @cached_property
     def penalties(self) -> dict[tuple[Any, ...], Any]:
         """What learners found that blocks of columns need, by their own keys."""
         return {}
@@ -220,6 +225,7 @@ class Node:
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
         self.searches.clear()
+        self.memo.clear()
         self.__dict__.pop("row_statistics", None)
         for view in self.views.values():
             view.forget()

@@ -88,9 +88,22 @@ class Sample:
         return {}
 
     @cached_property
+    def known_models(self) -> dict[Any, Any]:
+        """Models of leaves, and their losses, that were fitted while tests were found."""
+        return {}
+
+    @cached_property
     def standardised(self) -> StandardColumns:
         """The encoded columns of the table, in units of their own deviations."""
         return StandardColumns.of(self.table, self.weight)
+
+    @cached_property
+    def curved(self) -> StandardColumns:
+        """The same with a curve for each number, whose knots are those of all rows."""
+        rows = np.arange(len(self))
+        return self.standardised.with_curves(
+            self.table.schema, rows, self.weight
+        ).kept()
 
     @cached_property
     def _with_products(self) -> StandardColumns:

@@ -39,6 +39,8 @@ class StandardColumns:
     # its own column, so that weights of rare categories, for which few rows speak, are
     # shrunken more; for those of curves, see `CurveBasis`.
     spread: Floats
+    # (n, c): columns of the curves for all rows, where they are kept; see `kept`.
+    bent: Floats | None = None
 
     @classmethod
     def of(cls, table: Table, weight: Floats) -> StandardColumns:
@@ -87,6 +89,13 @@ class StandardColumns:
             self, scaling=replace(self.scaling, curves=curves), spread=spread
         )
 
+    def kept(self) -> StandardColumns:
+        """The same with the columns of its curves made for all rows, once."""
+        if not self.scaling.curves:
+            return self
+        made = [curve.columns(self.plain[:, curve.at]) for curve in self.scaling.curves]
+        return replace(self, bent=np.hstack(made))
+
     @property
     def n_columns(self) -> int:
         """Number of columns, those of products and curves included."""
@@ -130,6 +139,9 @@ class StandardColumns:
             np.multiply(
                 z[part].take(a, axis=1), z[part].take(b, axis=1), out[part, p:last]
             )
+        if self.bent is not None:
+            np.take(self.bent, rows, axis=0, out=out[:, last:])
+            return out
         for curve in self.scaling.curves:
             first, last = last, last + len(curve.spread)
             out[:, first:last] = curve.columns(self.plain[rows, curve.at])

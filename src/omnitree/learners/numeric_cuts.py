@@ -2,10 +2,11 @@
 
 With constants in the leaves every cut is tried under the criterion. With linear models the
 loss of a model on either side is what counts: so a bend of the target is found where means
-differ little. Cuts are then tried at quantiles of the projection, and once more next to the
-best of them. Two things keep this cheap where there are many columns: the models have only
-the columns with the largest weights in the node, and features are first ranked by how the
-residuals of one model of the whole node change sides with them, so that only a few are
+differ little. Leaves with curves are asked first what the curves of the node explain; cuts
+are for the rest. Cuts are then tried at quantiles of the projection, and once more next to
+the best of them. Two things keep this cheap where there are many columns: the models have
+only the columns with the largest weights in the node, and features are first ranked by how
+the residuals of one model of the whole node change sides with them, so that only a few are
 searched in full. One search serves all projections of a node: features, and directions.
 Used by the learners where a number is predicted.
 """
@@ -38,6 +39,8 @@ Floats = NDArray[np.float64]
 MOST_COLUMNS = 20
 # Features whose cuts are searched with these models; more are ranked beforehand.
 MOST_FEATURES = 5
+# Cuts of a feature that are not nearly the same.
+DISTINCT = 10
 # Quantiles at which features are cut to be ranked.
 SCREENED = (0.25, 0.5, 0.75)
 
@@ -54,7 +57,7 @@ class CutSearch:
     """Finds cuts for the rows of a node, or for the `known` ones."""
 
     def __init__(self, node: Node, min_branch: float, known: NDArray | None = None):
-        self.node, self.min_branch = node, min_branch
+        self.node, self.min_branch, self.known = node, min_branch, known
         at = slice(None) if known is None else known
         self.rows = node.rows[at]
         self.target: Any = node.target if known is None else node.target.take(known)
@@ -68,6 +71,11 @@ class CutSearch:
         leaves = self.node.rules.leaves
         return leaves if isinstance(leaves, RidgeLeaves) else None
 
+    @property
+    def _ridge(self) -> RidgeLeaves:
+        assert self.ridge is not None
+        return self.ridge
+
     @cached_property
     def loss(self) -> float:
         """Loss of the rows as one leaf."""
@@ -75,6 +83,25 @@ class CutSearch:
             none = np.empty((0, len(self.rows)))
             return self._ridge_cuts(none.astype(np.int64), none)[1]
         return self.target.loss(self.target.answer(self.weight), self.weight)
+
+    def is_chance(self, cut: NumericCut, times: float) -> bool:
+        """Whether models on either side of a cut gain no more than mere noise lets them.
+
+        Models of k columns on either side instead of one raise twice the likelihood of noise
+        by a chi-squared number with k + 1 degrees of freedom. What the largest of many such
+        numbers is about (Laurent & Massart 2000) is taken `times`. A feature has ten cuts
+        that are not nearly the same.
+        """
+        if self.ridge is None or not times:
+            return False
+        before, after = (
+            self.target.log_likelihood(loss, self.total)
+            for loss in (self.loss, self.loss - cut.gain)
+        )
+        k = self.columns.shape[1] + 1
+        tests = np.log(DISTINCT * self.node.sample.table.schema.n_features)
+        largest = k + 2 * np.sqrt(k * tests) + 2 * tests
+        return bool(2 * (after - before) < times * largest)
 
     def by_mean(self, expansion: str) -> NodeColumns:
         """All rows of the node in two groups, up to the mean and above it."""
@@ -134,28 +161,50 @@ class CutSearch:
     # -- linear models ---------------------------------------------------------------
 
     @cached_property
-    def columns(self) -> Floats:
-        """Standardised columns of the rows around their means, with the largest weights."""
-        standard = self.node.sample.standardised
-        means = standard.missing_means(self.rows, self.weight)
-        columns = standard.take(self.rows, means)
-        columns = columns - self.weight @ columns / self.total
-        varies = np.flatnonzero((columns != 0).any(axis=0))
+    def used(self) -> NDArray[np.intp]:
+        """Which of the standardised columns the models have: those of largest weights."""
+        if self.known is not None:
+            return search_of(self.node, self.min_branch).used
+        columns = self._standardised
+        varies = np.flatnonzero((columns != columns[0]).any(axis=0))
         if len(varies) > MOST_COLUMNS:
-            slope = np.abs(self._slope(columns[:, varies]))
-            largest = np.argsort(-slope, kind="stable")[:MOST_COLUMNS]
+            penalty = self._ridge.search_penalty
+            own = columns[:, varies] - self.weight @ columns[:, varies] / self.total
+            weights = np.abs(slope(own, self.centred, self.weight, penalty))
+            largest = np.argsort(-weights, kind="stable")[:MOST_COLUMNS]
             varies = varies[np.sort(largest)]
-        return np.ascontiguousarray(columns[:, varies])
+        return varies
+
+    @cached_property
+    def columns(self) -> Floats:
+        """The columns of the models, of the rows around their means."""
+        if self.known is None:
+            columns = self._standardised[:, self.used]
+            self.__dict__.pop("_standardised")
+        else:
+            columns = search_of(self.node, self.min_branch).columns[self.known]
+        return np.ascontiguousarray(columns - self.weight @ columns / self.total)
+
+    @cached_property
+    def _standardised(self) -> Floats:
+        standard = self.node.sample.standardised
+        return standard.take(self.rows, standard.missing_means(self.rows, self.weight))
 
     @cached_property
     def centred(self) -> Floats:
         """The target around its mean."""
         return self.y - self.weight @ self.y / self.total
 
-    def _slope(self, columns: Floats) -> Floats:
-        """Weights of one linear model of all rows."""
-        assert self.ridge is not None
-        return slope(columns, self.centred, self.weight, self.ridge.search_penalty)
+    @cached_property
+    def unexplained(self) -> Floats:
+        """What the models on both sides of a cut are to explain, around its mean."""
+        if "unexplained" not in self.node.memo:
+            self.node.memo["unexplained"] = self._ridge.unexplained(self.node)
+        rest = self.node.memo["unexplained"]
+        if rest is None:
+            return self.centred
+        rest = rest if self.known is None else rest[self.known]
+        return np.ascontiguousarray(rest - self.weight @ rest / self.total)
 
     def promising(self, projections: Sequence[Floats]) -> list[int]:
         """Positions of the few projections, NaN where unknown, that are worth a search.
@@ -166,13 +215,18 @@ class CutSearch:
         if self.ridge is None or len(projections) <= MOST_FEATURES:
             return list(range(len(projections)))
         columns = np.hstack([np.ones((len(self.rows), 1)), self.columns])
-        answer = self.columns @ self._slope(self.columns)
-        residual = self.weight * (self.centred - answer)
+        rest, penalty = self.unexplained, self._ridge.search_penalty
+        rest = rest - self.columns @ slope(self.columns, rest, self.weight, penalty)
+        residual = self.weight * rest
         spread = residual**2 @ columns**2
         spread[spread <= 0] = np.inf
         best = np.zeros(len(projections))
         z = np.array(projections)
-        for cut in np.nanquantile(z, SCREENED, axis=1):
+        ordered = np.sort(z, axis=1)  # NaN last
+        last = (~np.isnan(z)).sum(axis=1) - 1
+        lines = np.arange(len(z))
+        for share in SCREENED:
+            cut = ordered[lines, (last * share).astype(np.intp)]
             side = np.nan_to_num(np.sign(z - cut[:, None]))
             change = (side * residual) @ columns
             np.maximum(best, (change**2 / spread).sum(axis=1), out=best)
@@ -182,16 +236,15 @@ class CutSearch:
         self, order: NDArray, z: Floats
     ) -> tuple[list[tuple[float, int]], float]:
         """Gain and position of the best cut of each projection; the loss without one."""
-        assert self.ridge is not None
         check_time()
         gain, after = np.empty(len(z)), np.empty(len(z), dtype=np.int64)
         whole = kernel.ridge(
             self.columns,
-            self.centred,
+            self.unexplained,
             self.weight,
-            number("search_penalty", self.ridge.search_penalty) * self.total,
+            number("search_penalty", self._ridge.search_penalty) * self.total,
             max(self.min_branch, 2.0),
-            int(number("cuts", self.ridge.cuts, 1)),
+            int(number("cuts", self._ridge.cuts, 1)),
             order,
             z,
             gain,

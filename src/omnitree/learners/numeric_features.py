@@ -25,8 +25,11 @@ from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
 TIED = 1e-11
 
 
-def best_feature(node: Node, min_branch: float) -> Split | None:
-    """The best test of a node on one feature."""
+def best_feature(node: Node, min_branch: float, min_gain: float = 0.0) -> Split | None:
+    """The best test of a node on one feature; None where it gains too little.
+
+    See `CutSearch.is_chance`.
+    """
     search = search_of(node, min_branch)
     best: FeatureCut | None = None
     features = _features(node)
@@ -46,7 +49,7 @@ def best_feature(node: Node, min_branch: float) -> Split | None:
             continue
         if best is None or cut.gain > best.cut.gain + TIED * search.loss:
             best = FeatureCut(f, cut)
-    if best is None:
+    if best is None or search.is_chance(best.cut, min_gain):
         return None
     return with_surrogates(node, best.split(node, search.total))
 

@@ -60,6 +60,10 @@ class Univariate(SplitLearner):
         "random" (Liu & White 1994) draws the feature and cuts it at its best.
     min_branch : float, default=1
         At least two branches must get this much weight.
+    min_gain : float, default=0
+        For a numeric target and leaves with models: a node stays a leaf unless its best test
+        raises the likelihood by more than so many times what the best test of mere noise
+        would.
     release8 : bool, default=False
         C4.5 release 8's rules for numeric cuts: at least 10 % of the known rows per class
         (at most 25) on each side, the gain lowered by log2(cuts) / rows, and positive.
@@ -100,6 +104,7 @@ class Univariate(SplitLearner):
     categories: str = "subset"
     choice: str = "best"
     min_branch: float = 1
+    min_gain: float = 0
     release8: bool = False
     threshold: str = "midpoint"
     collapse: bool = False
@@ -112,7 +117,8 @@ class Univariate(SplitLearner):
         "classification": (
             *("merit", "categories", "choice", "release8"),
             *("threshold", "collapse", "cost_weight"),
-        )
+        ),
+        "regression": ("min_gain",),
     }
     uses_costs = True
 
@@ -149,7 +155,11 @@ class Univariate(SplitLearner):
         if self._ruled(node):
             return self._fit_ruled(node, rng)
         if not node.target.n_classes:
-            return best_feature(node, number("min_branch", self.min_branch))
+            return best_feature(
+                node,
+                number("min_branch", self.min_branch),
+                number("min_gain", self.min_gain),
+            )
         table = node.sample.table
         return self._stump(node, Table(table.values[node.rows], table.schema), rng)
 

@@ -47,6 +47,22 @@ class Evidence:
         """Whether the time for the whole fit is over."""
         return self.growth is not None and self.growth.rules.limits.expired()
 
+    def limited(
+        self, max_depth: int | None = None, max_leaves: int | None = None
+    ) -> Evidence:
+        """The same where other trees grow no further than that; None: as they do."""
+        if self.growth is None or (max_depth is None and max_leaves is None):
+            return self
+        rules = self.growth.rules
+        depth, most = rules.limits.max_depth, rules.limits.max_leaves
+        if max_depth is not None:
+            depth = max_depth if depth < 0 else min(depth, max_depth)
+        if max_leaves is not None:
+            most = max_leaves if most is None else min(most, max_leaves)
+        limits = replace(rules.limits, max_depth=depth, max_leaves=most)
+        growth = replace(self.growth, rules=replace(rules, limits=limits))
+        return replace(self, growth=growth)
+
     def repeat(self, number: int) -> Evidence:
         """The same evidence with other folds; 0: as it is."""
         if not number:

@@ -111,11 +111,15 @@ class CostComplexity(Pruning):
         wrong = np.concatenate([run[:, chosen] for run in runs]) / len(runs)
         return links <= alphas[chosen], wrong
 
-    def first_errors(self, evidence: Evidence) -> float | None:
+    def first_errors(
+        self, evidence: Evidence, max_leaves: int | None = None
+    ) -> float | None:
         """Errors in the first fold of the best of all trees that pruning can leave there.
 
-        None where there are no folds.
+        If asked, of those with at most so many leaves, the most promising first. None where
+        there are no folds.
         """
+        evidence = evidence.limited(max_leaves=max_leaves)
         if self.alpha is not None or not self.folds or evidence.held_out is not None:
             return None
         for first in fold_trees(evidence, self.folds, 1):
@@ -165,7 +169,11 @@ class CostComplexity(Pruning):
         while len(found) < most:
             if found and evidence.expired:
                 break
-            trees = fold_trees(evidence.repeat(len(found)), self.folds)
+            # Where a leaf is all that is left, other trees are asked as leaves, too.
+            again = evidence.repeat(len(found)).limited(
+                max_depth=0 if len(prices) == 1 else None
+            )
+            trees = fold_trees(again, self.folds)
             errors = [
                 errors_at(t.tree, t.links, prices * t.total, t.test) for t in trees
             ]

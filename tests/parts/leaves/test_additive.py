@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from tests.samples import sample_of
 
 from omnitree import OmniTreeRegressor, TreeRegressor
 from omnitree.growing.missing import MISSING
-from omnitree.growing.node import Rules
+from omnitree.growing.node import Node, Rules
 from omnitree.parts.leaves import AdditiveLeaves, RidgeLeaves
 
 
@@ -110,3 +112,94 @@ def test_the_default_regressor_takes_curves(rng):
     assert [scope["predict"](row) for row in rows] == reg.predict(
         frame.head(20)
     ).tolist()
+
+
+def test_knots_of_the_table_or_of_the_leaf(rng):
+    X, y = waves(rng, 400)
+    sample, rows = sample_of(X, y), np.flatnonzero(X[:, 0] > 1.0)
+    weight = sample.weight[rows]
+    for knots, last in (("table", X[:, 0].max()), ("leaf", X[rows, 0].max())):
+        for first, of in ((X[:, 0].min(), "table"), (X[rows, 0].min(), "leaf")):
+            part = AdditiveLeaves(bends=(3.0,), knots=knots)
+            curve = part.best_of(sample, rows, weight, 0).standard.scaling.curves[0]
+            own = sample.standardised.scaling.own_knots(curve)
+            assert own[-1] == pytest.approx(last)
+            assert (own[0] == pytest.approx(first)) == (of == knots)
+    with pytest.raises(ValueError, match="knots"):
+        leaf(AdditiveLeaves(knots="none"), X, y)
+
+
+def test_models_found_with_the_tests_are_those_of_the_leaves(rng):
+    """What a sample remembers is what the rows of a node would get again."""
+    X, y = waves(rng, 200)
+    sample = sample_of(X, y, rng.uniform(0.5, 2.0, 200))
+    part = AdditiveLeaves(bends=(1.0,), knots="table")
+    node = Node.root(sample, Rules(MISSING.resolve("mean"), leaves=part))
+    rest = part.unexplained(node)
+    found = part.best_of(sample, node.rows, node.weight, 0)
+    ((model, loss),) = sample.known_models.values()
+    assert model == part.finished(found.model, found)
+    assert loss == pytest.approx(found.loss)
+    plain = np.abs(found.left_out) <= 4 * np.abs(found.residual)
+    np.testing.assert_allclose(rest[plain], found.left_out[plain])
+    noise = sample_of(X, np.where(np.arange(200) % 2, 1.0, -1.0))
+    node = Node.root(noise, node.rules)
+    np.testing.assert_allclose(part.unexplained(node), node.y - node.y.mean())
+
+
+@st.composite
+def tables(draw):
+    """Numbers with ties, gaps and far values, a category, and a target."""
+    n = draw(st.integers(20, 120))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    columns = {}
+    for j in range(draw(st.integers(1, 4))):
+        shape = draw(st.sampled_from(["normal", "heavy", "few", "close"]))
+        x = rng.normal(size=n)
+        if shape == "heavy":
+            x = np.sinh(3 * x)
+        elif shape == "few":
+            x = np.round(x)
+        elif shape == "close" and j:
+            x = columns["x0"] + 1e-3 * x
+        columns[f"x{j}"] = x
+    frame = pd.DataFrame(columns) * draw(st.sampled_from([1e-3, 1.0, 1e6]))
+    y = sum(rng.normal() * np.tanh(x) for x in columns.values())
+    y = y + draw(st.sampled_from([0.0, 0.3, 3.0])) * rng.normal(size=n)
+    if draw(st.booleans()):
+        frame = frame.mask(rng.random(frame.shape) < 0.1)
+    if draw(st.booleans()):
+        frame["kind"] = pd.Categorical(rng.choice(["u", "v", "w"], n))
+        y = y + (frame["kind"] == "u").to_numpy()
+    return frame, np.asarray(y, dtype=float)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(tables(), st.integers(0, 2**32 - 1))
+def test_far_from_the_training_data_answers_stand_still(table, seed):
+    """Half a range beyond the data, every answer is what it is further out.
+
+    And none is further from the targets than three times their range.
+    """
+    frame, y = table
+    reg = OmniTreeRegressor(random_state=0).fit(frame, y)
+    rng = np.random.default_rng(seed)
+    far = frame.sample(30, replace=True, random_state=seed % 1000).reset_index(
+        drop=True
+    )
+    numbers = frame.select_dtypes("number")
+    low, high = numbers.min(), numbers.max()
+    for name in numbers:
+        spread = max(high[name] - low[name], 1e-9) * 10.0 ** rng.integers(0, 9, 30)
+        moved = rng.random(30) < 0.7
+        there = far[name].to_numpy() + spread * rng.normal(size=30)
+        far[name] = np.where(moved, there, far[name])
+    near = far.copy()
+    for name in numbers:
+        half = (high[name] - low[name]) / 2 * (1 + 1e-9)
+        near[name] = far[name].clip(low[name] - half, high[name] + half)
+    answers = reg.predict(far)
+    scale = np.ptp(y) + 1e-12
+    np.testing.assert_allclose(answers, reg.predict(near), atol=1e-6 * scale)
+    assert (answers >= y.min() - 3 * scale).all()
+    assert (answers <= y.max() + 3 * scale).all()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests import naive_targets as naive
+from tests.samples import sample_of
 
 from omnitree import TreeRegressor
 from omnitree.growing.criterion import AbsoluteError, SquaredError
+from omnitree.parts.leaves import RidgeLeaves, ridge
 from omnitree.parts.leaves.ridge import fit_ridge
 
 
@@ -121,3 +123,46 @@ def test_likelihood_grows_as_the_loss_falls():
     for criterion in (SquaredError(), AbsoluteError()):
         values = [criterion.log_likelihood(loss, 50.0) for loss in (10.0, 1.0, 0.0)]
         assert values == sorted(values) and np.isfinite(values).all()
+
+
+def planted(rng, n, d=4):
+    X = rng.normal(size=(n, d))
+    weight = rng.uniform(0.5, 2.0, n)
+    return sample_of(X, X @ rng.normal(size=d) + rng.normal(size=n), weight)
+
+
+def test_rows_in_blocks(rng, monkeypatch):
+    """Sums over blocks give what all rows at once give."""
+    sample = planted(rng, 500)
+    rows = np.flatnonzero(rng.random(500) < 0.9)
+    whole = RidgeLeaves().best_of(sample, rows, sample.weight[rows], 0)
+    monkeypatch.setattr(ridge, "BLOCK", 64)
+    blocks = RidgeLeaves().best_of(sample, rows, sample.weight[rows], 0)
+    assert len(list(blocks.scatter.blocks)) == -(-len(rows) // 64)
+    np.testing.assert_allclose(blocks.weights, whole.weights, rtol=1e-9)
+    np.testing.assert_allclose(blocks.residual, whole.residual, atol=1e-9)
+    np.testing.assert_allclose(blocks.left_out, whole.left_out, atol=1e-9)
+    np.testing.assert_array_equal(blocks.scatter.ends(), whole.scatter.ends())
+
+
+def test_errors_measured_on_some_rows(rng, monkeypatch):
+    """All rows are fitted; those that are measured lose what they would among all."""
+    sample = planted(rng, 300)
+    rows = np.arange(300)
+    whole = RidgeLeaves(penalties=(0.01,)).best_of(sample, rows, sample.weight, 0)
+    monkeypatch.setattr(ridge, "MEASURED", 40)
+    some = RidgeLeaves(penalties=(0.01,)).best_of(sample, rows, sample.weight, 0)
+    at = some.scatter.measured
+    assert len(at) == 40 and len(whole.left_out) == 300
+    np.testing.assert_allclose(some.weights, whole.weights, rtol=1e-9)
+    np.testing.assert_allclose(some.left_out, whole.left_out[at], atol=1e-9)
+    np.testing.assert_allclose(some.columns, whole.columns[at])
+    assert some.loss == pytest.approx(whole.loss)
+    assert some.inflation == pytest.approx(np.median(whole.inflation[at]))
+
+
+def test_the_ends_of_columns(rng):
+    sample = planted(rng, 60)
+    scatter = RidgeLeaves().best_of(sample, np.arange(60), sample.weight, 0).scatter
+    ordered = np.sort(scatter.columns, axis=0)
+    np.testing.assert_array_equal(scatter.ends(), ordered[[0, 1, -2, -1]])

@@ -5,7 +5,9 @@ The model of a leaf is linear in its columns and in those that curves are sums o
 is decided once for a tree, on all rows; whether a leaf has curves, lines or a constant is
 decided leaf by leaf. All by the error on rows that are left out. Beyond the values that a
 leaf has seen its curves stay constant; lines do so too, there or half a range further,
-whichever suits rows that are left out. So no answer runs away. Used by `OmniTreeRegressor`.
+whichever suits rows that are left out. So no answer runs away. While a tree grows, tests are
+searched for what the curves of a node leave unexplained, and the models found on the way are
+remembered for its leaves. Used by `OmniTreeRegressor`.
 """
 
 from __future__ import annotations
@@ -19,16 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.clock import TimeUp, until
-from omnitree.growing.node import Rules
-from omnitree.growing.part import number
+from omnitree.growing.node import Node, Rules
+from omnitree.growing.part import number, one_of
 from omnitree.growing.sample import Sample
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.threads import one_thread
-from omnitree.parts.leaves.ridge import Floats, RidgeFit, RidgeLeaves
+from omnitree.parts.leaves.ridge import Floats, RidgeFit, RidgeLeaves, Scatter
 from omnitree.tree.leaf_models import LeafModel
 
 # How far lines go on beyond the values of a leaf, in ranges of these values.
 REACHES = (0.0, 0.5)
+# Where tests are searched, no residual is multiplied by more for its row having been seen.
+INFLATION = 4.0
 
 
 class AdditiveLeaves(RidgeLeaves):
@@ -44,6 +48,9 @@ class AdditiveLeaves(RidgeLeaves):
     min_rows : float, default=40
         Leaves of less weight, or of less than four rows for each number among the
         features, have lines only.
+    knots : {"leaf", "table"}, default="leaf"
+        Whether the knots of curves are quantiles of the rows of their leaf, or of the whole
+        training table, which takes less time.
     penalties, search_penalty, cuts
         As for `RidgeLeaves`.
 
@@ -60,23 +67,28 @@ class AdditiveLeaves(RidgeLeaves):
 
     bends: Any = (0.3, 1.0, 3.0)
     min_rows: float = 40
+    knots: str = "leaf"
 
     def settled(self, sample: Sample, rules: Rules) -> AdditiveLeaves:
         """With the one bend that is best for all rows as one leaf."""
         if len(self.bends) < 2:
             return self
         rows = np.arange(len(sample))
-        errors: dict[float, float] = {}
-        for bend in sorted(self.bends):
-            if errors and rules.limits.expired():
-                break
-            own = self._with_bend(bend)
-            errors[bend] = np.inf
-            with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
-                found = own.best_of(sample, rows, sample.weight, rules.seed)
-                if found is not None:
-                    errors[bend] = found.error
-        return self._with_bend(min(errors, key=lambda bend: errors[bend]))
+        bends, errors = sorted(self.bends), []
+        with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
+            forms = list(self.forms(sample, rows, sample.weight))
+            args = sample, rows, sample.weight, forms[-1][0], rules.seed
+            scatter = Scatter.of(*args)
+            for standard, scale in forms[1:]:
+                found = RidgeFit.of(standard, scale, scatter, self.penalties)
+                errors.append(np.inf if found is None else found.error)
+        return self._with_bend(bends[int(np.argmin(errors)) if errors else 0])
+
+    def with_knots(self, knots: str) -> AdditiveLeaves:
+        """The same with other knots."""
+        own = copy(self)
+        own.knots = knots
+        return own
 
     def _with_bend(self, bend: float) -> AdditiveLeaves:
         own = copy(self)
@@ -91,11 +103,27 @@ class AdditiveLeaves(RidgeLeaves):
         n_numbers = int((schema.linear_columns()[1] < 0).sum())
         if weight.sum() < max(number("min_rows", self.min_rows), 4 * n_numbers):
             return
-        curved = standard.with_curves(schema, rows, weight)
-        for bend in self.bends if curved.n_columns > standard.n_columns else ():
+        if one_of("knots", self.knots, ("leaf", "table")) == "table":
+            curved = sample.curved
+        else:
+            curved = standard.with_curves(schema, rows, weight)
+        for bend in sorted(self.bends) if curved.n_columns > standard.n_columns else ():
             scale = np.ones(curved.n_columns)
             scale[standard.n_columns :] = number("bends", bend)
             yield curved, scale
+
+    def unexplained(self, node: Node) -> Floats:
+        """Residuals of the node's model, of each row while it is left out.
+
+        A curve needs no tests: these are for what is no sum of curves.
+        """
+        sample, rest = node.sample, node.y - node.answer
+        found = self.fitted(sample, node.rows, node.weight, node.rules.seed)
+        key, loss = self._key(node.rows, node.weight), float(node.weight @ rest**2)
+        sample.known_models[key] = self._known(found, loss)
+        if found is None:
+            return rest
+        return found.residual * np.minimum(found.inflation, INFLATION)
 
     def finished(self, model: LeafModel, found: RidgeFit) -> LeafModel:
         """The model with every line of a number kept to the values that the leaf has."""
@@ -107,7 +135,7 @@ class AdditiveLeaves(RidgeLeaves):
             model.columns, model.fill, weights, strict=True
         ):
             j = position[column]
-            if found.is_number[j] and low[j] < high[j]:
+            if found.scatter.is_number[j] and low[j] < high[j]:
                 ends = (float(low[j]), float(high[j]))
                 values = (weight * ends[0], weight * ends[1], weight * fill)
                 curves.append((column, ends, values))
@@ -134,14 +162,11 @@ class AdditiveLeaves(RidgeLeaves):
         of a column, by the limits of the others. The reach, in ranges of the column beyond
         its values, with the least error is taken.
         """
-        p = found.standard.scaling.n_plain
-        z, weights = (
-            found.columns[:, :p],
-            np.where(found.is_number, found.weights[:p], 0),
-        )
-        ordered = np.sort(z, axis=0)
-        first, last = ordered[0], ordered[-1]
-        second, before = ordered[min(1, len(z) - 1)], ordered[max(len(z) - 2, 0)]
+        scatter, mean = found.scatter, found.mean
+        at = np.flatnonzero(scatter.is_number)
+        weights = found.weights[at]
+        first, second, before, last = scatter.ends() - mean[at]
+        z = scatter.columns[:, at] - mean[at]
         low, high = (
             np.where(z == first, second, first),
             np.where(z == last, before, last),
@@ -152,5 +177,6 @@ class AdditiveLeaves(RidgeLeaves):
             kept = np.clip(z, low - beyond, high + beyond)
             errors.append(found.weight @ (found.left_out - (kept - z) @ weights) ** 2)
         beyond = REACHES[int(np.argmin(errors))] * (last - first)
-        mean = found.mean[:p]
-        return first - beyond + mean, last + beyond + mean
+        low, high = np.zeros((2, found.standard.scaling.n_plain))
+        low[at], high[at] = first - beyond + mean[at], last + beyond + mean[at]
+        return low, high

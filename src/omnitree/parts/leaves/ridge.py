@@ -5,7 +5,8 @@ squares on the standardised columns. The penalty is the one with the least squar
 when each row in turn, with its whole weight, is left out, which costs one factorisation for
 all penalties; an infinite penalty, the constant, is among them, so a leaf has a model only
 if that lowers the error. Where rows belong to groups, folds of whole groups are left out
-instead. Used by `TreeRegressor`.
+instead. Sums of products, the bulk of the work, are made once for all forms of a model;
+of many rows, some say which penalty is best. Used by `TreeRegressor`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,9 @@ from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 FOLDS = 10  # of groups
+# Of more rows, and of more than four for each column, some say what penalty is best.
+MEASURED = 1000
+BLOCK = 1 << 15  # rows whose columns are made at a time
 # Share of the error on rows left out by which a richer model must be better.
 GAIN = 0.01
 
@@ -86,16 +92,44 @@ class RidgeLeaves(Leaves):
             part = slice(start[node], start[node + 1])
             rows = row[part].astype(np.int64)
             weight = share[part] * sample.weight[rows]
-            found = None
-            if not rules.limits.expired():
-                with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
-                    found = self.best_of(sample, rows, weight, rules.seed)
-            if found is None:
-                models.append(None)
-            else:
-                models.append(self.finished(found.model, found))
-                loss[node] = found.loss
+            known = sample.known_models.get(self._key(rows, weight))
+            if known is None:
+                known = None, float(loss[node])
+                if not rules.limits.expired():
+                    with until(rules.limits.deadline), suppress(TimeUp):
+                        found = self.fitted(sample, rows, weight, rules.seed)
+                        known = self._known(found, known[1])
+            models.append(known[0])
+            loss[node] = known[1]
         return tree.replace(models=LeafModels.of(models), loss=loss)
+
+    def fitted(
+        self, sample: Sample, rows: NDArray, weight: Floats, seed: int
+    ) -> RidgeFit | None:
+        """As `best_of`, in one thread: matrices are small."""
+        with one_thread():
+            return self.best_of(sample, rows, weight, seed)
+
+    def _known(
+        self, found: RidgeFit | None, loss: float
+    ) -> tuple[LeafModel | None, float]:
+        """The model that a leaf gets, and its loss; that of the constant is given."""
+        if found is None:
+            return None, loss
+        return self.finished(found.model, found), found.loss
+
+    def _key(self, rows: NDArray, weight: Floats) -> tuple[RidgeLeaves, bytes]:
+        """Of some rows, under which a sample remembers their model."""
+        digest = blake2b(np.asarray(rows, dtype=np.int64).tobytes(), digest_size=16)
+        digest.update(weight.tobytes())
+        return self, digest.digest()
+
+    def unexplained(self, node: Node) -> Floats | None:
+        """What a model of a node's rows leaves for tests to explain.
+
+        None: the target as it is.
+        """
+        return None
 
     def best_of(
         self, sample: Sample, rows: NDArray, weight: Floats, seed: int
@@ -105,19 +139,11 @@ class RidgeLeaves(Leaves):
             number("penalties", penalty)
         if weight.sum() < 3:
             return None
-        fold = folds_of_groups(sample, rows, weight, seed)
+        forms = list(self.forms(sample, rows, weight))
+        scatter = Scatter.of(sample, rows, weight, forms[-1][0], seed)
         best = None
-        for standard, scale in self.forms(sample, rows, weight):
-            found = RidgeFit.of(
-                standard,
-                scale,
-                sample.table.schema.linear_columns()[1] < 0,
-                rows,
-                sample.y[rows],
-                weight,
-                self.penalties,
-                fold,
-            )
+        for standard, scale in forms:
+            found = RidgeFit.of(standard, scale, scatter, self.penalties)
             if found and (best is None or found.error < best.error * (1 - GAIN)):
                 best = found
         return best
@@ -125,7 +151,10 @@ class RidgeLeaves(Leaves):
     def forms(
         self, sample: Sample, rows: NDArray, weight: Floats
     ) -> Iterator[tuple[StandardColumns, Floats | float]]:
-        """Columns that a model may have, and what they are multiplied by before the fit."""
+        """Columns that a model may have, and what they are multiplied by before the fit.
+
+        Each form has the columns of the one before it, and others after them.
+        """
         yield sample.standardised, 1.0
 
     def finished(self, model: LeafModel, found: RidgeFit) -> LeafModel:
@@ -145,56 +174,180 @@ class RidgeLeaves(Leaves):
 
 
 @dataclass(frozen=True)
+class Scatter:
+    """The rows of a node, and their sums of products, which serve all forms of a model.
+
+    Columns of many rows are made block by block, and again when they are needed again.
+    """
+
+    standard: StandardColumns
+    rows: NDArray[np.int64]
+    weight: Floats  # (n,)
+    fill: Floats  # of columns with missing values
+    is_number: NDArray[np.bool_]  # (p,): which plain columns are numbers, no categories
+    bias: float  # mean of the target
+    rest: Floats  # (n,): the target around it
+    # Rows on which errors of rows that are left out are measured; a slice: all of them.
+    measured: Any
+    fold: NDArray[np.int64] | None  # of groups; see `folds_of_groups`
+
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        rows: NDArray,
+        weight: Floats,
+        standard: StandardColumns,
+        seed: int,
+    ) -> Scatter:
+        """Of some rows, in some columns."""
+        target = sample.y[rows]
+        bias = float(weight @ target / weight.sum())
+        fold = folds_of_groups(sample, rows, weight, seed)
+        measured: Any = slice(None)
+        most = max(MEASURED, 4 * standard.n_columns)
+        if fold is None and len(rows) > most:
+            key = sample.row_hash(seed)[rows]
+            measured = np.sort(np.argpartition(key, most)[:most])
+        return cls(
+            standard,
+            rows,
+            weight,
+            standard.missing_means(rows, weight),
+            sample.table.schema.linear_columns()[1] < 0,
+            bias,
+            target - bias,
+            measured,
+            fold,
+        )
+
+    @property
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """The columns of all rows."""
+        if len(self.rows) <= BLOCK:
+            yield slice(None), self._columns
+            return
+        for start in range(0, len(self.rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            yield part, self.standard.take(self.rows[part], self.fill)
+
+    @cached_property
+    def _columns(self) -> Floats:
+        return self.standard.take(self.rows, self.fill)
+
+    @cached_property
+    def columns(self) -> Floats:
+        """Of the measured rows."""
+        if len(self.rows) <= BLOCK:
+            return self._columns[self.measured]
+        return self.standard.take(self.rows[self.measured], self.fill)
+
+    @cached_property
+    def sums(self) -> tuple[Floats, Floats, Floats | None]:
+        """Means of the columns, their products with the target, and with each other.
+
+        The last around the means; None where there are fewer rows than columns.
+        """
+        total, k = float(self.weight.sum()), self.standard.n_columns
+        mean, products = np.zeros((2, k))
+        gram = np.zeros((k, k)) if len(self.rows) >= k else None
+        for part, columns in self.blocks:
+            check_time(float(len(columns)) * k**2)
+            weight = self.weight[part]
+            mean += weight @ columns / total
+            products += (weight * self.rest[part]) @ columns
+            if gram is not None:
+                gram += gram_of(columns, weight)
+        if gram is not None:
+            gram -= total * mean[:, None] * mean
+        return mean, products, gram
+
+    def ends(self) -> Floats:
+        """The two least and the two largest values of each number, (4, numbers)."""
+        at = np.flatnonzero(self.is_number)
+        some = [_ends(columns[:, at]) for _, columns in self.blocks]
+        return some[0] if len(some) == 1 else _ends(np.concatenate(some))
+
+    def answers(self, weights: Floats) -> Floats:
+        """Sums of the first columns of all rows, weighted."""
+        k = len(weights)
+        return np.concatenate([columns[:, :k] @ weights for _, columns in self.blocks])
+
+
+@dataclass(frozen=True)
 class RidgeFit:
     """A linear model of some rows, in some columns."""
 
     standard: StandardColumns
-    is_number: NDArray[np.bool_]  # (p,): which plain columns are numbers, no categories
-    columns: Floats  # (n, n_columns): of the rows, around their means
-    weight: Floats  # (n,): of the rows
-    # (n_columns,): of the columns, in deviations.
-    mean: Floats
-    weights: Floats
-    bias: float  # at the means
-    left_out: Floats  # (n,): target less answer of each row while it is left out
-    loss: float  # on all rows
+    scatter: Scatter
+    weights: Floats  # (n_columns,): of the columns, in deviations
+    # Of the measured rows: target less answer of each while it is left out.
+    left_out: Floats
 
     @classmethod
     def of(
         cls,
         standard: StandardColumns,
         scale: Floats | float,
-        is_number: NDArray[np.bool_],
-        rows: NDArray,
-        target: Floats,
-        weight: Floats,
+        scatter: Scatter,
         penalties: Sequence[float],
-        fold: NDArray[np.int64] | None,
     ) -> RidgeFit | None:
         """The fit with the best penalty; None: a constant is no worse."""
-        total = float(weight.sum())
-        columns = standard.take(rows, standard.missing_means(rows, weight))
-        mean = weight @ columns / total
-        bias = float(weight @ target / total)
-        columns = columns - mean
-        rest = target - bias
-        prices = np.array(penalties) * total
-        found = fit_ridge(columns * scale, rest, weight, prices, fold)
+        k, total = standard.n_columns, float(scatter.weight.sum())
+        scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), k)
+        at, sums = scatter.measured, None
+        mean, products, gram = scatter.sums
+        if gram is not None:
+            own = gram[:k, :k] * scales * scales[:, None]
+            sums = own, products[:k] * scales, total
+        found = fit_ridge(
+            (scatter.columns[:, :k] - mean[:k]) * scales,
+            scatter.rest[at],
+            scatter.weight[at],
+            np.array(penalties) * total,
+            scatter.fold,
+            sums,
+        )
         if found is None:
             return None
-        weights = found[0] * scale
-        loss = float(weight @ (rest - columns @ weights) ** 2)
-        return cls(
-            standard,
-            is_number,
-            columns,
-            weight,
-            mean,
-            weights,
-            bias,
-            found[1],
-            loss,
-        )
+        return cls(standard, scatter, found[0] * scales, found[1])
+
+    @property
+    def columns(self) -> Floats:
+        """Of the measured rows, around the means of all rows, (m, n_columns)."""
+        return self.scatter.columns[:, : self.standard.n_columns] - self.mean
+
+    @property
+    def weight(self) -> Floats:
+        """Of the measured rows."""
+        return self.scatter.weight[self.scatter.measured]
+
+    @property
+    def mean(self) -> Floats:
+        """Of the columns, in deviations."""
+        return self.scatter.sums[0][: self.standard.n_columns]
+
+    @cached_property
+    def residual(self) -> Floats:
+        """Target less answer of all rows."""
+        answers = self.scatter.answers(self.weights)
+        return self.scatter.rest + self.mean @ self.weights - answers
+
+    @property
+    def inflation(self) -> Floats | float:
+        """How much larger the residual of each row is while it is left out.
+
+        Of rows that were not measured, the median of the others.
+        """
+        own = self.residual[self.scatter.measured]
+        ratio = np.divide(self.left_out, own, out=np.ones(len(own)), where=own != 0)
+        ratio = np.maximum(ratio, 1.0)
+        return ratio if len(own) == len(self.residual) else float(np.median(ratio))
+
+    @property
+    def loss(self) -> float:
+        """On all rows."""
+        return float(self.scatter.weight @ self.residual**2)
 
     @property
     def error(self) -> float:
@@ -204,7 +357,7 @@ class RidgeFit:
     @property
     def model(self) -> LeafModel:
         """In the table's own units."""
-        at_zero = np.array([self.bias - self.mean @ self.weights])
+        at_zero = np.array([self.scatter.bias - self.mean @ self.weights])
         fill = self.mean[: self.standard.scaling.n_plain]
         scaling = self.standard.scaling
         return scaling.model(self.weights[None], at_zero, fill, "identity")
@@ -227,21 +380,31 @@ def fit_ridge(
     weight: Floats,
     penalties: Floats,
     fold: NDArray[np.int64] | None = None,
+    sums: tuple[Floats, Floats, float] | None = None,
 ) -> tuple[Floats, Floats] | None:
     """Weights for the penalty with the least error on rows that are left out.
 
     Also target less answer of each row while it is left out. `x` and `t` are around their
-    means. `fold` says which rows are left out together; without it, each by itself. None
-    if no penalty beats the constant.
+    means. `fold` says which rows are left out together; without it, each by itself. These
+    may be some of more rows that are fitted: their `sums` are the products of their columns
+    with each other and with the target, and their weight. None if no penalty beats the
+    constant.
     """
     if weight.sum() < 3 or not x.shape[1]:
         return None
-    scores, vectors, values = _principal(x, weight)
-    slope = scores.T @ (weight * t)
+    if sums is None:
+        vectors, values = _principal(x, weight)
+        products, total = (weight * t) @ x, float(weight.sum())
+    else:
+        gram, products, total = sums
+        k = float(len(gram))
+        check_time(2.0 * len(x) * k**2 + EIGH * k**3)
+        vectors, values = _axes(*linalg.eigh(gram, check_finite=False)[::-1])
+    scores, slope = x @ vectors, products @ vectors
     shrink = 1.0 / (values[:, None] + penalties)  # (r, penalties)
     if fold is None:
         residual = t[:, None] - scores @ (shrink * slope[:, None])
-        share = weight / weight.sum()
+        share = weight / total
         leverage = (scores**2 @ shrink) * weight[:, None] + share[:, None]
         # A row that alone decides its own answer says nothing about the model.
         left_out = residual / np.maximum(1.0 - leverage, 1e-3)
@@ -253,6 +416,23 @@ def fit_ridge(
     if not errors[best] < constant * (1 - 1e-9):
         return None
     return vectors @ (shrink[:, best] * slope), left_out[:, best]
+
+
+def _ends(columns: Floats) -> Floats:
+    """The two least and the two largest values of each column."""
+    n = len(columns)
+    ends = [0, min(1, n - 1), max(n - 2, 0), n - 1]
+    return np.asarray(np.partition(columns, sorted({*ends}), axis=0)[ends])
+
+
+def gram_of(x: Floats, weight: Floats) -> Floats:
+    """Weighted sums of products of all pairs of columns."""
+    first = float(weight[0])
+    if (weight != first).any():
+        x, first = x * np.sqrt(weight)[:, None], 1.0
+    # Half of a symmetric matrix: half the time.
+    upper = linalg.blas.dsyrk(first, x.T)
+    return np.asarray(np.triu(upper, 1).T + upper)
 
 
 def slope(x: Floats, t: Floats, weight: Floats, penalty: float) -> Floats:
@@ -270,8 +450,8 @@ def slope(x: Floats, t: Floats, weight: Floats, penalty: float) -> Floats:
     return np.asarray(x.T @ solved if few else solved, dtype=np.float64)
 
 
-def _principal(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Scores of the rows on the axes of their scatter, the axes, and their parts of it."""
+def _principal(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Axes of the scatter of some rows, and their parts of it."""
     n, p = x.shape
     size = float(min(n, p))
     check_time(4.0 * n * p * size + EIGH * size**3)
@@ -282,8 +462,13 @@ def _principal(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
         values, left = linalg.eigh((x * root) @ (x * root).T)
         safe = np.sqrt(np.maximum(values, np.finfo(float).tiny))
         vectors = (x * root).T @ left / safe
+    return _axes(vectors, values)
+
+
+def _axes(vectors: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """The axes along which rows differ."""
     keep = values > 1e-10 * max(float(values[-1]), 1e-300)
-    return x @ vectors[:, keep], vectors[:, keep], values[keep]
+    return vectors[:, keep], values[keep]
 
 
 def _left_out(
@@ -295,9 +480,9 @@ def _left_out(
         w = weight[train]
         share = w.sum() / weight.sum()
         mean, bias = w @ x[train] / w.sum(), float(w @ t[train] / w.sum())
-        scores, vectors, values = _principal(x[train] - mean, w)
+        vectors, values = _principal(x[train] - mean, w)
         shrink = 1.0 / (values[:, None] + penalties * share)
-        slope = scores.T @ (w * (t[train] - bias))
+        slope = (w * (t[train] - bias)) @ (x[train] - mean) @ vectors
         answers = (x[test] - mean) @ vectors @ (shrink * slope[:, None])
         rest[test] = (t[test] - bias)[:, None] - answers
         constant += float(weight[test] @ (t[test] - bias) ** 2)
