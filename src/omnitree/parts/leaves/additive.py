@@ -26,7 +26,7 @@ from omnitree.growing.part import number, one_of
 from omnitree.growing.sample import Sample
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.threads import one_thread
-from omnitree.parts.leaves.ridge import Floats, RidgeFit, RidgeLeaves, Scatter
+from omnitree.parts.leaves.ridge import Floats, LeafSums, RidgeFit, RidgeLeaves
 from omnitree.tree.leaf_models import LeafModel
 
 # How far lines go on beyond the values of a leaf, in ranges of these values.
@@ -78,7 +78,7 @@ class AdditiveLeaves(RidgeLeaves):
         with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
             forms = list(self.forms(sample, rows, sample.weight))
             args = sample, rows, sample.weight, forms[-1][0], rules.seed
-            scatter = Scatter.of(*args)
+            scatter = LeafSums.of(*args)
             for standard, scale in forms[1:]:
                 found = RidgeFit.of(standard, scale, scatter, self.penalties)
                 errors.append(np.inf if found is None else found.error)

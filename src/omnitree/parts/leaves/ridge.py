@@ -140,7 +140,7 @@ class RidgeLeaves(Leaves):
         if weight.sum() < 3:
             return None
         forms = list(self.forms(sample, rows, weight))
-        scatter = Scatter.of(sample, rows, weight, forms[-1][0], seed)
+        scatter = LeafSums.of(sample, rows, weight, forms[-1][0], seed)
         best = None
         for standard, scale in forms:
             found = RidgeFit.of(standard, scale, scatter, self.penalties)
@@ -174,7 +174,7 @@ class RidgeLeaves(Leaves):
 
 
 @dataclass(frozen=True)
-class Scatter:
+class LeafSums:
     """The rows of a node, and their sums of products, which serve all forms of a model.
 
     Columns of many rows are made block by block, and again when they are needed again.
@@ -199,7 +199,7 @@ class Scatter:
         weight: Floats,
         standard: StandardColumns,
         seed: int,
-    ) -> Scatter:
+    ) -> LeafSums:
         """Of some rows, in some columns."""
         target = sample.y[rows]
         bias = float(weight @ target / weight.sum())
@@ -279,7 +279,7 @@ class RidgeFit:
     """A linear model of some rows, in some columns."""
 
     standard: StandardColumns
-    scatter: Scatter
+    scatter: LeafSums
     weights: Floats  # (n_columns,): of the columns, in deviations
     # Of the measured rows: target less answer of each while it is left out.
     left_out: Floats
@@ -289,7 +289,7 @@ class RidgeFit:
         cls,
         standard: StandardColumns,
         scale: Floats | float,
-        scatter: Scatter,
+        scatter: LeafSums,
         penalties: Sequence[float],
     ) -> RidgeFit | None:
         """The fit with the best penalty; None: a constant is no worse."""
