@@ -1,12 +1,13 @@
-"""Build sdist and wheel twice, compare their bytes, look inside, and try them where nothing is.
+"""Build sdist and wheel twice, compare their bytes, look inside, and install the sdist.
 
     python .ci/distributions.py [FOLDER]
 
 The source distribution is that of the last commit. Both builds get the time of that commit
 (`SOURCE_DATE_EPOCH`). The sdist must have only what a build needs and the wheel only what
-runs: Python, stubs, compiled modules and package data. Then the sdist is installed into a new
-environment, without the packages of this one, and a tree is fitted, saved and exported from
-another folder. Needs `build`, and what pyproject.toml asks for to build; `make dist` calls it.
+runs: Python, stubs, compiled modules and package data. Then the sdist is installed into an
+empty environment, and a tree is fitted, saved and exported from another folder. Copies of
+both go to FOLDER. Needs `build`, and what pyproject.toml asks for to build; `make dist`
+calls it.
 """
 
 from __future__ import annotations
