@@ -12,7 +12,7 @@ INSTALL := $(PIP) --no-build-isolation --editable
 RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
 # meson, ninja and pycodestyle are looked for on the PATH: the environment comes first.
 export PATH := $(BIN):$(PATH)
-TARGETS := demo test lint audit fuzz sanitize bench docs pictures clean help
+TARGETS := demo test test-all lint audit fuzz sanitize dist bench docs pictures clean help
 
 .PHONY: $(TARGETS)
 .NOTPARALLEL:
@@ -24,9 +24,20 @@ demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a min
 
 # The first line compiles what has changed, once, before several workers ask for it. A
 # worker that is done takes over tests of another: the slow ones lie side by side.
-test: $(VENV)/ready-test ## run all tests
+test: $(VENV)/ready-test ## run the tests (ten minutes of two cores)
 	@$(BIN)/python -c "import omnitree"
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
+# All data sets, seeds, failed allocations and drawn examples, and tests marked slow.
+test-all: export OMNITREE_ALL_SETS = 1
+test-all: export OMNITREE_LARGE_GRID = 1
+test-all: export OMNITREE_FAULTS = 1000
+test-all: export OMNITREE_EXAMPLES = 25
+test-all: export OMNITREE_SEEDS = 0-4
+test-all: $(VENV)/ready-test ## run the tests with everything they leave out (hours)
+	@$(PIP) build
+	@$(BIN)/python -c "import omnitree"
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of imports
 	$(BIN)/ruff check
@@ -50,6 +61,10 @@ fuzz: $(VENV)/ready-test ## try mutated models, data files and stores, and hosti
 
 sanitize: $(VENV)/ready-test ## test compiled code with sanitizers, and its warnings
 	$(BIN)/python .ci/sanitize.py
+
+dist: $(VENV)/ready-build ## build sdist and wheel twice, compare and try them; to build/dist
+	@$(PIP) build
+	$(BIN)/python .ci/distributions.py build/dist
 
 audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
 	@$(PIP) pip-audit
@@ -85,7 +100,7 @@ clean: ## remove what was built; .venv stays and is installed into anew next tim
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
 
 # -- set-up -----------------------------------------------------------------------------
 

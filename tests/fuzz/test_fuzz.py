@@ -38,6 +38,14 @@ def test_campaign(name: str, tmp_path: Path):
     assert 0 < refused < INPUTS[name] * 0.95
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_long_campaign(name: str, tmp_path: Path):
+    """Other inputs, with the whole corpus and the large tables."""
+    report = run(CAMPAIGNS[name](1, tmp_path), range(20 * INPUTS[name]))
+    assert not report.findings, report.text()
+
+
 def test_corpus_has_every_kind_preset_and_task():
     found = documents()
     kinds = {v for d in found.values() for p, v in places(d) if p[-1] == "kind"}
