@@ -26,7 +26,7 @@ demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a min
 # worker that is done takes over tests of another: the slow ones lie side by side.
 test: $(VENV)/ready-test ## run the tests (ten minutes of two cores)
 	@$(BIN)/python -c "import omnitree"
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 # All data sets, seeds, failed allocations and drawn examples, and tests marked slow.
 test-all: export OMNITREE_ALL_SETS = 1
@@ -37,7 +37,7 @@ test-all: export OMNITREE_SEEDS = 0-4
 test-all: $(VENV)/ready-test ## run the tests with everything they leave out (hours)
 	@$(PIP) build
 	@$(BIN)/python -c "import omnitree"
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of imports
 	$(BIN)/ruff check
