@@ -1,5 +1,6 @@
 """All campaigns by name."""
 
+from tests.fuzz.arff import ArffFiles
 from tests.fuzz.files import DataFiles, StoreFiles
 from tests.fuzz.models import Models
 from tests.fuzz.tables import Tables
@@ -8,5 +9,6 @@ CAMPAIGNS = {
     "models": Models,
     "tables": Tables,
     "files": DataFiles,
+    "arff": ArffFiles,
     "stores": StoreFiles,
 }
