@@ -10,7 +10,13 @@ const withTerms = (node) => !isLeaf(node) && !withCurves(node)
   && (isMachine(node.test) || (node.test.weights?.length ?? 0) > 2) && cardTermsOf(node).length > 0;
 const withFormula = (node) => !isLeaf(node) && "columns" in node.test && !withCurves(node) && !withTerms(node);
 
+const heights = []; // by node
+
 function cardHeight(node) {
+  return heights[node.id] ??= heightOf(node);
+}
+
+function heightOf(node) {
   if (withCurves(node)) return CARD.curves;
   if (withTerms(node)) return CARD.height + TERM_LINE * cardTermsOf(node).length;
   return withFormula(node) ? CARD.tall : CARD.height;

@@ -96,12 +96,11 @@ function agreementText({ rows, same, only }) {
 const answerBars = (shares) => (numeric ? el("p", { class: "strong", text: num(shares[0], 6) }) : classTable(shares, null, 4));
 
 function differingRows() {
-  if (!sample) return null;
+  if (!sample || numeric) return null; // two numbers are hardly ever the same
   const rows = sample.values.flatMap((row, i) => {
     const theirs = otherVerdict(otherWay(row));
     return theirs.label === answers[i].label ? [] : [[i, theirs]];
   });
-  if (numeric) return null; // two numbers are hardly ever the same
   if (!rows.length) return section("Rows answered differently", el("p", { class: "note", text: "None of the rows in the table." }));
   const name = ({ label, colour }) => el("td", {}, dot(colour), el("bdi", { text: label }));
   const head = ["row", ...(sample.labels ? ["class"] : []), data.title, other.title];

@@ -172,16 +172,31 @@ function curveCount(test) {
   return terms ? `sum of ${curves} and ${plural(terms, "term")}` : `sum of ${curves}`;
 }
 
-// Up to three small curves for a card, with their features' names.
+// Up to three small curves for a card, with their features' names; where a test has fewer, its
+// main terms follow as straight lines over the range of their feature.
 function cardCurves(node, x, y) {
   const lines = linesOf(node), { test } = node;
   const colours = lines.map(({ colour }) => colour);
-  return curveOrder(lines).slice(0, 3).map((j, i) => {
-    const rows = sample?.views[node.id]?.curves?.[j];
-    const { shapes } = curveShapes(SMALL, test.knots[j], lines.map(({ values }) => values[j]), colours, rows);
-    const { name } = features[curveFeature(test, j)];
+  const bent = curveOrder(lines).map((j) => ({
+    name: features[curveFeature(test, j)].name, knots: test.knots[j],
+    values: lines.map(({ values }) => values[j]), rows: sample?.views[node.id]?.curves?.[j],
+  }));
+  return [...bent, ...straightLines(test, lines.length)].slice(0, 3).map(({ name, knots, values, rows }, i) => {
+    const { shapes } = curveShapes(SMALL, knots, values, colours, rows);
     return svg("g", { class: "small-curve", transform: `translate(${x + i * (SMALL.width + 5)} ${y})` },
       svg("rect", { class: "ground", width: SMALL.width, height: SMALL.height, rx: 3 }), shapes,
       svg("text", { class: "name", y: SMALL.height + 11, text: fitText(name, SMALL.width, `10px ${FONT}`) }));
+  });
+}
+
+// Terms that are one number, as curves of two knots: what they add over their feature's range.
+function straightLines(test, nLines) {
+  return termTable(test, false, null).flatMap(({ name, t, values }) => {
+    const [a, ...more] = termColumns(test, t);
+    const { feature, category } = columns[test.columns[a]];
+    if (more.length || category >= 0 || !data.ranges[feature]) return [];
+    const knots = data.ranges[feature];
+    const slopes = values.length === 2 && nLines === 1 ? [values[0] - values[1]] : values;
+    return [{ name, knots, values: slopes.map((w) => [...knots.map((v) => w * (v - test.fill[a])), 0]) }];
   });
 }

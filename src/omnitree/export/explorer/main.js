@@ -66,20 +66,24 @@ byId("unfold").addEventListener("click", () => {
 listen("fold", () => { byId("unfold").textContent = state.folded.size ? "Unfold" : "Fold"; });
 
 // The whole tree if at least its short titles can be read, else as many of its upper levels
-// as can be read in full.
+// as can be read in full. Places are tried out without drawing: a tree may have thousands.
 function firstView() {
   const small = canvas.clientWidth < 600;
-  foldBeyond(nodes.length);
-  if (wholeScale().scale < (small ? MIDDLE : 0.42)) {
+  const scaleWith = (limit) => {
+    foldBeyond(limit);
+    placeNodes(visibleNodes());
+    return wholeScale().scale;
+  };
+  if (scaleWith(nodes.length) < (small ? MIDDLE : 0.42)) {
     let few = 1, many = nodes.length; // so many fit, so many do not
     while (many - few > 1) {
       const middle = (few + many) >> 1;
-      foldBeyond(middle);
-      if (wholeScale().scale >= (small ? 0.45 : 0.68)) few = middle;
+      if (scaleWith(middle) >= (small ? 0.45 : 0.68)) few = middle;
       else many = middle;
     }
     foldBeyond(Math.max(few, FEWEST, 1 + nodes[0].children.length));
   }
+  tell("fold");
   fitView();
 }
 

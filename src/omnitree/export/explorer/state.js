@@ -61,7 +61,8 @@ function toggleFold(id) {
   tell("fold");
 }
 
-// Unfold from the root while at most so many nodes show; the rest stays folded.
+// Unfold from the root while at most so many nodes show; the rest stays folded. Who calls it
+// tells of it.
 function foldBeyond(limit) {
   state.folded = new Set(nodes.filter((n) => !isLeaf(n)).map((n) => n.id));
   let shown = 1;
@@ -73,7 +74,6 @@ function foldBeyond(limit) {
     shown += below.length;
     queue.push(...below);
   }
-  tell("fold");
 }
 
 // Follow a row of the table.
