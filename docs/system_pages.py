@@ -2,7 +2,7 @@
 
 Each has what its docstring says (paper, parts, differences), how it is composed, and a
 picture: what it draws between the penguins by bill and flipper, and its tree. Used by
-`conf.py`. A picture is made again when the preset's tree changes.
+`conf.py`. A picture is made again when the tree or the drawing code changes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
 from omnitree import presets
+from omnitree.export import pictures
 from omnitree.lab import data
 
 FEATURES = ["bill_length_mm", "flipper_length_mm"]
@@ -34,8 +35,11 @@ DIMENSIONS = (
     "Pruning",
     "Refinement",
 )
-# What a paragraph about differences from the paper or the program begins with.
-DIFFERENCES = ("Differs", "Follows", "Assumptions", "Not as")
+# How docstrings begin to say what differs from the paper or the program.
+DIFFERENCES = re.compile(r"(?:^|(?<=[.)] ))(?:Differs|Follows the|Assumptions|Not as)")
+
+
+WEIGHTS = "Weights of rows:"
 
 
 def write(folder: Path) -> None:
@@ -45,10 +49,12 @@ def write(folder: Path) -> None:
     X = table.X[FEATURES]
     there = X.notna().all(axis=1).to_numpy()
     X, y = X[there], table.y[there]
+    sources = sorted(Path(pictures.__file__).parent.glob("*.py"))
+    drawn_by = b"".join(path.read_bytes() for path in sources)
     for name in presets.names():
         clf = presets.make(name, random_state=0).fit(X, y)
         picture = folder / f"{_file(name)}.png"
-        mark = sha256(clf.export("json").encode()).hexdigest()
+        mark = sha256(drawn_by + clf.export("json").encode()).hexdigest()
         stamp = folder / f"{_file(name)}.digest"
         if not picture.exists() or not stamp.exists() or stamp.read_text() != mark:
             _draw(clf, X, y, picture)
@@ -68,7 +74,7 @@ def _file(name: str) -> str:
 
 def _draw(clf: Any, X: Any, y: Any, path: Path) -> None:
     figure, (left, right) = plt.subplots(
-        1, 2, figsize=(10, 3.6), layout="constrained", width_ratios=(1, 1.25)
+        1, 2, figsize=(12, 4.4), layout="constrained", width_ratios=(1, 1.7)
     )
     clf.plot_boundary(X, y, ax=left)
     left.set(xlabel="bill length (mm)", ylabel="flipper length (mm)")
@@ -81,7 +87,7 @@ def _page(name: str, clf: Any) -> str:
     title, *paragraphs = presets.describe(name).split("\n\n")
     leaves = clf.tree_.n_leaves
     text = [
-        f"# {name}: {_short(title)}",
+        f"# {_title(name, title)}",
         _joined(title),
         f"![What {name} draws between three species of penguins, and its tree]"
         f"({_file(name)}.png)",
@@ -91,22 +97,36 @@ def _page(name: str, clf: Any) -> str:
         ".fit(X, y)\n```",
         "## What it consists of",
     ]
-    for paragraph in paragraphs:
-        joined = _joined(paragraph)
-        if joined.startswith("Weights of rows:"):
-            text += ["## Weights and groups", joined.removeprefix("Weights of rows: ")]
-        elif joined.startswith(DIFFERENCES):
-            text += ["## How it differs", joined]
-        else:
-            text.append(_dimensions(joined))
+    differences, weights = [], ""
+    for paragraph in map(_joined, paragraphs):
+        if paragraph.startswith(WEIGHTS):
+            weights = paragraph.removeprefix(WEIGHTS).strip()
+            continue
+        found = DIFFERENCES.search(paragraph)
+        at = len(paragraph) if found is None else found.start()
+        if paragraph[:at].strip():
+            text.append(_dimensions(paragraph[:at].strip()))
+        if found is not None:
+            differences.append(paragraph[at:])
+    if differences:
+        text += ["## How it differs", *differences]
+    if weights:
+        text += ["## Weights and groups", weights[0].upper() + weights[1:]]
     text += ["## Its composition", f"```python\n{presets.make(name)!r}\n```"]
     return "\n\n".join(text) + "\n"
 
 
-def _short(title: str) -> str:
-    """A title for the list of pages: without papers, and what follows a comma or colon."""
-    words = re.split(r" \(|, |: |; ", title.removesuffix("."))[0]
-    return words.replace("`", "").replace("omnitree's ", "")
+def _title(name: str, title: str) -> str:
+    """A title for the list of pages: the preset, and what it is in a few words.
+
+    >>> _title("c4.5", "C4.5, release 8 (Quinlan 1993, 1996).")
+    'c4.5: C4.5, release 8'
+    >>> _title("lmdt", "LMDT (Utgoff & Brodley 1991).")
+    'LMDT (Utgoff & Brodley 1991)'
+    """
+    words = title.removesuffix(".").replace("`", "")
+    short = re.split(r" \(|: |; |, (?:as|where) ", words)[0]
+    return words if short.lower() == name else f"{name}: {short}"
 
 
 def _dimensions(paragraph: str) -> str:
