@@ -73,13 +73,16 @@ def _file(name: str) -> str:
 
 
 def _draw(clf: Any, X: Any, y: Any, path: Path) -> None:
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(12, 4.4), layout="constrained", width_ratios=(1, 1.7)
-    )
-    clf.plot_boundary(X, y, ax=left)
-    left.set(xlabel="bill length (mm)", ylabel="flipper length (mm)")
-    clf.plot(ax=right)
+    """What it draws, and its tree, as two files."""
+    figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
+    clf.plot_boundary(X, y, ax=axis)
+    axis.set(xlabel="bill length (mm)", ylabel="flipper length (mm)")
     figure.savefig(path, dpi=90)
+    plt.close(figure)
+    height = min(2.2 + 0.35 * clf.tree_.n_leaves, 6)
+    figure, axis = plt.subplots(figsize=(9, height), layout="constrained")
+    clf.plot(ax=axis)
+    figure.savefig(path.with_name(f"{path.stem}_tree.png"), dpi=90)
     plt.close(figure)
 
 
@@ -89,10 +92,10 @@ def _page(name: str, clf: Any) -> str:
     text = [
         f"# {_title(name, title)}",
         _joined(title),
-        f"![What {name} draws between three species of penguins, and its tree]"
-        f"({_file(name)}.png)",
-        f"Three species of penguins by the lengths of bill and flipper: {leaves} "
-        f"{'leaf' if leaves == 1 else 'leaves'}.",
+        f"![What {name} draws between three species of penguins]({_file(name)}.png)",
+        "Three species of penguins by the lengths of bill and flipper"
+        + (f", and the tree: {leaves} leaves." if leaves > 1 else ": a single leaf."),
+        f"![The tree of {name}]({_file(name)}_tree.png)" * (leaves > 1),
         f'```python\nfrom omnitree import presets\n\nclf = presets.make("{name}")'
         ".fit(X, y)\n```",
         "## What it consists of",
@@ -113,7 +116,7 @@ def _page(name: str, clf: Any) -> str:
     if weights:
         text += ["## Weights and groups", weights[0].upper() + weights[1:]]
     text += ["## Its composition", f"```python\n{presets.make(name)!r}\n```"]
-    return "\n\n".join(text) + "\n"
+    return "\n\n".join(filter(None, text)) + "\n"
 
 
 def _title(name: str, title: str) -> str:
@@ -126,7 +129,8 @@ def _title(name: str, title: str) -> str:
     """
     words = title.removesuffix(".").replace("`", "")
     short = re.split(r" \(|: |; |, (?:as|where) ", words)[0]
-    return words if short.lower() == name else f"{name}: {short}"
+    whole = re.split(r",? as ", words)[0]
+    return whole if short.lower() == name else f"{name}: {short}"
 
 
 def _dimensions(paragraph: str) -> str:
