@@ -28,10 +28,10 @@ from omnitree.growing.stopping import Stopping
 from omnitree.growing.target import NumericTarget, Target
 from omnitree.growing.threads import one_thread
 from omnitree.learners import Omnivariate, Univariate
-from omnitree.parts.leaves import AdditiveLeaves, ConstantLeaves, Leaves
+from omnitree.parts.leaves import AdditiveLeaves, ConstantLeaves, Leaves, RidgeLeaves
 from omnitree.pruning import CostComplexity
 from omnitree.pruning.base import Evidence
-from omnitree.tree.tree import Tree
+from omnitree.tree.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     from omnitree.explain import Explanation
@@ -289,8 +289,9 @@ max_memory
         if isinstance(leaves, AdditiveLeaves) and (refit or tree.n_leaves > 1):
             late = deadline is not None and time.monotonic() > deadline
             leaves, refit = leaves.with_knots("leaf"), refit or not late
-        if refit:
-            tree = leaves.fit(tree, sample, Rules(Surrogate(), seed=seed))
+        if refit and isinstance(leaves, RidgeLeaves):
+            rules = Rules(Surrogate(), seed=seed)
+            tree = leaves.fit_some(tree, sample, rules, tree.kind == LEAF)
         return measured(tree, sample)
 
     def _is_behind(self, parts, sample, held_out, seed, losses, deadline) -> bool:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.linear import curves as kernel
+
 Floats = NDArray[np.float64]
 
 # Of a curve, with the least and the largest value.
@@ -62,14 +64,11 @@ class CurveBasis:
             spread[-1] = np.sqrt(spread[-1])
         return cls(at, knots, values - mean, spread)
 
-    def columns(self, z: Floats) -> Floats:
+    def columns(self, z: Floats, out: Floats | None = None) -> Floats:
         """The columns (n, c) of rows with values z, NaN where missing."""
-        missing = np.isnan(z)
-        known = np.where(missing, self.knots[0], z)
-        out = np.empty((len(z), self.values.shape[1]))
-        for column, values in zip(out.T, self.values.T, strict=True):
-            column[:] = np.interp(known, self.knots, values[:-1])
-            column[missing] = values[-1]
+        if out is None:
+            out = np.empty((len(z), self.values.shape[1]))
+        kernel.fill(z, self.knots, self.values, out)
         return out
 
 

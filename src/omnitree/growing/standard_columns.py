@@ -93,8 +93,20 @@ class StandardColumns:
         """The same with the columns of its curves made for all rows, once."""
         if not self.scaling.curves:
             return self
-        made = [curve.columns(self.plain[:, curve.at]) for curve in self.scaling.curves]
-        return replace(self, bent=np.hstack(made))
+        first = self.scaling.n_plain + len(self.scaling.a)
+        bent, last = np.empty((len(self.plain), self.n_columns - first)), 0
+        for curve in self.scaling.curves:
+            check_time()
+            begin, last = last, last + len(curve.spread)
+            curve.columns(self.plain[:, curve.at], bent[:, begin:last])
+        return replace(self, bent=bent)
+
+    @property
+    def without_curves(self) -> StandardColumns:
+        """The same without the columns of curves."""
+        scaling = replace(self.scaling, curves=())
+        spread = self.spread[: scaling.n_columns]
+        return replace(self, scaling=scaling, spread=spread, bent=None)
 
     @property
     def n_columns(self) -> int:
@@ -144,7 +156,7 @@ class StandardColumns:
             return out
         for curve in self.scaling.curves:
             first, last = last, last + len(curve.spread)
-            out[:, first:last] = curve.columns(self.plain[rows, curve.at])
+            curve.columns(self.plain[rows, curve.at], out[:, first:last])
         return out
 
     def _take_plain(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:

@@ -9,8 +9,11 @@ from tests.samples import sample_of
 
 from omnitree import TreeRegressor
 from omnitree.growing.criterion import AbsoluteError, SquaredError
+from omnitree.growing.missing import MISSING
+from omnitree.growing.node import Rules
 from omnitree.parts.leaves import RidgeLeaves, ridge
 from omnitree.parts.leaves.ridge import fit_ridge
+from omnitree.tree.tree import LEAF
 
 
 def solve(x, t, weight, penalty):
@@ -166,3 +169,28 @@ def test_the_ends_of_columns(rng):
     scatter = RidgeLeaves().best_of(sample, np.arange(60), sample.weight, 0).scatter
     ordered = np.sort(scatter.columns, axis=0)
     np.testing.assert_array_equal(scatter.ends(), ordered[[0, 1, -2, -1]])
+
+
+def test_some_nodes_are_fitted_and_the_others_keep_what_they_have(rng):
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] > 0, 2.0, -1.0) * X[:, 1] + 0.1 * rng.normal(size=200)
+    y = y + X[:, 2]
+    tree = TreeRegressor(leaves="ridge", max_depth=1).fit(X, y).tree_
+    rules, sample = Rules(MISSING.resolve("mean")), sample_of(X, y)
+    light, heavy = RidgeLeaves(penalties=(1e-4,)), RidgeLeaves(penalties=(1.0,))
+    before, every = (part.fit(tree, sample, rules) for part in (light, heavy))
+    some = heavy.fit_some(before, sample, rules, tree.kind == LEAF)
+    assert some.model(0) == before.model(0) != every.model(0)
+    assert some.loss[0] == before.loss[0] < every.loss[0]
+    for leaf in (1, 2):
+        assert some.model(leaf) == every.model(leaf) != before.model(leaf)
+        assert some.loss[leaf] == every.loss[leaf]
+
+
+def test_the_loss_of_many_rows_comes_from_their_sums(rng, monkeypatch):
+    sample, rows = planted(rng, 400), np.arange(400)
+    exact = RidgeLeaves().best_of(sample, rows, sample.weight, 0).loss
+    monkeypatch.setattr(ridge, "BLOCK", 100)
+    found = RidgeLeaves().best_of(sample, rows, sample.weight, 0)
+    assert found.loss == pytest.approx(exact, rel=1e-9)
+    assert "residual" not in vars(found)

@@ -26,7 +26,7 @@ from omnitree.growing.part import number, one_of
 from omnitree.growing.sample import Sample
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.threads import one_thread
-from omnitree.parts.leaves.ridge import Floats, LeafSums, RidgeFit, RidgeLeaves
+from omnitree.parts.leaves.ridge import BLOCK, Floats, LeafSums, RidgeFit, RidgeLeaves
 from omnitree.tree.leaf_models import LeafModel
 
 # How far lines go on beyond the values of a leaf, in ranges of these values.
@@ -106,7 +106,10 @@ class AdditiveLeaves(RidgeLeaves):
         if one_of("knots", self.knots, ("leaf", "table")) == "table":
             curved = sample.curved
         else:
-            curved = standard.with_curves(schema, rows, weight)
+            some: Any = slice(None)
+            if len(rows) > BLOCK:  # whose quantiles are nearly those of all
+                some = np.argpartition(sample.row_hash(0)[rows], BLOCK)[:BLOCK]
+            curved = standard.with_curves(schema, rows[some], weight[some])
         for bend in sorted(self.bends) if curved.n_columns > standard.n_columns else ():
             scale = np.ones(curved.n_columns)
             scale[standard.n_columns :] = number("bends", bend)

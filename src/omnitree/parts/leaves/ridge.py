@@ -80,6 +80,12 @@ class RidgeLeaves(Leaves):
         return True
 
     def fit(self, tree: Tree, sample: Sample, rules: Rules) -> Tree:
+        return self.fit_some(tree, sample, rules, np.ones(tree.n_nodes, dtype=bool))
+
+    def fit_some(
+        self, tree: Tree, sample: Sample, rules: Rules, some: NDArray[np.bool_]
+    ) -> Tree:
+        """As `fit`, of some nodes; the others keep what they have."""
         if not sample.target.squared:
             raise ValueError(
                 "ridge leaves make the squared error small; with another criterion use "
@@ -89,6 +95,9 @@ class RidgeLeaves(Leaves):
         models: list[LeafModel | None] = []
         loss = np.array(tree.loss)
         for node in range(tree.n_nodes):
+            if not some[node]:
+                models.append(tree.model(node))
+                continue
             part = slice(start[node], start[node + 1])
             rows = row[part].astype(np.int64)
             weight = share[part] * sample.weight[rows]
@@ -265,8 +274,12 @@ class LeafSums:
     def ends(self) -> Floats:
         """The two least and the two largest values of each number, (4, numbers)."""
         at = np.flatnonzero(self.is_number)
-        some = [_ends(columns[:, at]) for _, columns in self.blocks]
-        return some[0] if len(some) == 1 else _ends(np.concatenate(some))
+        if len(self.rows) <= BLOCK:
+            return _ends(self._columns[:, at])
+        plain = self.standard.without_curves
+        parts = (self.rows[s : s + BLOCK] for s in range(0, len(self.rows), BLOCK))
+        some = [_ends(plain.take(rows, self.fill)[:, at]) for rows in parts]
+        return _ends(np.concatenate(some))
 
     def answers(self, weights: Floats) -> Floats:
         """Sums of the first columns of all rows, weighted."""
@@ -347,7 +360,13 @@ class RidgeFit:
     @property
     def loss(self) -> float:
         """On all rows."""
-        return float(self.scatter.weight @ self.residual**2)
+        _, products, gram = self.scatter.sums
+        rest, weight, w = self.scatter.rest, self.scatter.weight, self.weights
+        if gram is None or len(rest) <= BLOCK:
+            return float(weight @ self.residual**2)
+        k = len(w)  # the sums serve: no second pass
+        lost = weight @ rest**2 - 2 * (products[:k] @ w) + w @ gram[:k, :k] @ w
+        return max(float(lost), 0.0)
 
     @property
     def error(self) -> float:

@@ -1,0 +1,39 @@
+"""Columns of curves, filled in one pass, against NumPy's interpolation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnitree._core.linear import curves
+
+
+def naive_columns(z, knots, values):
+    """Column by column."""
+    out = np.empty((len(z), values.shape[1]))
+    for k in range(values.shape[1]):
+        out[:, k] = np.interp(z, knots, values[:-1, k])
+        out[np.isnan(z), k] = values[-1, k]
+    return out
+
+
+def test_columns_are_those_of_interpolation(rng):
+    """To the last bit, at knots, between and beyond them, and where values are missing."""
+    for _ in range(50):
+        m, c = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+        knots = np.cumsum(rng.exponential(size=m)) * 10.0 ** rng.integers(-3, 4)
+        values = rng.normal(size=(m + 1, c))
+        inside = rng.uniform(knots[0], knots[-1], 20)
+        beyond = [knots[0] - 1.0, knots[-1] + 1.0, -np.inf, np.inf, np.nan]
+        z = np.concatenate([knots, inside, beyond])
+        wide = np.full((len(z), c + 3), 7.0)
+        curves.fill(z, knots, values, wide[:, 2 : 2 + c])
+        np.testing.assert_array_equal(
+            wide[:, 2 : 2 + c], naive_columns(z, knots, values)
+        )
+        assert (wide[:, [0, 1, -1]] == 7.0).all()
+
+
+def test_no_rows():
+    out = np.empty((0, 2))
+    curves.fill(np.empty(0), np.array([0.0, 1.0]), np.zeros((3, 2)), out)
+    assert out.shape == (0, 2)
