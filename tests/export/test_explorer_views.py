@@ -171,6 +171,25 @@ def test_cards_show_the_main_terms(watch):
     assert terms.locator("rect").count() == 3
 
 
+@pytest.mark.parametrize("leaves", ["ridge", "additive"])
+def test_cards_of_leaves_show_their_models(leaves, watch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 4)), columns=["age", "bmi", "dose", "x4"])
+    y = np.where(X.dose > 0, np.sin(2 * X.age) + X.bmi, X.bmi**2)
+    clf = TreeRegressor(leaves=leaves, max_leaves=2, random_state=0).fit(X, y)
+    page = watch(clf, X, y)
+    for node in np.flatnonzero(clf.tree_.kind == 0):
+        model = clf.tree_.to_dict()["nodes"][node]["model"]
+        curves = model.get("curve_values", [[]])[0]
+        n_curves = sum(any(line) for line in curves)
+        card = page.locator(f".card[data-node='{node}']")
+        assert card.locator(".small-curve").count() <= 3
+        assert card.locator(".small-curve").count() >= min(n_curves, 3)
+        shown = 0 if n_curves else min(np.count_nonzero(model["weights"]), 3)
+        assert card.locator(".term").count() == shown
+        assert n_curves or shown
+
+
 @pytest.mark.parametrize("n_classes", [3, 9])
 def test_weights_of_a_machine_share_one_scale(n_classes, watch):
     clf = machine(n_classes)

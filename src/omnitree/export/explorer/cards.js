@@ -4,10 +4,11 @@
 const CARD = { width: 200, height: 62, tall: 76, curves: 132, spaceX: 112, spaceY: 22 };
 const FONT = "ui-sans-serif, system-ui, sans-serif";
 
-const withCurves = (node) => !isLeaf(node) && hasCurves(node.test);
+// A test, or a leaf's own model, with curves.
+const withCurves = (node) => hasCurves(isLeaf(node) ? !isToldAbove(node) && node.model : node.test);
 // A sum of one or two terms is written out; a longer one shows its main terms as bars.
-const withTerms = (node) => !isLeaf(node) && !withCurves(node)
-  && (isMachine(node.test) || (node.test.weights?.length ?? 0) > 2) && cardTermsOf(node).length > 0;
+const withTerms = (node) => !withCurves(node) && cardTermsOf(node).length > 0
+  && (isLeaf(node) || isMachine(node.test) || node.test.weights.length > 2);
 const withFormula = (node) => !isLeaf(node) && "columns" in node.test && !withCurves(node) && !withTerms(node);
 
 const heights = []; // by node

@@ -175,7 +175,7 @@ function curveCount(test) {
 // Up to three small curves for a card, with their features' names; where a test has fewer, its
 // main terms follow as straight lines over the range of their feature.
 function cardCurves(node, x, y) {
-  const lines = linesOf(node), { test } = node;
+  const lines = linesOf(node), test = isLeaf(node) ? node.model : node.test;
   const colours = lines.map(({ colour }) => colour);
   const bent = curveOrder(lines).map((j) => ({
     name: features[curveFeature(test, j)].name, knots: test.knots[j],

@@ -97,8 +97,12 @@ function shadeTable(shown, terms, looks) {
 const CARD_TERMS = 3;
 const TERM_LINE = 18;
 
-const cardTermsOf = (node) => (isLeaf(node) || !node.test.weights?.flat().length ? []
-  : termTable(node.test, hasDeviations(), null).slice(0, CARD_TERMS));
+// Of a test, or of a leaf's own model.
+function cardTermsOf(node) {
+  const holder = isLeaf(node) ? !isToldAbove(node) && node.model : node.test;
+  if (!holder?.weights?.flat().length) return [];
+  return termTable(holder, hasDeviations(), null).slice(0, CARD_TERMS);
+}
 
 // The main terms of a weighted sum: names, and a bar or, of several sums, a dot for each.
 function cardTerms(node, x, y, width) {
