@@ -1,19 +1,14 @@
 """Trees from sums over blocks: error, threads, passes, rows, and beside others.
 
-    python benchmarks/large_data.py error
-    python benchmarks/large_data.py threads
-    python benchmarks/large_data.py reading
-    python benchmarks/large_data.py rows
-    python benchmarks/large_data.py others
+    python benchmarks/large_data.py [error] [threads] [reading] [rows] [others] -o FILE
 
-Each prints a section of `results/large_data.md`, with its command, and fails if a goal is
-missed. A generated table goes into a Parquet file of row groups of 50,000 rows. Scores are
-linear in some columns and kinked in others, with noise, so that no tree is without error.
-"From blocks" is a fit to the file as if it did not fit into memory. Each fit has a process
-of its own, whose resident memory (of its workers, too) is looked at every 100 ms. Where one
-thread's work is compared with another's, CPU seconds of all processes count, so that other
-work on the machine does not.
-`others` needs `pip install "omnitree[dask,bench]"`.
+Each part is a section, with its command; without a part, all of them are run. It fails if a
+goal is missed. A generated table goes into a Parquet file of row groups of 50,000 rows.
+Scores are linear in some columns and kinked in others, with noise, so that each tree has an
+error. "From blocks" is a fit to the file as if it did not fit into memory. Each fit has a
+process of its own, whose resident memory (of its workers, too) is looked at every 100 ms.
+Where threads are not compared, CPU seconds of all processes count, so that other work on the
+machine does not. `others` needs `pip install "omnitree[dask,bench]"`.
 """
 
 from __future__ import annotations
@@ -24,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -342,16 +338,14 @@ def part_reading(folder: Path, given: argparse.Namespace) -> Missed:
     common = {"path": path, "d": d, "n_jobs": 1}
     read = apart("reading", **common)["cpu"]
     fit = apart("fit", method="ldt", way="blocks", **common)
-    levels, a_pass = (
-        fit["cpu"] / (read * fit["depth"]),
-        fit["in_passes"] / fit["passes"],
-    )
+    levels, passes = (fit["cpu"] / (read * fit[k]) for k in ("depth", "passes"))
+    a_pass = fit["in_passes"] / fit["passes"]
     print(
         f"`ldt` on {n:,} rows x {d} columns, from blocks, one thread. Reading takes "
         f"{read:.2f} CPU s, the fit {fit['cpu']:.1f}: {fit['passes']} passes of "
         f"{a_pass:.2f} each ({a_pass / read:.1f} times reading), and subtrees in memory. "
-        f"The tree has {fit['depth']} levels: the fit takes {levels:.2f} times reading the file once a "
-        f"level, {fit['cpu'] / (read * fit['passes']):.2f} times reading it once a pass.\n\n"
+        f"The tree has {fit['depth']} levels: the fit takes {levels:.2f} times "
+        f"reading the file once a level, {passes:.2f} times reading it once a pass.\n\n"
         "Goal: at most 1.5 times reading the file once a level."
     )
     return (
@@ -444,16 +438,30 @@ def main() -> None:
         print(json.dumps(KINDS[given["kind"]](given)))
         return
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--columns", type=int)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--methods", nargs="*")
+    parser.add_argument(
+        "-o", type=Path, help="file for the results; else standard output"
+    )
     given = parser.parse_args()
-    print(f"## {PARTS[given.part].__doc__.rstrip('.')}\n")
-    print(f"    python benchmarks/large_data.py {' '.join(sys.argv[1:])}\n")
-    with tempfile.TemporaryDirectory() as folder:
-        missed = PARTS[given.part](Path(folder), given)
+    if unknown := set(given.parts) - set(PARTS):
+        parser.error(f"no part {unknown.pop()!r}; there are {', '.join(PARTS)}")
+    options = [
+        f" --{name} {' '.join(map(str, np.atleast_1d(value)))}"
+        for name in ("rows", "columns", "jobs", "methods")
+        if (value := getattr(given, name)) != parser.get_default(name)
+    ]
+    missed = []
+    with redirect_stdout(given.o.open("w") if given.o else sys.stdout):
+        print("# Trees from sums over blocks")
+        for part in given.parts or PARTS:
+            print(f"\n## {PARTS[part].__doc__.rstrip('.')}\n")
+            print(f"    python benchmarks/large_data.py {part}{''.join(options)}\n")
+            with tempfile.TemporaryDirectory() as folder:
+                missed += PARTS[part](Path(folder), given)
     if missed:
         sys.exit("Missed: " + "; ".join(missed))
 

@@ -1,6 +1,6 @@
 """What a fit to more rows than one machine holds would cost: a simulation.
 
-    python benchmarks/large_data_cost.py > benchmarks/results/large_data_cost.md
+    python benchmarks/large_data_cost.py -o benchmarks/results/large_data_cost.md
 
 Three steps. The price of the parts of a pass (reading, coding, histograms, moments, rows
 that come to the grower, subtrees, adding up sums) is measured on this machine, in one
@@ -19,6 +19,7 @@ import pickle
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -299,21 +300,25 @@ def check(prices: Prices, folder: str, sizes: list[tuple[int, int, str]]) -> Non
 
 
 def main() -> None:
+    """Prices, check and simulation, to a file or to standard output."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--columns", type=int, default=20)
+    parser.add_argument("-o", type=Path, help="file for the results")
     given = parser.parse_args()
+    with redirect_stdout(given.o.open("w") if given.o else sys.stdout):
+        report(given.rows, given.columns)
+
+
+def report(rows: int, columns: int) -> None:
+    """Print everything."""
     print("# What larger tables would cost\n")
-    print(
-        "    python benchmarks/large_data_cost.py > benchmarks/results/large_data_cost.md\n"
-    )
+    print("    python benchmarks/large_data_cost.py\n")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
-        large_data.write(path, given.rows, given.columns)
-        prices = measured_prices(str(path), given.rows, given.columns)
-        print(
-            f"Prices, from {given.rows:,} rows x {given.columns} features, one core:\n"
-        )
+        large_data.write(path, rows, columns)
+        prices = measured_prices(str(path), rows, columns)
+        print(f"Prices, from {rows:,} rows x {columns} features, one core:\n")
         print("| what | ns |\n|---|---:|")
         units = {"moment": "a product", "add": "a byte", "send": "a byte"}
         units |= {"grow": "a cell of a small node", "sample": "a cell of the sample"}
