@@ -245,7 +245,7 @@ def test_the_default_classifier():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 3))
     y = (X @ [1, 1, 0] > 0).astype(int)
-    assert not OmniTreeClassifier(random_state=0).fit(X, y).tree_.node_kinds()["axis"]
+    assert OmniTreeClassifier(random_state=0).fit(X, y).tree_.node_kinds()["linear"]
     for rule in (
         {"interactions": [[0], [1], [2]]},
         {"feature_costs": [1, 0, 0]},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.samples import root_of
@@ -42,6 +44,20 @@ def test_a_rival_wins_where_the_subtree_errs(wrong, wins, tested, rng):
         new, losses = one.replacement(contenders[0], 2.5)
         assert new.split is not None and new.model is not None
         assert losses.mean("errors") < wrong
+
+
+def test_below_the_root_curves_need_rows(rng):
+    one = challenge(rng, 0.4)
+    rivals = [Softmax(), Softmax("curves")]
+    names = [c.name for c in one.contenders(rivals, COMPARISON)[0]]
+    assert names == ["linear softmax", "additive softmax"]
+    assert one.node.view("curves").n_columns == 24
+    for n, found in ((120, 2), (47, 1)):
+        few = replace(
+            one, node=root_of(one.node.sample.table.values[:n], one.node.y[:n])
+        )
+        few = replace(few, subtree=one.subtree.take(np.arange(n)), depth=1)
+        assert len(few.contenders(rivals, COMPARISON)[0]) == found
 
 
 def test_the_prune_set_judges_by_the_model(rng):

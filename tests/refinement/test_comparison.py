@@ -35,6 +35,26 @@ def test_log_loss_decides_where_errors_do_not_differ():
     assert not Comparison("errors", 1.0, 1.0).is_better(worse, 2, old, 5)
 
 
+def test_what_is_harder_to_read_must_be_worth_it():
+    strict, lax = (Comparison("errors", 1.0, 1.0, cautious=c) for c in (True, False))
+    old = held(np.arange(100) < 30, np.full(100, 0.5))
+
+    def judged(saved, log_loss, size=9):
+        noise = 0.2 * (np.arange(100) % 2 - 0.5)
+        new = held((np.arange(100) >= saved) & (np.arange(100) < 30), log_loss + noise)
+        return [c.is_worth(new, size, old, 5) for c in (strict, lax)]
+
+    # Without one of s rows the gain is (s - 1) / sqrt(s), which must be more than 1.
+    assert judged(2, 0.5) == [False, True]
+    assert judged(3, 0.5) == [True, True]
+    # As many errors, and likelier: by 4 % and by 6 %, by 1.5 and by 3 standard errors.
+    assert judged(0, 0.48) == [False, True]
+    assert judged(0, 0.46) == [True, True]
+    assert judged(0, 0.485) == [False, True]
+    assert judged(0, 0.5) == [False, False]
+    assert judged(2, 0.5, size=4) == [True, True]  # easier to read
+
+
 def test_a_tree_must_beat_a_leaf_beyond_doubt(rng):
     n = 200
     X, y = rng.normal(size=(n, 2)), np.arange(n) % 2

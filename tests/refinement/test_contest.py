@@ -239,6 +239,23 @@ def test_large_nodes_are_sampled():
     assert clf.score(*slanted(3000, 1)) > 0.93
 
 
+def test_after_so_many_rows_nodes_keep_their_tests(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 2))
+    y = (np.floor(4 * X[:, 0]) % 2).astype(int)
+    seen = []
+    old = Softmax.trial
+    monkeypatch.setattr(
+        Softmax, "trial", lambda *args: seen.append(len(args[1].rows)) or old(*args)
+    )
+    y[rng.random(400) < 0.1] ^= 1
+    for most, nodes in ((399, 1), (None, 2)):
+        seen.clear()
+        contest = Contest((Softmax(),), max_challenged=most, repeats=1, grows=False)
+        presets.make("omni", random_state=0, refinement=contest).fit(X, y)
+        assert seen[0] == 400 and min(len(seen), 2) == nodes
+
+
 def test_same_seed_same_tree_for_any_jobs():
     X, y = slanted()
     trees = [

@@ -8,9 +8,11 @@ from tests.refinement.test_challenge import COMPARISON, challenge
 
 from omnitree import OmniTreeClassifier, presets
 from omnitree.learners import Softmax
+from omnitree.learners.softmax import PENALTIES
+from omnitree.parts.discriminants.softmax_blocks import BlockFolds
 from omnitree.refinement import Contest
 from omnitree.refinement.challenge import Contender
-from omnitree.refinement.rounds import Round, dealt_again, mean_round
+from omnitree.refinement.rounds import Round, dealt_again, mean_round, undecided
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.tree import Tree
 
@@ -44,6 +46,37 @@ def test_what_few_rounds_have_found_does_not_count(rng):
     rounds[0] = Round(rounds[0].challenge, [Contender(trial.trial, given_up), odd])
     (one,) = mean_round(rounds).contenders
     assert one.trial is rounds[1].contenders[0].trial
+
+
+def test_only_what_may_still_be_chosen_is_judged_again(rng):
+    (one, *_) = rounds_of(rng, 1)
+    n = 120
+    close = HeldOut(np.ones(n), one.contenders[0].losses.errors, np.ones(n))
+    trial = Softmax("quadratic").trial(one.challenge.node)
+    found = Round(one.challenge, [*one.contenders, Contender(trial, close)])
+    behind = found.challenge.behind(found.contenders, 0)
+    assert set(behind) == {"", "quadratic softmax"}
+    assert undecided(found, 0, max(behind.values())) == {"linear softmax", *behind}
+    assert undecided(found, 0, min(behind.values()) - 1) == set()
+    last = min(behind, key=behind.__getitem__)
+    assert undecided(found, 0, behind[last]) == {"linear softmax", last}
+
+
+@pytest.mark.parametrize("expansion", ["linear", "curves", "blocks"])
+def test_penalties_are_found_once(rng, expansion, monkeypatch):
+    first = challenge(rng, 0.3, noise=1.0)
+    Softmax(expansion).trial(first.node)
+    found = dict(first.node.penalties)
+    monkeypatch.setattr(BlockFolds, "search", None)  # not called
+    again = dealt_again(first, 7, None)
+    assert again.subtree is first.subtree
+    trial = Softmax(expansion).trial(again.node)
+    assert again.node.penalties == found
+    key = (expansion, 5, *PENALTIES)
+    if expansion != "linear":
+        assert trial.validated.penalty == PENALTIES[found[key][0]]
+    else:
+        assert trial.validated.penalty in (PENALTIES[1], PENALTIES[found[key][0]])
 
 
 def slightly_curved(n=200, seed=0):

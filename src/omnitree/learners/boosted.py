@@ -51,7 +51,7 @@ class Boosted(TrialLearner):
     max_steps : int, default=100
     patience : int, default=20
         A fold stops this many steps after its error was lowest.
-    min_columns, max_columns, max_cells
+    min_columns, max_columns, max_cells, max_weights
         As for `Softmax`.
 
     Examples

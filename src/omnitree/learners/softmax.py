@@ -31,6 +31,7 @@ from omnitree.parts.discriminants.softmax_folds import (
     kept,
     validate,
 )
+from omnitree.parts.discriminants.softmax_metric import Spread
 from omnitree.parts.discriminants.softmax_sparse import Thinned, enough, fewest
 from omnitree.resampling.held_out import HeldOut
 
@@ -58,7 +59,7 @@ COLD = 40
 class SoftmaxTrial(Trial):
     """What `Softmax` found."""
 
-    whitened: Whitened
+    whitened: Whitened | Spread
     validated: Validated
 
     def functions(self) -> tuple[Floats, Floats]:
@@ -225,6 +226,8 @@ class Softmax(TrialLearner):
         Nodes with fewer or more columns, products included, get no test.
     max_cells : int, optional
         Neither do nodes with more than this many rows times columns times classes.
+    max_weights : int, optional
+        Nor nodes with more than this many columns times classes; of two classes, columns.
 
     Examples
     --------
@@ -274,25 +277,29 @@ class Softmax(TrialLearner):
         fold: NDArray[np.int64],
         penalties: list[float],
         against: HeldOut | None,
-    ) -> tuple[Whitened, Validated] | None:
+    ) -> tuple[Whitened | Spread, Validated] | None:
         """The rows as they are fitted, and what the folds say; None if no column varies."""
         rows, target = node.view(self.expansion), node.target.of_present()
+        key = (self.expansion, self.folds, *penalties)
+        known = node.penalties.get(key)
         if self.expansion in CURVED:
             folds = _blocks(rows, target, fold, penalties)
             if folds is None:
                 return None
             start = None
-            if self.expansion == "blocks":
+            if self.expansion == "blocks" and known is None:
                 start = self._without_products(node, target, fold, penalties)
-            whitened, validated, place = folds.validate(start, against)
-            node.penalties[(self.expansion, self.folds, *penalties)] = place
-            return whitened, validated
+            spread, validated, place = folds.validate(start, against, known)
+            node.penalties[key] = place
+            return spread, validated
         directions = Whitened.of(rows.columns, rows.weight, rows.standard.spread)
         if directions is None:
             return None
-        return directions, validate(
-            directions, target, rows.weight, fold, penalties, against
-        )
+        if known is not None:  # on the way to it, one is enough
+            penalties = sorted({penalties[:2][-1], penalties[known[0]]}, reverse=True)
+        found = validate(directions, target, rows.weight, fold, penalties, against)
+        node.penalties.setdefault(key, (penalties.index(found.penalty),))
+        return directions, found
 
     def _without_products(
         self,

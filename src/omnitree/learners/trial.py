@@ -228,6 +228,7 @@ class TrialLearner(SplitLearner):
     min_columns: int = 1
     max_columns: int | None = None
     max_cells: int | None = None
+    max_weights: int | None = None
 
     @property
     def resamples(self) -> bool:
@@ -243,13 +244,14 @@ class TrialLearner(SplitLearner):
         expansion = one_of("expansion", self.expansion, (*EXPANSIONS, *CURVED))
         p = node.view(expansion).n_columns
         k = int((node.statistics > 0).sum())
-        columns, cells = (
+        columns, cells, weights = (
             np.inf if most is None else most
-            for most in (self.max_columns, self.max_cells)
+            for most in (self.max_columns, self.max_cells, self.max_weights)
         )
         number("min_columns", self.min_columns, 1)
         number("max_columns", columns, 1)
         few = len(node.rows) * p * k <= number("max_cells", cells, 1)
+        few &= p * (1 if k == 2 else k) <= number("max_weights", weights, 1)
         return k >= 2 and self.min_columns <= p <= columns and few
 
     def is_richer(self, node: Node) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.growth import Growth
-from omnitree.growing.node import Node, Rules
+from omnitree.growing.node import CURVED, Node, Rules
 from omnitree.growing.sample import Sample
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.base import NodeRows
@@ -34,6 +34,8 @@ SPARSE = "sparse "
 # Standard errors by which a test is so much worse than a subtree that no tree on top of it
 # will be better.
 HOPELESS = 3.0
+# Rows for each column that curves need below the root: subtrees are many, and most small.
+ROWS = 2
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Challenge:
         winner, losses, n_parameters = None, self.subtree, self.n_parameters
         for rival in rivals:
             won = None if winner is None else expansions[winner]
-            if not rival.is_richer(self.node) or _is_idle(rival, expansions, won):
+            if _is_idle(rival, expansions, won) or not self._suits(rival):
                 continue
             trial = rival.trial(self.node, losses if self.tested is None else None)
             if trial is None:
@@ -117,11 +119,20 @@ class Challenge:
             found.append(new)
             expansions.append(trial.expansion)
             own_size = trial.n_parameters
-            if new.losses.complete and comparison.is_better(
+            judge = comparison.is_better if winner is None else comparison.is_worth
+            if new.losses.complete and judge(
                 new.losses, own_size, losses, n_parameters
             ):
                 winner, losses, n_parameters = len(found) - 1, new.losses, own_size
         return found, winner
+
+    def _suits(self, rival: TrialLearner) -> bool:
+        """Whether a rival has something of its own to say, and rows to learn it from."""
+        if not rival.is_richer(self.node):
+            return False
+        if self.depth == 0 or rival.expansion not in CURVED:
+            return True
+        return len(self.node.rows) >= ROWS * self.node.view(rival.expansion).n_columns
 
     def sparser(self, contender: Contender, margin: float) -> Contender | None:
         """The same test with fewer weights, if cross-validation does not miss them."""
@@ -183,9 +194,8 @@ class Challenge:
             size = one.trial.n_parameters
             if isinstance(one.trial, ScoreTree) or one.name.startswith(SPARSE):
                 continue
-            if one.losses.complete and comparison.is_better(
-                one.losses, size, losses, n_parameters
-            ):
+            judge = comparison.is_better if winner is None else comparison.is_worth
+            if one.losses.complete and judge(one.losses, size, losses, n_parameters):
                 winner, losses, n_parameters = i, one.losses, size
         if winner is not None:
             if SPARSE + names[winner] in names:
@@ -204,10 +214,13 @@ class Challenge:
                     winner, losses, n_parameters = i, one.losses, size
         return winner
 
-    def lead(self, contenders: Sequence[Contender], winner: int | None) -> float:
-        """By how many standard errors, in errors or log loss, the choice is the best.
+    def behind(
+        self, contenders: Sequence[Contender], winner: int | None
+    ) -> dict[str, float]:
+        """By how many standard errors, in errors or log loss, others are behind the choice.
 
-        Dense and sparse forms of one test are no choice.
+        By their names, that of the subtree is empty. Dense and sparse forms of one test are
+        no choice.
         """
         every = {c.name: c.losses for c in contenders if c.losses.complete}
         chosen, own = self.subtree, ""
@@ -215,14 +228,11 @@ class Challenge:
             chosen, own = contenders[winner].losses, contenders[winner].name
             every |= {"": self.subtree}
         twins = {own, SPARSE + own, own.removeprefix(SPARSE)}
-        return min(
-            (
-                max(chosen.gain(other, loss) for loss in ("errors", "log_loss"))
-                for name, other in every.items()
-                if winner is None or name not in twins
-            ),
-            default=np.inf,
-        )
+        return {
+            name: max(chosen.gain(other, loss) for loss in ("errors", "log_loss"))
+            for name, other in every.items()
+            if winner is None or name not in twins
+        }
 
     def replacement(
         self, winner: Contender, min_gain: float

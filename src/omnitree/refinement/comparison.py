@@ -17,6 +17,10 @@ from omnitree.resampling.held_out import HeldOut
 
 # Share of the required gain that is enough if log loss and errors both have it.
 BOTH = 0.8
+# Likelier is clearly likelier with so many times the gain that is required otherwise.
+CLEAR = 2.0
+# And if it saves this share of the log loss.
+SAVED = 0.05
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,14 @@ class Comparison:
         Errors do not differ if the difference is at most this many standard errors.
     step : float
         What has more parameters must be better by this many standard errors.
+    cautious : bool
+        Whether more is asked of a test with more parameters than another one (`is_worth`).
     """
 
     loss: str
     doubt: float
     step: float
+    cautious: bool = True
 
     def is_better(
         self, new: HeldOut, n_parameters: int, old: HeldOut, old_parameters: int
@@ -50,6 +57,27 @@ class Comparison:
         if self.loss != "log_loss" and worst <= gain <= self.doubt:
             gain = new.gain(old, "log_loss")
         return gain > (self.step if richer else 0.0) + 1e-9
+
+    def is_worth(
+        self, new: HeldOut, n_parameters: int, old: HeldOut, old_parameters: int
+    ) -> bool:
+        """Whether a test is better than another one that is easier to read.
+
+        Where it has more parameters, it must be better even without the row that speaks
+        loudest for it, or clearly likelier.
+        """
+        if not self.is_better(new, n_parameters, old, old_parameters):
+            return False
+        if (
+            n_parameters <= old_parameters
+            or not self.cautious
+            or self.loss == "log_loss"
+        ):
+            return True
+        if new.gain(old, self.loss, less_one=True) > self.step:
+            return True
+        saved = 1 - new.mean("log_loss") / old.mean("log_loss")
+        return saved >= SAVED and new.gain(old, "log_loss") > CLEAR * self.step
 
 
 def is_proven(

@@ -31,20 +31,20 @@ from omnitree.refinement.base import Refinement
 from omnitree.refinement.challenge import Arena, Challenge, Contender
 from omnitree.refinement.comparison import Comparison, is_proven
 from omnitree.refinement.reliability import with_reliability
-from omnitree.refinement.rounds import Round, dealt_again, mean_round
-from omnitree.refinement.score_trees import limited
+from omnitree.refinement.rounds import Round, dealt_again, mean_round, undecided
+from omnitree.refinement.score_trees import ScoreTree, limited
 from omnitree.refinement.sizing import Grown, Sized
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import Considered
 from omnitree.tree.tree import LEAF, Tree
 
 # Nobody can read a quadratic form with more than 500 terms, so larger ones are only tried
-# in sparse form.
+# in sparse form; nor the curves of many classes that have more than 2000 weights.
 RIVALS = (
     Softmax(),
-    Softmax("curves", max_columns=500),
+    Softmax("curves", max_columns=500, max_cells=6_000_000, max_weights=2000),
     Softmax("quadratic", max_columns=500),
-    Softmax("blocks", max_columns=500, max_cells=3_000_000),
+    Softmax("blocks", max_columns=500, max_cells=3_000_000, max_weights=2000),
     Boosted("quadratic", min_columns=501, max_cells=500_000),
 )
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
@@ -81,6 +81,11 @@ class Contest(Refinement):
     step : float, default=1.0
         A rival with more parameters than the subtree, or than another rival, must beat it
         by this many standard errors.
+    cautious : bool, default=True
+        A rival with more parameters than another one must also be better by `step` without
+        the row that speaks loudest for it, or have a log loss that is smaller by a
+        twentieth and by twice as many standard errors. So a line stays where curves say
+        much the same.
     min_gain : float, default=2.5
         The whole tree must have a smaller held-out log loss than a single leaf by this
         many standard errors, or both a smaller log loss and fewer errors by 0.8 times as
@@ -94,6 +99,9 @@ class Contest(Refinement):
     max_rows : int, default=20000
         In nodes with more rows, rivals see a stratified sample of this size. With more
         than ten times as many rows in all, one fold tests the tree instead of all.
+    max_challenged : int or None, default=400000
+        With more rows in all the nodes that rivals have challenged, from the root down,
+        the others keep their tests.
     sparse : float or None, default=0.5
         A rival that has won loses its smallest weights as long as neither its held-out
         errors nor its held-out likelihood are worse by more than this many standard errors.
@@ -118,9 +126,11 @@ class Contest(Refinement):
     se: float = 0.0
     doubt: float = 1.0
     step: float = 1.0
+    cautious: bool = True
     min_gain: float = 2.5
     min_rows: int = 30
     max_rows: int = 20_000
+    max_challenged: int | None = 400_000
     sparse: float | None = 0.5
     smooth: bool = True
     grows: bool = True
@@ -184,7 +194,7 @@ class Contest(Refinement):
             raise ValueError(unknown("optimise", optimise, list(LOSSES)))
         if optimise == "cost" and tree.costs is None:
             raise ValueError("optimise='cost' needs a cost_matrix")
-        return Comparison(LOSSES[optimise], self.doubt, self.step)
+        return Comparison(LOSSES[optimise], self.doubt, self.step, bool(self.cautious))
 
     def _resolved_rivals(self) -> list[TrialLearner]:
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
@@ -239,13 +249,19 @@ class Contest(Refinement):
         arena = Arena(tree, grown, rules)
         leaves_below = subtree_sums(tree, np.ones(tree.n_nodes)).astype(int)
         max_leaves, n_leaves = rules.limits.max_leaves, tree.n_leaves
-        queue = [0]
+        queue, left = (
+            [0],
+            np.inf if self.max_challenged is None else self.max_challenged,
+        )
         for at in queue:
+            if left < 0:
+                break
             challenge = arena.challenge(
                 at, outcome.losses, loss, self.min_rows, self.max_rows
             )
             if challenge is None:
                 continue
+            left -= len(challenge.node.rows)
             spare = None
             if max_leaves is not None:
                 spare = max_leaves - n_leaves + int(leaves_below[at])
@@ -290,23 +306,33 @@ class Contest(Refinement):
         most = min(self.repeats, max(1, REPEATED_ROWS // len(challenge.node.rows)))
         if challenge.depth or grown.has_prune_set:
             most = 1
-        again = challenge
+        again, left, grows = challenge, list(rivals), self.grows
+        out: list[Contender] = []  # what need not be judged again
         while True:
             try:
-                found = self._contenders(again, rivals, growth, comparison, max_leaves)
+                found = self._contenders(
+                    again, left, growth, comparison, max_leaves, grows
+                )
             except TimeUp:
                 if not rounds:
                     raise
                 return mean_round(rounds)
+            asked = {one.name for one in found}
+            found += [one for one in out if one.name not in asked]
             rounds.append(Round(again, found))
             mean = mean_round(rounds)
             winner = mean.challenge.choose(mean.contenders, comparison, max_leaves)
-            lead = mean.challenge.lead(mean.contenders, winner)
-            if len(rounds) >= most or lead > comparison.doubt or evidence.expired:
+            close = undecided(mean, winner, comparison.doubt)
+            if len(rounds) >= most or not close or evidence.expired:
                 return mean
-            other = evidence.repeat(len(rounds))
-            sized = self._size(self._judged(grown.tree, other), comparison)
-            again = dealt_again(challenge, other.seed, sized.losses)
+            out = [one for one in mean.contenders if one.name not in close]
+            still = [one.trial for one in mean.contenders if one.name in close]
+            left = [r for r in rivals if r.expansion in {t.expansion for t in still}]
+            grows = any(isinstance(trial, ScoreTree) for trial in still)
+            other, losses = evidence.repeat(len(rounds)), None
+            if "" in close:
+                losses = self._size(self._judged(grown.tree, other), comparison).losses
+            again = dealt_again(mean.challenge, other.seed, losses)
 
     def _contenders(
         self,
@@ -315,6 +341,7 @@ class Contest(Refinement):
         growth: Growth,
         comparison: Comparison,
         max_leaves: int | None,
+        grows: bool,
     ) -> list[Contender]:
         """All that challenges the subtree at a node: rivals, a sparse one, trees on one."""
         limits = growth.rules.limits
@@ -324,7 +351,7 @@ class Contest(Refinement):
         if winner is not None and margin is not None and not limits.expired():
             sparser = challenge.sparser(found[winner], margin)
         likeliest = None
-        if self.grows and challenge.depth == 0:
+        if grows and challenge.depth == 0:
             likeliest = challenge.likeliest(found)
         trees = []
         if likeliest is not None and not limits.expired():

@@ -1,8 +1,9 @@
 """Several cross-validations of all that competes at a node, and their mean.
 
 Which of several candidates is best may depend on how the rows were dealt to folds. Where a
-choice is close, the contest deals them again; a candidate is then judged by what it loses on
-each row in the mean of all rounds. Used by the refinement `contest`.
+choice is close, the contest deals them again, for the candidates that may still be chosen;
+each is then judged by what it loses on each row in the mean of all rounds. Used by the
+refinement `contest`.
 """
 
 from __future__ import annotations
@@ -23,16 +24,31 @@ class Round:
     contenders: list[Contender]
 
 
-def dealt_again(challenge: Challenge, seed: int, losses: HeldOut) -> Challenge:
+def dealt_again(challenge: Challenge, seed: int, losses: HeldOut | None) -> Challenge:
     """The same node, whose rivals deal their folds by another seed.
 
-    `losses` are those of the subtree in another cross-validation, for all training rows.
+    `losses` are those of the subtree in another cross-validation, for all training rows;
+    None where it is not judged again.
     """
     old = challenge.node
     node = Node(old.sample, replace(old.rules, seed=seed), old.rows, old.weight)
     node.views.update(old.views)  # the columns are the same
-    subtree = losses.take(challenge.rows, challenge.part)
+    node.penalties.update(old.penalties)  # and need the same penalties
+    subtree = challenge.subtree
+    if losses is not None:
+        subtree = losses.take(challenge.rows, challenge.part)
     return replace(challenge, node=node, subtree=subtree)
+
+
+def undecided(found: Round, winner: int | None, doubt: float) -> set[str]:
+    """Names of the choice and of all that is not behind it by so many standard errors.
+
+    None, where the choice is not close. The name of the subtree is empty.
+    """
+    behind = found.challenge.behind(found.contenders, winner)
+    close = {name for name, by in behind.items() if by <= doubt}
+    own = "" if winner is None else found.contenders[winner].name
+    return close | {own} if close else set()
 
 
 def mean_round(rounds: Sequence[Round]) -> Round:

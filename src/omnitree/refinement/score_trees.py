@@ -86,6 +86,11 @@ class ScoreTree:
     held_out: HeldOut
 
     @property
+    def expansion(self) -> str:
+        """The columns of the softmax test."""
+        return self.trial.expansion
+
+    @property
     def name(self) -> str:
         """Of the candidate, for the reader of the tree."""
         over = "features and scores" if self.pairs else "features"

@@ -8,9 +8,10 @@ from scipy.optimize import minimize
 
 from omnitree.growing.target import ClassTarget
 from omnitree.parts.discriminants import softmax_blocks
-from omnitree.parts.discriminants.softmax import Standardised, Whitened
+from omnitree.parts.discriminants.softmax import Standardised
 from omnitree.parts.discriminants.softmax_blocks import BlockFolds
 from omnitree.parts.discriminants.softmax_folds import Validated, losses
+from omnitree.parts.discriminants.softmax_metric import Spread
 from omnitree.resampling.held_out import HeldOut
 
 PENALTIES = (1.0, 0.1, 0.01, 0.001)
@@ -52,12 +53,12 @@ def naive_scores(folds: BlockFolds, place, fold: int) -> np.ndarray:
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_blocks_have_their_own_penalties(monkeypatch, seed, k):
-    fit = Whitened.fit
+    fit = Spread.fit
 
     def exactly(self, y, weight, k, penalty, start=None):
         return fit(self, y, weight, k, penalty, start, 1e-9, 2000)
 
-    monkeypatch.setattr(Whitened, "fit", exactly)
+    monkeypatch.setattr(Spread, "fit", exactly)
     folds = random_folds(seed, k)
     folds.loss((1, 1, 1))  # others begin with what this found
     for place in ((0, 3, 1), (2, 0, 3)):
@@ -96,12 +97,12 @@ def test_some_folds_choose_where_rows_are_many(monkeypatch):
     perfect = HeldOut(folds.weight, np.zeros(90), np.zeros(90))
     _, found, _ = folds.validate(None, perfect)
     assert np.isnan(found.scores).any() and found.held.shape[1] == 1
-    whitened, found, place = folds.validate(None, None)
+    spread, found, place = folds.validate(None, None)
     assert not np.isnan(found.scores).any() and found.held.shape[1] == 3
     assert place == folds.ahead.search().place
     penalty = np.array([PENALTIES[at] for at in place])
     scale = np.sqrt(penalty[0] / penalty)[folds.blocks]
-    assert np.allclose(whitened.unit, folds.columns.unit * scale)
+    assert np.allclose(spread.unit, folds.columns.unit * scale)
 
 
 def test_no_fit_begins_with_one_that_has_seen_its_rows(monkeypatch):
@@ -116,6 +117,6 @@ def test_no_fit_begins_with_one_that_has_seen_its_rows(monkeypatch):
             own[:, -1] = folds.held[left == 0].any(axis=0).argmax()
         return w
 
-    monkeypatch.setattr(Whitened, "fit", marked)
+    monkeypatch.setattr(Spread, "fit", marked)
     _, found, _ = folds.validate((1, 1), None)
     assert found.weights[:, 0, -1].tolist() == [0, 1, 2]

@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 
 from omnitree.growing.clock import EIGH, check_time
 from omnitree.growing.node_columns import Floats
+from omnitree.parts.discriminants.softmax_metric import Spread
 
 # Share of the largest variance below which a direction is rounding.
 FLAT = 1e-10
@@ -59,26 +60,33 @@ class Standardised:
     @cached_property
     def _second(self) -> Floats:
         """Second moments (p, p)."""
+        n, p = self.z.shape
+        check_time(2.0 * n * p * p)
         return self._shared.T @ self._shared
 
-    def whitened(self, scale: Floats | None = None) -> Whitened:
-        """The principal directions of the columns, or of the columns times `scale`."""
+    def spread(self, scale: Floats) -> Spread:
+        """The columns times `scale`."""
+        scores = np.ones((len(self.z), len(scale) + 1))
+        np.multiply(self.z, scale, out=scores[:, :-1])
+        second = self._second * scale * scale[:, None]
+        return Spread(scores, second, self.unit * scale, self.mean)
+
+    def whitened(self) -> Whitened:
+        """The principal directions of the columns."""
         n, p = self.z.shape
-        times = np.ones(p) if scale is None else scale
         size = float(min(n, p))
         check_time(size**2 * max(n, p) + EIGH * size**3 + 2.0 * n * p * size)
         if n < p:
-            shared = self._shared * times
-            e, v = linalg.eigh(shared @ shared.T)
+            e, v = linalg.eigh(self._shared @ self._shared.T)
         else:
-            e, v = linalg.eigh(self._second * times * times[:, None])
+            e, v = linalg.eigh(self._second)
         keep = e > FLAT * e[-1]
         e, v = e[keep], v[:, keep]
         if n < p:
-            v = shared.T @ (v / np.sqrt(e))
+            v = self._shared.T @ (v / np.sqrt(e))
         scores = np.ones((n, len(e) + 1))
-        np.matmul(self.z, v * times[:, None], out=scores[:, :-1])
-        return Whitened(scores, e, v, self.unit * times, self.mean)
+        np.matmul(self.z, v, out=scores[:, :-1])
+        return Whitened(scores, e, v, self.unit, self.mean)
 
 
 @dataclass(frozen=True)
@@ -125,12 +133,10 @@ class Whitened:
         """What the weights (m, k, r + 1) make of every row: (m, k, n)."""
         return w @ self.scores.T
 
-    def translated(self, w: Floats, to: Whitened) -> Floats:
-        """Weights of the scores as weights of those of the same rows, spread otherwise."""
-        ratio = self.unit / np.where(to.unit > 0, to.unit, 1.0)
-        across = (self.directions.T * ratio) @ to.directions
-        out = np.empty((*w.shape[:2], len(to.variance) + 1))
-        np.matmul(w[..., :-1], across, out=out[..., :-1])
+    def in_columns(self, w: Floats) -> Floats:
+        """Weights (m, k, p + 1) of the standardised columns."""
+        out = np.empty((*w.shape[:2], len(self.mean) + 1))
+        np.matmul(w[..., :-1], self.directions.T, out=out[..., :-1])
         out[..., -1] = w[..., -1]
         return out
 

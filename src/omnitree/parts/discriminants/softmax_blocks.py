@@ -3,7 +3,7 @@
 Plain columns, curves and products each have their own penalty. They are searched on a grid:
 all together and each by itself move by a step as long as the held-out likelihood gets
 better. Products come to what plain columns and curves need without them. A penalty is a
-matter of units: columns of a block with a larger one are spread less (`Whitened`). Fits go
+matter of units: columns of a block with a larger one are spread less (`Spread`). Fits go
 on from the best one so far. With many rows some folds go ahead and choose for all. Used by
 the learner `softmax` with the expansions "curves" and "blocks".
 """
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.target import Target
-from omnitree.parts.discriminants.softmax import Standardised, Whitened
+from omnitree.parts.discriminants.softmax import Standardised
 from omnitree.parts.discriminants.softmax_folds import ROOM, FittedFolds, Validated
+from omnitree.parts.discriminants.softmax_metric import Spread
 from omnitree.resampling.held_out import HeldOut
 
 # Held-out rows that are enough to choose penalties by.
-ROWS = 600
+ROWS = 300
 # Share of the loss that another penalty must save.
 SAVED = 3e-3
 # Penalties that are tried at most.
@@ -64,15 +65,15 @@ class BlockFolds:
     def fitted(self, place: Place) -> Fitted:
         """Fits without each of the folds, from the best ones so far."""
         penalty = np.array([self.penalties[at] for at in place])
-        whitened = self.columns.whitened(np.sqrt(penalty[0] / penalty)[self.blocks])
-        start = None if self.best is None else self.best.weights_in(whitened)
+        spread = self.columns.spread(np.sqrt(penalty[0] / penalty)[self.blocks])
+        start = None if self.best is None else self.best.weights_in(spread)
         y, k = self.target.y, self.target.n_classes
         size = max(1, ROOM // (len(y) * k))
         parts = []
         for first in range(0, self.held.shape[1], size):
             some = slice(first, first + size)
             own = None if start is None else start[some]
-            part = (whitened, y, k, self.weight, self.held[:, some])
+            part = (spread, y, k, self.weight, self.held[:, some])
             parts.append(FittedFolds(*part, own))
         loss = sum(part.loss(penalty[0]) for part in parts)
         return Fitted(place, loss, parts)
@@ -102,32 +103,38 @@ class BlockFolds:
         assert self.best is not None
         return self.best
 
+    def on_the_way_to(self, place: Place) -> Fitted:
+        """Fits at a place, from those with larger penalties."""
+        self.loss(tuple(self._middle()))
+        return self.fitted(place)
+
     def _middle(self) -> NDArray[np.intp]:
         """The second largest penalty for all blocks."""
         n = int(self.blocks.max()) + 1
         return np.full(n, min(1, len(self.penalties) - 1), dtype=np.intp)
 
     def validate(
-        self, start: Place | None, against: HeldOut | None
-    ) -> tuple[Whitened, Validated, Place]:
+        self, start: Place | None, against: HeldOut | None, known: Place | None = None
+    ) -> tuple[Spread, Validated, Place]:
         """Cross-validate the penalties of the blocks; as `validate` does one penalty.
 
         The rows come back spread as the penalties of the blocks want it, so that the
-        penalty of the first block is that of all.
+        penalty of the first block is that of all. It is given up where the first folds say
+        that it is no better than something simpler, `against`. Penalties that are `known`,
+        from other folds of the same rows, are not searched.
         """
         ahead = self.ahead
-        best = ahead.search(start)
+        best = ahead.search(start) if known is None else ahead.on_the_way_to(known)
         penalty = self.penalties[best.place[0]]
         found = Validated.of(best.parts, penalty)
         rest = replace(self, held=self.held[:, ahead.held.shape[1] :])
         if rest.held.shape[1] and not (
-            against is not None and found.is_hopeless(self.target, self.weight, against)
+            against is not None and found.is_behind(self.target, self.weight, against)
         ):
             # They begin anew: the others have seen the rows that these hold out.
-            rest.loss(tuple(self._middle()))
-            parts = [*best.parts, *rest.fitted(best.place).parts]
+            parts = [*best.parts, *rest.on_the_way_to(best.place).parts]
             found = Validated.of(parts, penalty)
-        return best.whitened, found, best.place
+        return best.spread, found, best.place
 
 
 @dataclass(frozen=True)
@@ -139,11 +146,13 @@ class Fitted:
     parts: Sequence[FittedFolds]
 
     @property
-    def whitened(self) -> Whitened:
+    def spread(self) -> Spread:
         """The rows as they were fitted."""
-        return self.parts[0].whitened
+        rows = self.parts[0].rows
+        assert isinstance(rows, Spread)
+        return rows
 
-    def weights_in(self, whitened: Whitened) -> Floats:
+    def weights_in(self, spread: Spread) -> Floats:
         """Weights of the same rows, spread otherwise."""
         w = np.concatenate([w for part in self.parts for w in part.weights.values()])
-        return self.whitened.translated(w, whitened)
+        return self.spread.translated(w, spread)

@@ -17,6 +17,7 @@ from scipy.special import softmax
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.target import Target
 from omnitree.parts.discriminants.softmax import Whitened
+from omnitree.parts.discriminants.softmax_metric import Spread
 from omnitree.resampling.held_out import HeldOut
 
 # Rows from which on the first fold goes ahead.
@@ -47,11 +48,16 @@ class Validated:
         lost = losses(self.scores, target, weight)
         return lost.gain(against, "errors") < -1 and lost.gain(against, "log_loss") < 0
 
+    def is_behind(self, target: Target, weight: Floats, against: HeldOut) -> bool:
+        """Whether it is no better than something else on the rows that were held out."""
+        lost = losses(self.scores, target, weight)
+        return max(lost.gain(against, x) for x in ("errors", "log_loss")) <= 0
+
     @classmethod
     def of(cls, parts: Sequence[FittedFolds], penalty: float) -> Validated:
         held = np.hstack([part.held for part in parts])
         weights = np.concatenate([part.weights[penalty] for part in parts])
-        scores = held_out_scores(weights, parts[0].whitened.scores, held)
+        scores = held_out_scores(weights, parts[0].rows.scores, held)
         tested = parts[0].weight[held.any(axis=1)].sum()
         loss = sum(part.losses[penalty] for part in parts) / tested
         return cls(penalty, loss, scores, weights, held)
@@ -88,13 +94,13 @@ def validate(
 class FittedFolds:
     """Some folds of the rows, and what was fitted without them."""
 
-    whitened: Whitened
+    rows: Whitened | Spread
     y: NDArray[np.int32]
     k: int
     weight: Floats  # (n,)
     held: NDArray[np.bool_]  # (n, m): the rows that each fold holds out
     start: Floats | None = None  # (m, k, r + 1): weights to begin with
-    # (m, k, r + 1): what `Whitened.fit` found without each fold.
+    # (m, k, r + 1): what the fits found without each fold.
     weights: dict[float, Floats] = field(default_factory=dict)
     # Sum over the held-out rows of minus the logarithm of the true class's probability.
     losses: dict[float, float] = field(default_factory=dict)
@@ -104,8 +110,8 @@ class FittedFolds:
         if penalty not in self.losses:
             start = next(reversed(self.weights.values()), self.start)
             left = kept(self.weight, self.held)
-            w = self.whitened.fit(self.y, left, self.k, penalty, start)
-            lost = surprise(w, self.whitened.scores, self.y, self.held)
+            w = self.rows.fit(self.y, left, self.k, penalty, start)
+            lost = surprise(w, self.rows.scores, self.y, self.held)
             self.weights[penalty] = w
             self.losses[penalty] = float(self.weight @ lost)
         return self.losses[penalty]

@@ -19,6 +19,7 @@ from omnitree.growing.node_columns import Floats
 from omnitree.growing.target import Target
 from omnitree.parts.discriminants.softmax import Whitened, regress
 from omnitree.parts.discriminants.softmax_folds import held_out_scores, losses
+from omnitree.parts.discriminants.softmax_metric import Spread, regress_by
 from omnitree.resampling.held_out import HeldOut
 
 # Terms of a sum that is read as it is.
@@ -27,6 +28,9 @@ TERMS = 10
 # to compare.
 STEPS = 10
 SLOPE = 5e-4
+# With curves, whose columns are correlated; the slope is measured in the metric of steps.
+CURVE_STEPS = 20
+CURVE_SLOPE = 3e-3
 # Standard errors, beyond the margin, by which a likelihood is so much worse that fewer
 # terms have no chance.
 HOPELESS = 1.0
@@ -56,7 +60,7 @@ class Thinned:
     @classmethod
     def of(
         cls,
-        whitened: Whitened,
+        whitened: Whitened | Spread,
         columns: Floats,
         y: NDArray[np.int32],
         weight: Floats,
@@ -75,9 +79,7 @@ class Thinned:
         x = np.ones((len(columns), p + 1))
         np.subtract(columns, whitened.mean, out=x[:, :-1])
         x[:, :-1] *= whitened.unit
-        full = np.empty((*w.shape[:2], x.shape[1]))
-        np.matmul(w[..., :-1], whitened.directions.T, out=full[..., :-1])
-        full[..., -1] = w[..., -1]
+        full = whitened.in_columns(w)
         deviation = np.ones(p)
         if term is None or spread is None:
             term = np.arange(p)
@@ -93,6 +95,11 @@ class Thinned:
         """One fit to rows of this weight, to begin with the mean of these."""
         w = self.w.mean(axis=0, keepdims=True)
         return replace(self, weight=weight[:, None], w=w, alive=self.alive[:1])
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether some terms have several columns."""
+        return len(self.term) > self.alive.shape[2]
 
     @property
     def n_terms(self) -> int:
@@ -128,8 +135,13 @@ class Thinned:
                 own.reshape(-1)[at[order[:extra]]] = False
         return replace(self, alive=alive).fitted()
 
-    def fitted(self, tolerance: float = SLOPE, most: int = STEPS) -> Thinned:
+    def fitted(
+        self, tolerance: float | None = None, most: int | None = None
+    ) -> Thinned:
         """The terms that are left, fitted from where they are."""
+        solve, slope, steps = regress, SLOPE, STEPS
+        if self.has_curves:
+            solve, slope, steps = regress_by, CURVE_SLOPE, CURVE_STEPS
         alive = self.alive[..., self.term]
         used = np.append(alive.any(axis=(0, 1)), True)
         m, lines, _ = alive.shape
@@ -137,7 +149,7 @@ class Thinned:
         curvature = 0.25 * self.deviation[used[:-1]] ** 2 + self.penalty
         scale[..., :-1] = alive[..., used[:-1]] / np.sqrt(curvature)
         w = np.zeros(self.w.shape)
-        w[..., used] = regress(
+        w[..., used] = solve(
             np.ascontiguousarray(self.x[:, used]),
             self.y,
             self.weight,
@@ -145,8 +157,8 @@ class Thinned:
             self.penalty,
             scale,
             self.w[..., used],
-            tolerance,
-            most,
+            slope if tolerance is None else tolerance,
+            steps if most is None else most,
         )
         return replace(self, w=w)
 

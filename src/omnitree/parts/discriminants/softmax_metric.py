@@ -1,0 +1,126 @@
+"""Softmax discriminants over correlated columns, such as those that curves are sums of.
+
+As `softmax.py` minimises, without turning the rows to their principal directions: L-BFGS
+takes its steps in the metric of a quarter of the columns' second moments plus the penalty,
+which is near the curvature of the loss (`_core/linear/softmax.pyx`). For another penalty, of
+all columns or of some, a Cholesky factor is found anew, and nothing else. Used by the
+learner `softmax` with the expansions "curves" and "blocks".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from omnitree._core.linear.softmax import descend
+from omnitree.growing.clock import CHOLESKY, check_time, tick
+from omnitree.growing.node_columns import Floats
+
+# Share of the mean of the metric's diagonal that is added to it: columns may add up to 0.
+FLOOR = 1e-7
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Rows with columns of chosen deviations, and how these vary together."""
+
+    scores: Floats  # (n, p + 1): the columns, of mean 0; the last is 1
+    second: Floats  # (p, p): second moments
+    unit: Floats  # (p,): what the columns were multiplied by; 0 where they do not vary
+    mean: Floats  # (p,)
+
+    def fit(
+        self,
+        y: NDArray[np.int32],
+        weight: Floats,
+        k: int,
+        penalty: float,
+        start: Floats | None = None,
+        tolerance: float = 1e-2,
+        most: int = 30,
+    ) -> Floats:
+        """Weights (m, k, p + 1) of the scores, one fit for each column of `weight` (n, m).
+
+        As `Whitened.fit`; `tolerance` is the length of the slope in the metric.
+        """
+        price = prices(penalty, k, len(self.mean))
+        check_time(CHOLESKY * float(len(price)) ** 3)
+        metric = np.zeros((len(price), len(price)))
+        metric[:-1, :-1], metric[-1, -1] = 0.25 * self.second, 0.25
+        floor = FLOOR * np.trace(metric) / len(price)
+        metric[np.diag_indices_from(metric)] += price + floor
+        factor = linalg.cholesky(metric, lower=True, overwrite_a=True)
+        return _fit(
+            self.scores, y, weight, k, price, start, tolerance, most, factor=factor
+        )
+
+    def sums(self, w: Floats) -> Floats:
+        """What the weights (m, k, p + 1) make of every row: (m, k, n)."""
+        return w @ self.scores.T
+
+    def in_columns(self, w: Floats) -> Floats:
+        """Weights of the columns, which are the scores."""
+        return w
+
+    def translated(self, w: Floats, to: Spread) -> Floats:
+        """Weights of the scores as weights of those of the same rows, spread otherwise."""
+        ratio = self.unit / np.where(to.unit > 0, to.unit, 1.0)
+        return w * np.append(ratio, 1.0)
+
+    def functions(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights (k, p) and biases (k,) of the columns for weights (k, p + 1)."""
+        weights = w[:, :-1] * self.unit
+        return weights, w[:, -1] - weights @ self.mean
+
+
+def regress_by(
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    k: int,
+    penalty: float,
+    scale: Floats,
+    start: Floats | None = None,
+    tolerance: float = 1e-2,
+    most: int = 30,
+) -> Floats:
+    """As `softmax.regress`, with `scale` (m, l, r) as the metric; each fit on its own."""
+    price = prices(penalty, k, x.shape[1] - 1)
+    return _fit(x, y, weight, k, price, start, tolerance, most, inverse=scale**2)
+
+
+def prices(penalty: float, k: int, p: int) -> Floats:
+    """The ridge of each column; of two classes, of the difference of their weights."""
+    return np.append(np.full(p, penalty * (0.5 if k == 2 else 1.0)), 0.0)
+
+
+def _fit(
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    k: int,
+    price: Floats,
+    start: Floats | None,
+    tolerance: float,
+    most: int,
+    **metric: Floats,
+) -> Floats:
+    check_time()
+    two = k == 2  # one function, the difference of two, has all that matters
+    w = np.zeros((weight.shape[1], 1 if two else k, x.shape[1]))
+    if start is not None:
+        w += start[:, 1:] - start[:, :1] if two else start
+    share = np.ascontiguousarray(weight / weight.sum(axis=0))
+    metric = {name: np.ascontiguousarray(given) for name, given in metric.items()}
+    if "inverse" in metric:
+        w[metric["inverse"] == 0] = 0.0
+    descend(x, y, share, price, w, tolerance, most, **metric, tick=tick)
+    check_time()
+    if two:
+        return np.concatenate([-w / 2, w / 2], axis=1)
+    # A ridge is least where the weights of all classes add up to 0; not where some are kept
+    # at 0.
+    return w if "inverse" in metric else w - w.mean(axis=1, keepdims=True)
