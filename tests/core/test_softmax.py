@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from omnitree._core.linear.softmax import descend
 from sklearn.linear_model import LogisticRegression
 
+from omnitree._core.linear.softmax import descend
 from omnitree.parts.discriminants.softmax_metric import prices, regress_by
 
 

@@ -39,19 +39,22 @@ def test_what_is_harder_to_read_must_be_worth_it():
     strict, lax = (Comparison("errors", 1.0, 1.0, cautious=c) for c in (True, False))
     old = held(np.arange(100) < 30, np.full(100, 0.5))
 
-    def judged(saved, log_loss, size=9):
-        noise = 0.2 * (np.arange(100) % 2 - 0.5)
+    def judged(saved, log_loss, size=9, noise=0.02):
+        noise = noise * (2 * (np.arange(100) % 2) - 1)
         new = held((np.arange(100) >= saved) & (np.arange(100) < 30), log_loss + noise)
         return [c.is_worth(new, size, old, 5) for c in (strict, lax)]
 
     # Without one of s rows the gain is (s - 1) / sqrt(s), which must be more than 1.
     assert judged(2, 0.5) == [False, True]
     assert judged(3, 0.5) == [True, True]
-    # As many errors, and likelier: by 4 % and by 6 %, by 1.5 and by 3 standard errors.
-    assert judged(0, 0.48) == [False, True]
-    assert judged(0, 0.46) == [True, True]
+    # As many errors, and likelier: by little, by enough, by enough with 1.5 standard errors.
     assert judged(0, 0.485) == [False, True]
+    assert judged(0, 0.47) == [True, True]
+    assert judged(0, 0.47, noise=0.2) == [False, True]
     assert judged(0, 0.5) == [False, False]
+    # Three rows in a third of the cross-validations are one row.
+    thirds = held((np.arange(100) < 30) - (np.arange(100) < 3) / 3, np.full(100, 0.5))
+    assert [c.is_worth(thirds, 9, old, 5) for c in (strict, lax)] == [False, True]
     assert judged(2, 0.5, size=4) == [True, True]  # easier to read
 
 

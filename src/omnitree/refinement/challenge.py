@@ -282,7 +282,8 @@ class Challenge:
                 what,
                 losses.mean(loss),
                 i == chosen_at,
-                round(best.gain(losses, loss), 2)
+                # On the rows that it was tested on: it may have been given up.
+                round(0.0 - losses.gain(best, loss), 2)
                 if with_leads and i != chosen_at
                 else None,
             )

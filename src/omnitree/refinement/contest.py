@@ -82,10 +82,9 @@ class Contest(Refinement):
         A rival with more parameters than the subtree, or than another rival, must beat it
         by this many standard errors.
     cautious : bool, default=True
-        A rival with more parameters than another one must also be better by `step` without
-        the row that speaks loudest for it, or have a log loss that is smaller by a
-        twentieth and by twice as many standard errors. So a line stays where curves say
-        much the same.
+        A rival with more parameters than another one must also be better by `step` if it
+        made one more error, or have a log loss that is smaller by 0.02 and by twice as
+        many standard errors. So a line stays where curves say much the same.
     min_gain : float, default=2.5
         The whole tree must have a smaller held-out log loss than a single leaf by this
         many standard errors, or both a smaller log loss and fewer errors by 0.8 times as
