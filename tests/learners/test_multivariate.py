@@ -260,3 +260,27 @@ def test_unknown_parts():
         presets.make("bu95", selection="sbf").fit(X, y)
     with pytest.raises(ValueError, match="unknown pruning 'multi'"):
         presets.make("bu95", pruning="multi").fit(X, y)
+
+
+@pytest.mark.parametrize("many_classes", ["grouped", "machine"])
+def test_many_classes(many_classes, rng):
+    centres = rng.normal(size=(40, 8))
+    y = np.repeat(np.arange(40), 20)
+    X = 3 * centres[y] + rng.normal(size=(len(y), 8))
+    options = {"selection": "none", "random_state": 0, "many_classes": many_classes}
+    clf = presets.make("bu95", **options).fit(X, y)
+    fresh = 3 * centres[y] + rng.normal(size=X.shape)
+    assert clf.score(fresh, y) > 0.7
+    root = clf.tree_.split(0)
+    assert root.n_children == 2 if many_classes == "grouped" else root.n_children > 30
+
+
+def test_the_machine_is_for_more_than_two_classes_of_the_tree(rng):
+    X, y = planted(rng)
+    grouped, machine = (
+        presets.make("bu95", pruning="multivariate", many_classes=m, random_state=0)
+        for m in ("grouped", "machine")
+    )
+    assert grouped.fit(X, y).tree_.to_dict() == machine.fit(X, y).tree_.to_dict()
+    with pytest.raises(ValueError, match="many_classes"):
+        presets.make("bu95", many_classes="thermal")

@@ -144,3 +144,27 @@ def test_share_is_a_share(share):
 def test_no_rows_to_prune_on():
     with pytest.raises(ValueError, match="needs rows that the tree was not grown on"):
         TreeClassifier(pruning=ReducedError(share=0)).fit([[1], [2]] * 5, [0, 1] * 5)
+
+
+@pytest.mark.parametrize("order", ["bottom_up", "top_down"])
+def test_ties_are_cut_or_kept(order):
+    """A node that no held-out row reaches ties: cut by Quinlan, kept by the papers."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    y = np.array([0, 1, 1, 0])
+    held_out = (
+        np.array([[1.0], [2.0]]),
+        np.array([1, 1]),
+    )  # right as a leaf and as a tree
+    leaves = {}
+    for ties in ("cut", "keep"):
+        pruning = ReducedError(order=order, ties=ties)
+        clf = TreeClassifier(Univariate(), pruning=pruning).fit(
+            X, y, prune_set=held_out
+        )
+        leaves[ties] = clf.tree_.n_leaves
+    assert leaves["cut"] < leaves["keep"] == 3
+    worse = np.array([[0.0], [0.0], [3.0]]), np.array([1, 1, 1])
+    clf = TreeClassifier(pruning=ReducedError(order=order, ties="keep"))
+    assert clf.fit(X, [0, 1, 1, 1], prune_set=worse).tree_.n_leaves == 1
+    with pytest.raises(ValueError, match="ties"):
+        clf.set_params(pruning=ReducedError(ties="never")).fit(X, y, prune_set=worse)

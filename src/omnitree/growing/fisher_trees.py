@@ -61,6 +61,10 @@ def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:
         sizes = np.diff(pointer)[order]
         packed[name] = grown[name][ranges(pointer[:-1][order], sizes)]
         packed[f"{name}_ptr"] = starts(sizes)
+    n_params = np.diff(packed["index_ptr"]) + 1  # weights and threshold
+    free = grown["dimensions"][order] + 1
+    free_at = np.zeros(len(inner), dtype=np.int32)
+    free_at[inner] = np.where(free < n_params, free, 0)
     alone = packed["weight_ptr"][:-1][np.diff(packed["index_ptr"]) == 1]
     for at in alone:  # threshold, weight and fill
         test = LinearSplit.unpack([0], packed["weight"][at : at + 3].tolist())
@@ -76,6 +80,7 @@ def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:
         missing=np.zeros(len(inner)),
         merit=grown["merit"],
         value=grown["value"],
+        free=free_at if free_at.any() else None,
         test_start=starts(inner.astype(np.int64)),
         test_kind=np.full(len(order), KINDS.index("linear")),
         **packed,

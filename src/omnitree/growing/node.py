@@ -139,6 +139,11 @@ class Node:
         return float((1.0 + share) ** number("cost_weight", cost_weight))
 
     @cached_property
+    def missing_means(self) -> NDArray[np.float64]:
+        """Means of the standard columns with missing values, for all expansions."""
+        return self.sample.columns("linear").missing_means(self.rows, self.weight)
+
+    @cached_property
     def views(self) -> dict[str, NodeColumns]:
         """What linear tests made of the rows so far, by expansion."""
         return {}
@@ -168,6 +173,7 @@ class Node:
                 self.weight,
                 self.target.n_classes or 1,
                 difference if usable else None,
+                self.missing_means,
             )
         return self.views[expansion]
 

@@ -77,9 +77,14 @@ class NodeColumns:
         weight: Floats,
         n_classes: int,
         remainder: Callable[[], Moments | None] | None = None,
+        means: Floats | None = None,
     ) -> NodeColumns:
-        """Rows whose missing values are filled with the means of those present."""
-        means = standard.missing_means(rows, weight)
+        """Rows whose missing values are filled with the means of those present.
+
+        `means` are these, where they are known.
+        """
+        if means is None:
+            means = standard.missing_means(rows, weight)
         y = np.ascontiguousarray(y, dtype=np.int32)
         return cls(standard, rows, y, weight, n_classes, means, remainder)
 

@@ -86,7 +86,19 @@ class NodeFolds:
 
     def part(self, d: int) -> Node:
         """The rows that fold `d` trains on, as a node."""
-        return _some(self.node, self.training(d))
+        part = _some(self.node, self.training(d))
+        # Learners that are tried in turn fill missing values with the same means.
+        known = self._missing_means
+        if d in known:
+            part.__dict__["missing_means"] = known[d]
+        elif part.sample.columns("linear").has_missing:
+            known[d] = part.missing_means
+        return part
+
+    @cached_property
+    def _missing_means(self) -> dict[int, Floats]:
+        """Means of the columns with missing values in the training parts made so far."""
+        return {}
 
     def view(self, d: int, expansion: str, moments: Moments) -> NodeColumns:
         """The rows of a training part as linear tests see them, with known moments."""

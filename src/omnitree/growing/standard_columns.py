@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.linear import discriminant as kernel
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
 from omnitree.growing.clock import check_time
@@ -127,12 +128,7 @@ class StandardColumns:
     def missing_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         """Means of the columns with missing values over the values present in some rows."""
         means = np.zeros(len(self.with_missing))
-        for i, j in enumerate(self.with_missing):
-            cells = self.plain[rows, j]
-            present = ~np.isnan(cells)
-            if present.any():
-                own = weight[present]
-                means[i] = (cells[present] * own).sum() / own.sum()
+        kernel.present_means(self.plain, rows, weight, self.with_missing, means)
         return means
 
     def take(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
@@ -148,9 +144,7 @@ class StandardColumns:
             check_time()
             part = slice(start, start + step)
             out[part, :p] = z[part]
-            np.multiply(
-                z[part].take(a, axis=1), z[part].take(b, axis=1), out[part, p:last]
-            )
+            kernel.multiply_pairs(z[part], a, b, out[part, p:last])
         if self.bent is not None:
             np.take(self.bent, rows, axis=0, out=out[:, last:])
             return out
@@ -165,9 +159,7 @@ class StandardColumns:
             out.flags.writeable = False
             return out
         out = self.plain.take(rows, axis=0)
-        for j, value in zip(self.with_missing, missing_means, strict=True):
-            column = out[:, j]
-            column[np.isnan(column)] = value
+        kernel.fill_missing(out, self.with_missing, missing_means)
         return out
 
     def column(self, j: int) -> StandardColumns:

@@ -156,6 +156,12 @@ class Store:
                 out[number] = Fold(**row)
         return out
 
+    def totals(self) -> tuple[int, float]:
+        """Number of all finished folds, and the CPU seconds that their fits took."""
+        found = self._db.execute("SELECT COUNT(*), TOTAL(seconds) FROM folds")
+        n, seconds = found.fetchone()
+        return int(n), float(seconds)
+
     def forget_failures(self, run: Run) -> None:
         """Let the failed folds of a run be tried again."""
         with self._writing():

@@ -25,7 +25,7 @@ from omnitree.learners.fisher_trial import train_parts
 from omnitree.learners.numeric_cuts import search_of
 from omnitree.learners.numeric_linear import GROUPS, along_fold, by_residual, cut_along
 from omnitree.parts.direction import DIRECTIONS, Direction, Fisher
-from omnitree.parts.direction.fisher import PCA, Projections
+from omnitree.parts.direction.fisher import PCA, Projections, WithinProjections
 from omnitree.parts.grouping import GROUPINGS, Exchange
 from omnitree.parts.merit import MERITS, Merit
 from omnitree.parts.merit.base import CUSTOM
@@ -157,6 +157,7 @@ class Linear(SplitLearner):
             type(GROUPINGS.resolve(self.grouping)) is not Exchange
             or type(direction) is not Fisher
             or direction.shrinkage is not None
+            or direction.scatter != "total"
             or type(threshold) is not EqualVariance
             or threshold.between
             or merit.code == CUSTOM
@@ -210,12 +211,13 @@ class Linear(SplitLearner):
         rows, most = folds.node.view(expansion), self.max_features_per_test
         if (
             not folds.node.target.n_classes
-            or rows.standard.has_missing  # each part fills them with its own means
             or most is not None
             or not isinstance(direction, Fisher)
             or direction.shrinkage is not None
         ):
             return super().trial_losses(folds, rng)
+        if rows.standard.has_missing:
+            return self._losses_of_filled(folds, expansion)
         if rows.standard.matrix is None and 8 * len(rows.rows) * rows.n_columns <= ROOM:
             rows.remember()  # once for all parts
         search = self._fisher_search()
@@ -230,6 +232,23 @@ class Linear(SplitLearner):
         weights, cuts = found
         sums = rows.lines(weights.T, np.zeros(rows.n_columns))
         return folds.errors(sums > cuts[:, None])
+
+    def _losses_of_filled(self, folds: NodeFolds, expansion: str) -> Floats:
+        """The same where each part fills missing values with its own means."""
+        above = np.zeros(folds.tested.shape, dtype=bool)
+        rows = folds.node.rows
+        for d, (trained, tested) in enumerate(folds.parts):
+            check_time()
+            part = folds.part(d)
+            if part.target.is_pure:
+                continue
+            view = part.view(expansion)
+            weights, cut = self._trained(self._discriminant(view))
+            if weights.any():
+                above[d, trained] = view.columns @ weights > cut
+                filled = view.standard.take(rows[tested], view.missing_means)
+                above[d, tested] = filled @ weights > cut
+        return folds.errors(above)
 
     def _trained(self, discriminant: LinearDiscriminant) -> tuple[Floats, float]:
         """Weights and cut of a part; all rows are below the cut where there is no test."""
@@ -298,6 +317,8 @@ class Linear(SplitLearner):
         projected = projections.project(left[None])
         weights = projections.weights(left)
         rank = getattr(projections, "rank", np.count_nonzero(weights))
+        if isinstance(projections, WithinProjections):
+            rank = projections.rank_of(left)
         most = self._most()
         if most is not None and np.count_nonzero(weights) > most:
             weights = _sparse(discriminant.direction, rows, left, most)

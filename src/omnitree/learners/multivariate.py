@@ -40,9 +40,13 @@ class Multivariate(SplitLearner):
     univariate : bool, default=False
         Whether the best linear test competes with all tests on one feature under the same
         merit (BU95's "+ Uni"). Of equals the simpler one wins.
-    grouping : str or Grouping, default="exchange"
+    grouping : str or Grouping, default="restarted_exchange"
         How more than two classes become two groups where `coefficients` can separate but
         two.
+    machine : None, str or Coefficients, default=None
+        Learns the weights in place of `coefficients` in trees of more than two classes,
+        as BU95 does for such data sets: "thermal" gives linear machines, with a branch per
+        class.
     cost_weight : float, default=1
         With costs of features: a test that adds the share s of all costs to what the path
         has paid is worth its merit / (1 + s) ** cost_weight.
@@ -61,7 +65,8 @@ class Multivariate(SplitLearner):
     selection: Any = "hss"
     merit: Any = "gain_ratio"
     univariate: bool = False
-    grouping: Any = "exchange"
+    grouping: Any = "restarted_exchange"
+    machine: Any = None
     cost_weight: float = 1.0
 
     uses_costs = True
@@ -77,7 +82,8 @@ class Multivariate(SplitLearner):
         return linear if better(linear.merit, plain.merit) else plain
 
     def _linear(self, node: Node, rng: np.random.Generator) -> Split | None:
-        coefficients = COEFFICIENTS.resolve(self.coefficients)
+        many = self.machine is not None and node.target.n_classes > 2
+        coefficients = COEFFICIENTS.resolve(self.machine if many else self.coefficients)
         merit = MERITS.resolve(self.merit, "classification")
         cases = merged(Cases.of(node))
         if not len(cases.columns):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from omnitree.estimators.classifier import TreeClassifier
+from omnitree.growing.part import one_of
 from omnitree.learners import Multivariate, Univariate
 from omnitree.pruning import ReducedError
 from omnitree.refinement import FeatureElimination
@@ -44,14 +45,15 @@ def bu95(
     merit: Any = "gain_ratio",
     univariate: bool = False,
     pruning: Any = "reduced_error",
+    many_classes: str = "grouped",
     **changes: Any,
 ) -> TreeClassifier:
     """Multivariate trees of Brodley & Utgoff (1995).
 
     Node: linear over selected features; with ``univariate=True`` the best linear test
     competes with all univariate ones ("+ Uni"). Branching: binary for two classes, a branch
-    a class for linear machines. Grouping of classes: none in the paper. Merit: gain ratio
-    (``merit="gini"`` for its "-G" trees). Direction: ``coefficients`` is "rls", "pocket" or
+    a class for linear machines. Grouping of classes: none in the paper; see below. Merit:
+    gain ratio (``merit="gini"`` for its "-G" trees). Direction: ``coefficients`` is "rls", "pocket" or
     "thermal"; the features by ``selection``: "none", "sbe", "sfs", "dsbe" or "hss".
     Threshold: learned with the weights. Columns are standardised at each node. Missing
     values: the node's mean. Pruning: reduced error; the paper's own prune set is a quarter
@@ -59,19 +61,30 @@ def bu95(
     a prune set is given to fit. ``pruning="multivariate"`` prunes the tests too
     (`FeatureElimination`).
 
-    The defaults are those that the paper's conclusions favour. It uses RLS for two classes
-    and "thermal" for more; here RLS meets more classes by the exchange method, which groups
-    them into two (our answer to a question the paper leaves open). Assumption: a test over
+    The defaults are those that the paper's conclusions favour. For data sets of more than
+    two classes the paper trains linear machines by "thermal"; ``many_classes="machine"``
+    does that, with ``coefficients`` for two classes. The default, ``"grouped"``, answers
+    a question that the paper leaves open, how to use RLS and Pocket for more classes: at
+    each node the exchange method divides the classes into two groups and the test separates
+    these, so that the tree is binary and needs about as many tests as there are classes.
+    Where no grouping reached from the two furthest classes divides the rows, as happens
+    with dozens of classes, the search starts again from halves. Assumption: a test over
     n columns underfits below 2 (n + 1) distinct rows. Options beyond the paper:
     ``selection="mixed_sbe"``, which it only suggests, ``coefficients="fisher"`` and the
     other coefficient learners, and costs of features.
     """
+    one_of("many_classes", many_classes, ("grouped", "machine"))
+    machine = "thermal" if many_classes == "machine" else None
     parts: dict[str, Any] = {
-        "learner": Multivariate(coefficients, selection, merit, univariate),
+        "learner": Multivariate(
+            coefficients, selection, merit, univariate, machine=machine
+        ),
         "pruning": pruning,
     }
     if isinstance(pruning, str) and pruning in ("reduced_error", "multivariate"):
         parts["pruning"] = ReducedError(share=1 / 3)
         if pruning == "multivariate":
-            parts["refinement"] = FeatureElimination(coefficients=coefficients)
+            parts["refinement"] = FeatureElimination(
+                coefficients=coefficients, machine=machine
+            )
     return TreeClassifier(**(parts | changes))

@@ -7,6 +7,7 @@ from typing import Any
 from omnitree.estimators.classifier import TreeClassifier
 from omnitree.learners import Analytic, Linear
 from omnitree.parts.direction import Fisher
+from omnitree.parts.grouping import TwoMeans
 from omnitree.parts.threshold import EqualVariance
 from omnitree.pruning import ReducedError
 
@@ -22,6 +23,7 @@ def ldt(
     threshold: str = "equal_variance",
     max_features_per_test: int | None = None,
     fallback: bool = False,
+    scatter: str = "total",
     **changes: Any,
 ) -> TreeClassifier:
     """LDT, multivariate (Yildiz & Alpaydin 2005).
@@ -36,15 +38,19 @@ def ldt(
     as the authors' program); ``pruning=None, stopping="pre_pruning"`` for the paper's
     pre-pruning. Our addition: ``max_features_per_test``, tests that can be read.
 
-    Follows the authors' program where the paper is silent: columns are standardised once on
-    the whole training table, and a node whose analytic threshold separates nothing stays a
-    leaf (``fallback=True`` tries all cuts there). Differs from it: principal
-    components are those of the total, not the within-group scatter, so that one
-    factorisation serves all groupings, and the initial grouping is the paper's, not random.
+    Follows the authors' program where the paper is silent: distances between class means
+    are those of columns standardised once on the whole training table, and a node whose
+    analytic threshold separates nothing stays a leaf (``fallback=True`` tries all cuts
+    there). Principal components are those of the node's correlations: each column is in
+    units of its deviation at the node, as the paper advises. Differs from both: the
+    components are those of the total scatter, not of the scatter within the groups
+    (equations 11 to 13), so that one factorisation serves all groupings. Where no component
+    is dropped the direction is the same; else it may differ, and ``scatter="within"``
+    gives the paper's. The initial grouping is the paper's, not random as the program's.
     """
     learner = Linear(
         grouping,
-        Fisher(epsilon=epsilon),
+        Fisher(epsilon=epsilon, scatter=scatter),
         threshold,
         max_features_per_test=max_features_per_test,
         fallback=fallback,
@@ -84,24 +90,28 @@ def ldt_u2(
     )
 
 
-def quest(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
+def quest(
+    epsilon: float = 0.99, weighted: bool = True, **changes: Any
+) -> TreeClassifier:
     """QUEST with linear nodes, as Yildiz & Alpaydin (2005) describe it.
 
     Node: linear. Branching: binary. Grouping of classes: two-means on the class means.
     Direction: Fisher. Threshold: the root of the quadratic for two variances that lies
     between the means. Missing values: the node's mean. Pruning: a held-out fifth, as the
-    paper prunes all its trees. Assumption: two-means starts from the two furthest means.
+    paper prunes all its trees. Assumptions: two-means starts from the two furthest means,
+    and a class counts by its size in the centre of its cluster (``weighted=False``: all
+    classes count alike).
     Not taken over from Loh & Shih's program: its tests for selecting variables and its
     cost-complexity pruning.
     """
-    learner = Linear("two_means", Fisher(epsilon=epsilon), "unequal_variance")
+    learner = Linear(TwoMeans(weighted), Fisher(epsilon=epsilon), "unequal_variance")
     return post_pruned(learner, changes)
 
 
-def quest_u(**changes: Any) -> TreeClassifier:
+def quest_u(weighted: bool = True, **changes: Any) -> TreeClassifier:
     """QUEST with univariate nodes, as Yildiz & Alpaydin (2005) describe it.
 
     As `quest`, cutting the feature with the best entropy; the groups are those of two-means
     on the class means of each column.
     """
-    return post_pruned(Analytic("two_means", "unequal_variance"), changes)
+    return post_pruned(Analytic(TwoMeans(weighted), "unequal_variance"), changes)

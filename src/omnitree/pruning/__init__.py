@@ -4,6 +4,7 @@ from omnitree.growing.part import Registry
 from omnitree.pruning.base import Evidence, Pruning
 from omnitree.pruning.cost_complexity import CostComplexity
 from omnitree.pruning.criterion import CriterionPruning
+from omnitree.pruning.cross_validated import CrossValidatedPruning
 from omnitree.pruning.error_based import ErrorBased
 from omnitree.pruning.functional import FunctionalPruning
 from omnitree.pruning.information import InformationPruning
@@ -21,6 +22,7 @@ PRUNINGS = Registry(
         "cost_complexity": CostComplexity,
         "information": InformationPruning,
         "criterion": CriterionPruning,
+        "cross_validated": CrossValidatedPruning,
         "significance": Significance,
         "functional": FunctionalPruning,
     },
@@ -30,6 +32,7 @@ __all__ = [
     "PRUNINGS",
     "CostComplexity",
     "CriterionPruning",
+    "CrossValidatedPruning",
     "ErrorBased",
     "Evidence",
     "FunctionalPruning",

@@ -9,6 +9,7 @@ are learned again from the node's own training rows. Used by the preset bu95.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -44,11 +45,14 @@ class FeatureElimination(Refinement):
         Whether a test with fewer features also takes the place of one that errs as often.
         Elimination goes on through ties either way. The paper does not say; without, the
         features that are dropped on its hepatitis data are nearer to its table 24.
+    machine : None, str or Coefficients, default=None
+        Learns the weights in trees of more than two classes, as in `Multivariate`.
     """
 
     share: float = 0.2
     coefficients: str | Coefficients = "rls"
     ties: bool = False
+    machine: Any = None
 
     @property
     def needs_share(self) -> float:
@@ -61,7 +65,8 @@ class FeatureElimination(Refinement):
                 "feature elimination changes tests, and with them the rows of leaves: it "
                 "cannot keep models in leaves; choose leaves='majority'"
             )
-        coefficients = COEFFICIENTS.resolve(self.coefficients)
+        many = self.machine is not None and evidence.train.target.n_classes > 2
+        coefficients = COEFFICIENTS.resolve(self.machine if many else self.coefficients)
         held_out = held_out_rows(evidence, "feature elimination")
         learning, judging = NodeRows(tree, evidence.train), NodeRows(tree, held_out)
         rules = Rules(Mean())

@@ -65,6 +65,8 @@ def _plain_node(tree: Tree, node: int) -> dict[str, Any]:
     out["merit"] = split.merit
     out["missing"] = "divide" if split.missing < 0 else split.missing
     out["test"] = split.to_dict()
+    if split.free:
+        out["parameters"] = split.free
     if split.surrogates:
         out["surrogates"] = [
             {"kind": s.kind, "test": s.to_dict()} for s in split.surrogates

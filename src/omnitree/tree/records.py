@@ -263,6 +263,8 @@ def _read_node(i: int, node: Any) -> NodeRecord:
     _check(_is_number(node.get("merit")), f"node {i}: merit")
     surrogates = node.get("surrogates", [])
     _check(isinstance(surrogates, list), f"node {i}: surrogates")
+    free = node.get("parameters", 0)
+    _check(_is_int(free) and 0 <= free < 2**31, f"node {i}: parameters")
     split = _read_test(
         i,
         node,
@@ -270,6 +272,7 @@ def _read_node(i: int, node: Any) -> NodeRecord:
         missing=-1 if missing == "divide" else missing,
         surrogates=tuple(_read_test(i, s) for s in surrogates),
         candidates=_read_candidates(i, node.get("candidates", [])),
+        free=free,
     )
     return NodeRecord(parent, value, split, children, _read_model(i, node))
 

@@ -101,6 +101,9 @@ class Tree(Answers):
         Share of the held-out rows in each node whose class was predicted correctly by
         trees grown without them, and the ends of its 95 % interval; NaN where no row
         was held out.
+    free : int32 array of shape (n_nodes,) or None
+        Free parameters of tests that have fewer than weights and threshold, since their
+        weights were found through principal components; 0 for all other nodes.
     shrinkage : float or None
         How many rows the shares of a node's parent count for in its own probabilities;
         None: a node answers the class shares of its rows.
@@ -131,6 +134,7 @@ class Tree(Answers):
     model_importance: tuple[Amounts, ...] | None = None
     shrinkage: float | None = None
     reliability: np.ndarray | None = None
+    free: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _DTYPES.items():
@@ -260,6 +264,7 @@ class Tree(Answers):
             missing=int(self.missing[node]),
             surrogates=tuple(c.unpack(i, w) for c, i, w in others),
             candidates=() if self.candidates is None else self.candidates[node],
+            free=0 if self.free is None else int(self.free[node]),
         )
 
     def model(self, node: int) -> LeafModel | None:
@@ -274,10 +279,13 @@ class Tree(Answers):
         )
 
     def complexity(self, node: int) -> int:
-        """Free parameters of a node's test, as its choice counted them if there was one."""
+        """Free parameters of a node's test, as its choice counted them if there was one.
+
+        Two of a univariate test, k + 1 of one over k columns or principal components.
+        """
         split = self.split(node)
         chosen = [c.parameters for c in split.candidates if c.chosen]
-        return chosen[0] if chosen else split.n_params
+        return chosen[0] if chosen else split.complexity
 
     @cached_property
     def feature_importances(self) -> np.ndarray:
@@ -402,6 +410,7 @@ class Tree(Answers):
             constant=None if self.constant is None else self.constant[kept],
             loss=None if self.loss is None else self.loss[kept],
             reliability=None if self.reliability is None else self.reliability[kept],
+            free=_counted(self.free, kept, leaf),
             test_start=starts(n_tests),
             test_kind=self.test_kind[tests],
             index_ptr=starts(n_index),
@@ -446,7 +455,7 @@ _DTYPES = {
     name: dtype
     for dtype, names in {
         np.uint8: "kind test_kind",
-        np.int32: "first_child n_children parent missing index",
+        np.int32: "first_child n_children parent missing index free",
         np.int64: "test_start index_ptr weight_ptr",
         np.float64: "merit value weight deviation constant loss costs reliability",
     }.items()
@@ -481,10 +490,21 @@ def tree_from_nodes(
     models = LeafModels.of([n.model for n in nodes])
     chosen_from = tuple(s.candidates if s else () for s in split_of)
     arrays["candidates"] = chosen_from if any(chosen_from) else None
+    # As many as weights and threshold, or more, says nothing.
+    free = [s.free if s and s.free < s.n_params else 0 for s in split_of]
+    arrays["free"] = free if any(free) else None
     if not classes:
         arrays["constant"] = [n.constant for n in nodes]
         arrays["loss"] = [n.loss for n in nodes]
     return Tree(schema=schema, classes=classes, models=models, **arrays)
+
+
+def _counted(free: np.ndarray | None, kept: np.ndarray, leaf: np.ndarray) -> Any:
+    """Free parameters of the tests that stay; None where weights count in all of them."""
+    if free is None:
+        return None
+    found = np.where(leaf, 0, free[kept])
+    return found if found.any() else None
 
 
 def _of_tests(by_node: Any, kept: np.ndarray, leaf: np.ndarray) -> Any:

@@ -15,9 +15,10 @@ from omnitree.parts.grouping import (
     AllGroupings,
     Exchange,
     OneAgainstRest,
+    RestartedExchange,
     TwoMeans,
 )
-from omnitree.parts.grouping.base import OneProblem, nearest_starts
+from omnitree.parts.grouping.base import OneProblem, halved_starts, nearest_starts
 from omnitree.parts.merit import Gain
 from omnitree.parts.threshold import EqualVariance
 
@@ -109,3 +110,60 @@ def test_merits_of_groupings_equal_straightforward_fits(blobs):
             ]
         )
         assert d.merits(left[None])[0] == pytest.approx(float(Gain()(table)))
+
+
+class Balanced:
+    """Problems whose tests divide rows only if the groups have nearly the same weight."""
+
+    def __init__(self, rng, k=40):
+        self.class_weight = np.ones(k)
+        self.means = np.append(rng.normal(size=(k - 1, 3)), [[50.0, 0, 0]], axis=0)[
+            None
+        ]
+
+    def merits(self, at, left):
+        apart = np.abs(left.sum(axis=2) - left.shape[2] / 2)
+        return np.where(apart <= 2, 3.0 - apart, -np.inf)
+
+    def exchange(self, left):
+        return None
+
+
+def test_exchange_is_started_again_where_no_move_divides(rng):
+    problems = Balanced(rng)
+    alone = Exchange().search(problems)
+    assert alone.sum() in (1, 39)
+    left = RestartedExchange().search(problems)
+    assert left.sum() == 20
+    place = problems.means[0, :, 0]  # the furthest class is far off on this axis
+    assert place[left[0]].max() < place[~left[0]].min() or (
+        place[~left[0]].max() < place[left[0]].min()
+    )
+
+
+def test_halves_have_half_the_weight_and_are_never_empty(blobs):
+    problems = Balanced(np.random.default_rng(1), k=6)
+    problems.class_weight = np.array([0.0, 1, 1, 1, 1, 100])
+    left = halved_starts(problems)[0]
+    assert (left[1:5].all() and not left[5]) or (left[5] and not left[1:5].any())
+    assert not left[0]
+
+
+def test_two_means_with_and_without_the_sizes_of_classes(rng):
+    """Every class is in the cluster with the nearer centre, by either kind of centre."""
+    unlike = 0
+    for _ in range(30):
+        size = np.where(rng.random(12) < 0.3, 60, 2)
+        y = np.repeat(np.arange(12), size)
+        X = (2 * rng.normal(size=(12, 3)))[y] + rng.normal(size=(len(y), 3))
+        d = discriminant(X, y)
+        found = [TwoMeans(weighted).find(d) for weighted in (True, False)]
+        unlike += (found[0] != found[1]).any()
+        for weight, left in zip((size, np.ones(12)), found, strict=True):
+            centre = [
+                np.average(d.rows.means[side], axis=0, weights=weight[side])
+                for side in (left, ~left)
+            ]
+            apart = [((d.rows.means - c) ** 2).sum(axis=1) for c in centre]
+            assert ((apart[0] <= apart[1]) == left).all()
+    assert unlike

@@ -4,7 +4,9 @@
 
 Free functions; they release the GIL and add to or fill the arrays of the caller.
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, int64_t, intptr_t, uint8_t
+from libcpp.vector cimport vector
 
 from omnitree._core.common.views cimport Values, view_values
 
@@ -85,6 +87,60 @@ def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::
             w = weight[i]
             for j in range(p):
                 to[j] += w * row[j]
+
+
+def present_means(const double[:, ::1] x, const int64_t[::1] rows, const double[::1] weight,
+                  const intptr_t[::1] columns, double[::1] means):
+    """Means of some columns over the values present in some rows; 0 where none is."""
+    cdef int64_t i, c, n = rows.shape[0], m = columns.shape[0]
+    cdef const double* row
+    cdef double value
+    cdef vector[double] total
+    if n == 0 or m == 0:
+        return
+    total.resize(m)
+    with nogil:
+        for c in range(m):
+            means[c] = 0
+        for i in range(n):
+            row = &x[rows[i], 0]
+            for c in range(m):
+                value = row[columns[c]]
+                if not isnan(value):
+                    means[c] += value * weight[i]
+                    total[c] += weight[i]
+        for c in range(m):
+            means[c] = means[c] / total[c] if total[c] > 0 else 0
+
+
+def fill_missing(double[:, ::1] x, const intptr_t[::1] columns, const double[::1] means):
+    """Put the means of some columns where their values are missing."""
+    cdef int64_t i, c, n = x.shape[0], m = columns.shape[0]
+    cdef double* row
+    if n == 0 or m == 0:
+        return
+    with nogil:
+        for i in range(n):
+            row = &x[i, 0]
+            for c in range(m):
+                if isnan(row[columns[c]]):
+                    row[columns[c]] = means[c]
+
+
+def multiply_pairs(const double[:, ::1] x, const intptr_t[::1] a, const intptr_t[::1] b,
+                   double[:, :] out):
+    """The product of columns a[t] and b[t] of each row, as column t of `out`."""
+    cdef int64_t i, t, n = x.shape[0], m = a.shape[0]
+    cdef const double* row
+    cdef double* to
+    if n == 0 or m == 0:
+        return
+    with nogil:
+        for i in range(n):
+            row = &x[i, 0]
+            to = &out[i, 0]
+            for t in range(m):
+                to[t] = row[a[t]] * row[b[t]]
 
 
 def project(const double[:, ::1] x, const int64_t[::1] rows, const double[:, ::1] basis,

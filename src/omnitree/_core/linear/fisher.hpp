@@ -67,6 +67,9 @@ class Fisher {
  public:
   explicit Fisher(const FisherTask& task) : t(task) {}
 
+  // Dimensions of the columns that the last directions were found in.
+  int dimensions() const { return kept_dimensions; }
+
   // Moments of rows; only the sums unless `second` is asked for.
   Moments moments(const int64_t* ids, int64_t n, bool second) {
     const int64_t p = t.p, width = product_width(p);
@@ -188,6 +191,7 @@ class Fisher {
       Doubles values = eigen(correlation, p);
       const std::vector<int> keep = kept(values);
       const int m = static_cast<int>(keep.size());
+      kept_dimensions = m;
       Doubles part(static_cast<size_t>(p) * m), share(static_cast<size_t>(m) * k);
       for (int i = 0; i < m; ++i)
         std::copy_n(&correlation[static_cast<size_t>(keep[i]) * p], p,
@@ -210,6 +214,7 @@ class Fisher {
     for (int j = 0; j < p; ++j)
       if (!(factor[static_cast<size_t>(j) * p + j] > 1e-5)) return false;
     t.blas.potrs(&lower, &p, &k, factor.data(), &p, basis.data(), &p, &info);
+    kept_dimensions = p;
     return true;
   }
 
@@ -233,6 +238,7 @@ class Fisher {
     const Doubles values = eigen(inner, n);
     const std::vector<int> keep = kept(values);
     const int m = static_cast<int>(keep.size());
+    kept_dimensions = m;
     scale_basis(inverse, k);
     // Components times the roots of their values: the rows by the vectors.
     Doubles vectors(static_cast<size_t>(n) * m), part(static_cast<size_t>(p) * m);
@@ -286,6 +292,7 @@ class Fisher {
   }
 
   const FisherTask t;
+  int kept_dimensions = 0;
   Doubles basis, factor;
   PackedBasis packed;  // made of the basis when rows are projected
 };

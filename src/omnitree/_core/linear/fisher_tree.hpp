@@ -33,7 +33,7 @@ struct FisherTree {  // nodes, parents before children; tests as route.hpp lays 
   std::vector<int32_t> parent, first_child;
   Doubles merit, value;
   std::vector<int64_t> index_ptr, weight_ptr;  // from 0; one test a node that has children
-  std::vector<int32_t> tested, index;
+  std::vector<int32_t> tested, dimensions, index;  // of the tests: node, dimensions kept
   Doubles weight;
 };
 
@@ -142,6 +142,7 @@ class FisherGrower {
       return;
     }
     out.tested.push_back(node.node);
+    out.dimensions.push_back(fisher.dimensions());
     out.merit[node.node] = search.best_merit();
     out.first_child[node.node] = static_cast<int32_t>(out.parent.size());
     bool goes_on[2];

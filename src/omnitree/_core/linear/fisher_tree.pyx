@@ -47,7 +47,7 @@ cdef extern from "linear/fisher_tree.hpp" namespace "omnitree" nogil:
         vector[int32_t] parent, first_child
         vector[double] merit, value
         vector[int64_t] index_ptr, weight_ptr
-        vector[int32_t] tested, index
+        vector[int32_t] tested, dimensions, index
         vector[double] weight
 
     void c_grow "omnitree::grow_fisher"(const FisherTreeTask&, FisherTree&,
@@ -141,7 +141,8 @@ def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
     Returns
     -------
     dict of arrays over nodes (parent, first_child, merit, value), with `tested`, the nodes
-    that have a test, in the order of the tests, which `index_ptr`, `weight_ptr`, `index` and
+    that have a test, in the order of the tests, of which `dimensions` says in how many
+    components each was found and which `index_ptr`, `weight_ptr`, `index` and
     `weight` hold as a `Tree` does. Parents come before children, depth first.
     """
     cdef FisherTreeTask task
@@ -162,6 +163,7 @@ def grow(const double[:, ::1] z, const double[::1] mean, const double[::1] std,
         "merit": doubles(tree.merit),
         "value": doubles(tree.value).reshape(-1, n_classes),
         "tested": integers(tree.tested),
+        "dimensions": integers(tree.dimensions),
         "index_ptr": long_integers(tree.index_ptr),
         "weight_ptr": long_integers(tree.weight_ptr),
         "index": integers(tree.index),

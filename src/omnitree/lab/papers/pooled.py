@@ -19,10 +19,24 @@ from omnitree.lab.tables import TextTable
 
 
 def pooled(tables: Sequence[PaperTable]) -> list[TextTable]:
-    """Mean and pooled z of every method and of every data set; positive: ours is better.
+    """Mean and pooled z of every method and of every data set; positive: ours is better."""
+    frame = _scores(tables)
+    notes = {
+        "method": "Beyond 2 in size: more than chance.",
+        "data set": "The cells of a data set share its rows, so the pooled z exaggerates.",
+    }
+    return [_table(frame, key, note) for key, note in notes.items() if len(frame)]
 
-    A published figure that several tables repeat counts once.
-    """
+
+def pooled_methods(
+    tables: Sequence[PaperTable],
+) -> list[tuple[str, int, float, float]]:
+    """Of every method the number of its cells, their mean z and the pooled z."""
+    return _by(_scores(tables), "method")
+
+
+def _scores(tables: Sequence[PaperTable]) -> pd.DataFrame:
+    """The z of every cell; a published figure that several tables repeat counts once."""
     found = {
         (by["data set"], by["method"], cell.published): cell.z
         for table in tables
@@ -31,22 +45,24 @@ def pooled(tables: Sequence[PaperTable]) -> list[TextTable]:
         if math.isfinite(cell.z)
         for by in [dict(zip(table.keys, cell.labels, strict=True))]
     }
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         [(name, method, z) for (name, method, _), z in found.items()],
         columns=["data set", "method", "z"],
     )
-    notes = {
-        "method": "Beyond 2 in size: more than chance.",
-        "data set": "The cells of a data set share its rows, so the pooled z exaggerates.",
-    }
-    return [_by(frame, key, note) for key, note in notes.items() if len(frame)]
 
 
-def _by(frame: pd.DataFrame, key: str, note: str) -> TextTable:
+def _by(frame: pd.DataFrame, key: str) -> list[tuple[str, int, float, float]]:
     of = frame.groupby(key, sort=False)["z"].agg(["size", "mean", "sum"])
-    rows = tuple(
-        (str(name), str(int(n)), f"{mean:+.2f}", f"{total / math.sqrt(n):+.2f}")
+    return [
+        (str(name), int(n), float(mean), float(total) / math.sqrt(n))
         for name, n, mean, total in of.itertuples()
+    ]
+
+
+def _table(frame: pd.DataFrame, key: str, note: str) -> TextTable:
+    rows = tuple(
+        (name, str(n), f"{mean:+.2f}", f"{total:+.2f}")
+        for name, n, mean, total in _by(frame, key)
     )
     title = f"Accuracy in standard errors, by {key}"
     return TextTable(title, (key, "cells", "mean z", "pooled z"), rows, note)

@@ -62,7 +62,7 @@ class _CrossValidated(Choice):
         raise AssertionError(f"{type(self).__name__} has no winner")
 
 
-class _FiveByTwo(_CrossValidated):
+class FiveByTwo(_CrossValidated):
     """Five times two halves, and a test for each pair of candidates."""
 
     level: float = 0.05
@@ -109,7 +109,7 @@ _FIVE_BY_TWO = """
     """
 
 
-class FiveByTwoT(_FiveByTwo):
+class FiveByTwoT(FiveByTwo):
     __doc__ = "Dietterich's 5x2cv t test, one-sided.\n" + _FIVE_BY_TWO.format(
         bonferroni=False
     )
@@ -118,7 +118,7 @@ class FiveByTwoT(_FiveByTwo):
         return t_probability(difference[0, 0], difference)
 
 
-class CombinedT(_FiveByTwo):
+class CombinedT(FiveByTwo):
     __doc__ = (
         "The combined 5x2cv t test, one-sided: the mean of all ten differences over "
         "their pooled deviation.\n" + _FIVE_BY_TWO.format(bonferroni=True)
@@ -132,7 +132,7 @@ class CombinedT(_FiveByTwo):
         return t_probability(difference.mean() * np.sqrt(10), difference)
 
 
-class CombinedF(_FiveByTwo):
+class CombinedF(FiveByTwo):
     __doc__ = (
         "Alpaydin's combined 5x2cv F test; the complex candidate must be better.\n"
         + _FIVE_BY_TWO.format(bonferroni=False)

@@ -1,7 +1,9 @@
 """Fisher's discriminant: one factorisation of the total scatter serves every grouping.
 
 With total scatter T, groups L and R, d = m_L - m_R and c = n_L n_R / n, the within-group
-scatter is S = T - c dd', so by Sherman and Morrison S^-1 d is T^-1 d up to a factor. Per
+scatter is S = T - c dd', so by Sherman and Morrison S^-1 d is T^-1 d up to a factor. That
+holds as long as no components are dropped: the leading components of T are others than those
+of S, which has less variance along d, so `scatter="within"` works on S itself. Per
 node: factorise T once, Z = T^-1 M for the K class means, P = X Z for the rows; the
 projection of any grouping is then P times K numbers, and its groups' means and common
 variance follow from the K x K matrix M' T^-1 M alone. No pass over the columns per grouping.
@@ -28,6 +30,7 @@ from omnitree.parts.direction.sparse import best_columns
 from omnitree.parts.threshold.base import Projected
 
 PCA = ("singular", "always", "never")
+SCATTERS = ("total", "within")
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,48 @@ class MixedProjection(Projected):
         return np.stack([below, above], axis=1)
 
 
+class WithinProjections:
+    """Directions by the scatter within the groups of each grouping, factorised for each."""
+
+    def __init__(self, fisher: Fisher, rows: NodeColumns):
+        self.fisher, self.rows = fisher, rows
+        self._known: dict[bytes, tuple[Floats, int]] = {}
+
+    def solved(self, left: NDArray[np.bool_]) -> tuple[Floats, int]:
+        """Weights of the columns for one grouping, and the number of dimensions kept."""
+        key = left.tobytes()
+        if key not in self._known:
+            difference, scatter = within_groups(self.rows, left)
+            inverse = _inverse_scale(np.diag(self.rows.scatter))
+            basis, rank = self.fisher._solve(
+                scatter * np.outer(inverse, inverse), (difference * inverse)[:, None]
+            )
+            self._known[key] = basis[:, 0] * inverse, rank
+        return self._known[key]
+
+    def weights(self, left: NDArray[np.bool_]) -> Floats:
+        """Weights of the columns for one grouping."""
+        return self.solved(left)[0]
+
+    def rank_of(self, left: NDArray[np.bool_]) -> int:
+        """Number of dimensions kept for a grouping."""
+        return self.solved(left)[1]
+
+    def project(self, left: NDArray[np.bool_]) -> Projected:
+        """The rows on the direction of each grouping."""
+        basis = np.column_stack([self.weights(groups) for groups in left])
+        return Projected(self.rows, self.rows.project(basis), left)
+
+
+def within_groups(rows: NodeColumns, left: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Difference of the means of two groups of classes, and the scatter within them."""
+    n, means = rows.class_weight, rows.means
+    sizes = n[left].sum(), n[~left].sum()
+    difference = n[left] @ means[left] / sizes[0] - n[~left] @ means[~left] / sizes[1]
+    share = sizes[0] * sizes[1] / rows.total
+    return difference, rows.scatter - share * np.outer(difference, difference)
+
+
 class Fisher(Direction):
     """Fisher's linear discriminant (LDT05, section 2.1).
 
@@ -152,21 +197,32 @@ class Fisher(Direction):
         Share of the variance that the kept components explain.
     shrinkage : None, "ledoit_wolf" or float, default=None
         Our addition: shrink the scatter towards a multiple of the identity.
+    scatter : {"total", "within"}, default="total"
+        The scatter whose principal components are kept. "within" is LDT05's equation 11,
+        the scatter around the means of the two groups, which takes a factorisation for
+        each grouping that is tried; "total" needs one for the node. Where no component is
+        dropped the two give the same direction.
     """
 
     pca: str = "singular"
     epsilon: float = 0.99
     shrinkage: Any = None
+    scatter: str = "total"
 
     def checked(self) -> Fisher:
         """Itself, if its parameters make sense."""
         one_of("pca", self.pca, PCA)
+        if one_of("scatter", self.scatter, SCATTERS) == "within" and (
+            self.shrinkage is not None
+        ):
+            raise ValueError("shrinkage is for scatter='total'")
         number("epsilon", self.epsilon, 0, 1)
         return self
 
-    def project(self, rows: NodeColumns) -> Projections:
+    def project(self, rows: NodeColumns) -> Projections | WithinProjections:
         """Factorise the scatter of a node."""
-        self.checked()
+        if self.checked().scatter == "within":
+            return WithinProjections(self, rows)
         deviations = (rows.means[rows.present] - rows.mean).T
         if self.shrinkage is None and len(rows.rows) <= rows.n_columns:
             basis, rank = self._by_rows(rows, deviations)
@@ -239,10 +295,12 @@ class Fisher(Direction):
             centred @ centred.T, check_finite=False, driver="evd"
         )
         keep = self._keep(values)
-        check_time(2.0 * p * n * len(keep))
-        part = centred.T @ vectors[:, keep]  # components, times the roots of values
-        solved = part.T @ (right * inverse[:, None]) / values[keep, None] ** 2
-        return (part @ solved) * inverse[:, None], len(keep)
+        # Components are rows mixed by eigenvectors: few classes are sooner multiplied by
+        # rows and eigenvectors in turn than by the components.
+        part = vectors[:, keep]
+        mixed = part.T @ (centred @ (right * inverse[:, None]))
+        solved = part @ (mixed / values[keep, None] ** 2)
+        return (centred.T @ solved) * inverse[:, None], len(keep)
 
     def _keep(self, values: Floats) -> NDArray[np.intp]:
         """Which components to keep, by their variances in ascending order."""

@@ -2,7 +2,7 @@
 
 from omnitree.growing.part import Registry
 from omnitree.parts.grouping.base import Grouping
-from omnitree.parts.grouping.exchange import Exchange
+from omnitree.parts.grouping.exchange import Exchange, RestartedExchange
 from omnitree.parts.grouping.others import (
     AllGroupings,
     OneAgainstRest,
@@ -15,6 +15,7 @@ GROUPINGS = Registry(
     Grouping,
     {
         "exchange": Exchange,
+        "restarted_exchange": RestartedExchange,
         "selection": SelectionGrouping,
         "two_means": TwoMeans,
         "one_rest": OneAgainstRest,
@@ -28,6 +29,7 @@ __all__ = [
     "Exchange",
     "Grouping",
     "OneAgainstRest",
+    "RestartedExchange",
     "SelectionGrouping",
     "TwoMeans",
 ]

@@ -112,9 +112,14 @@ def furthest_pairs(problems: Problems) -> tuple[NDArray[np.intp], NDArray[np.int
     return present[np.minimum(a, b)], present[np.maximum(a, b)]
 
 
-def group_distances(problems: Problems, groups: Groups) -> Floats:
-    """Squared distance of each class mean to the means of groups (B, G, K): (B, K, G)."""
-    share = groups * problems.class_weight
+def group_distances(
+    problems: Problems, groups: Groups, weighted: bool = True
+) -> Floats:
+    """Squared distance of each class mean to the means of groups (B, G, K): (B, K, G).
+
+    The mean of a group is that of its rows, or without weights that of its classes' means.
+    """
+    share = groups * (problems.class_weight if weighted else 1.0)
     size = np.maximum(share.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
     centre = np.einsum("bgk,bkd->bgd", share / size, problems.means)
     return ((problems.means[:, :, None] - centre[:, None]) ** 2).sum(axis=-1)
@@ -131,4 +136,19 @@ def nearest_starts(problems: Problems) -> Groups:
     left = np.empty((len(means), len(present)), dtype=np.uint8)
     kernel.nearest_starts(means, problems.class_weight[present], left)
     groups[:, present] = left
+    return groups
+
+
+def halved_starts(problems: Problems) -> Groups:
+    """The classes halved by weight along the line through the two furthest means."""
+    present, each = present_classes(problems), np.arange(len(problems.means))
+    a, b = furthest_pairs(problems)
+    line = problems.means[each, b] - problems.means[each, a]
+    place = np.einsum("bkd,bd->bk", problems.means[:, present], line)
+    order = np.argsort(place, axis=1, kind="stable")
+    before = np.cumsum(problems.class_weight[present][order], axis=1)
+    half = before - problems.class_weight[present][order] / 2 < before[:, -1:] / 2
+    half[:, 0], half[:, -1] = True, False
+    groups = np.zeros((len(each), len(problems.class_weight)), dtype=bool)
+    np.put_along_axis(groups, present[order], half, axis=1)
     return groups

@@ -42,13 +42,23 @@ class SelectionGrouping(Grouping):
 
 
 class TwoMeans(Grouping):
-    """Two-means clustering of the class means (QUEST), from the two furthest apart."""
+    """Two-means clustering of the class means (QUEST), from the two furthest apart.
+
+    Parameters
+    ----------
+    weighted : bool, default=True
+        Whether the centre of a cluster is the mean of its rows, so that a class counts by
+        its size, or the mean of its class means, where all classes count alike.
+    """
+
+    weighted: bool = True
 
     def search(self, problems: Problems) -> Groups:
         present, left = present_classes(problems), nearest_starts(problems)
         here = problems.class_weight > 0
         for _ in range(100):  # it settles in a few rounds
-            apart = group_distances(problems, np.stack([left, ~left], axis=1))
+            groups = np.stack([left & here, ~left & here], axis=1)
+            apart = group_distances(problems, groups, self.weighted)
             moved = (apart[..., 0] <= apart[..., 1]) & here
             size = moved.sum(axis=1)
             moved = np.where(((size > 0) & (size < len(present)))[:, None], moved, left)

@@ -123,7 +123,7 @@ class Split:
         default=(), kw_only=True, compare=False, repr=False
     )
     # Free parameters, where principal components leave fewer than there are weights; 0:
-    # count the weights. Known only while the tree grows.
+    # count the weights.
     free: int = field(default=0, kw_only=True, compare=False, repr=False)
     # +1 where answers must not fall from branch 0 to branch 1, -1 where they must not
     # rise, 0 where they may. Known only while the tree grows.

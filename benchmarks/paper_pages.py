@@ -1,0 +1,139 @@
+"""All pages of `benchmarks/papers`: every published table beside ours, and a summary.
+
+Runs what the stores do not have yet, so that it can be stopped and started again at any
+time, and writes the pages from the stores. What is written by hand in a page is in
+`papers/notes`, reasons for what is worse in `papers/notes/reasons.csv`. A page says at which
+commit its trees were fitted.
+
+    make papers DATA=FOLDER
+    python benchmarks/paper_pages.py --data FOLDER --stores FOLDER --only lw94 --only omni
+    python benchmarks/paper_pages.py --data FOLDER --stores FOLDER --summary
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+from contextlib import closing
+from datetime import datetime, timezone
+from pathlib import Path
+
+from omnitree.cli.commands import jobs_of, versions
+from omnitree.lab import papers
+from omnitree.lab.papers import verdicts
+from omnitree.lab.papers.base import Lab, Reproduction
+from omnitree.lab.store import Store
+
+PAGES = Path(__file__).resolve().parent / "papers"
+# Those that take least time first.
+ORDER = ("lw94", "lmdt91", "omni", "ldt05", "bu95")
+
+
+def commit() -> str:
+    """The commit of the working tree, and whether anything in it was changed."""
+    ask = ["git", "-C", str(PAGES)]
+    name = subprocess.run(
+        [*ask, "rev-parse", "--short", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    source = str(PAGES.parents[1] / "src")
+    changed = subprocess.run(
+        [*ask, "diff", "--quiet", "HEAD", "--", source], check=False
+    )
+    return f"{name} with changes" if changed.returncode else name
+
+
+def reproduced(paper: str, asked: argparse.Namespace) -> tuple[Reproduction, dict]:
+    """What came of a paper, and when, at which commit and in which time."""
+    path, about = (asked.stores / f"{paper}.{s}" for s in ("sqlite", "json"))
+    known = json.loads(about.read_text()) if about.exists() else {"commit": commit()}
+    about.write_text(json.dumps(known))
+    with closing(Store(path)) as store:
+        lab = Lab(store, asked.data, jobs_of(asked.jobs), verbose=asked.verbose)
+        found = papers.find(paper).reproduce(lab)
+        fits, seconds = store.totals()
+    known |= {"fits": fits, "minutes": seconds / 60}
+    known.setdefault("date", datetime.now(timezone.utc).strftime("%Y-%m-%d"))
+    about.write_text(json.dumps(known))
+    return found, known
+
+
+def header(paper: str, found: Reproduction, about: dict) -> list[str]:
+    """Title, commands and how the figures came about."""
+    command = f"omnitree reproduce {paper} --data DIR --store {paper}.sqlite"
+    made = (
+        f"{' '.join(found.notes)} {versions()} Fitted at commit {about['commit']}, "
+        f"{about['date']}: {about['fits']:,} fits in {about['minutes']:.0f} minutes of CPU."
+    )
+    commands = f"    make papers DATA=DIR\n    {command}"
+    return [f"# {papers.find(paper).TITLE}", commands, made]
+
+
+def write_page(paper: str, found: Reproduction, about: dict) -> None:
+    """The page of one paper, with its figures as files beside it."""
+    notes = PAGES / "notes" / f"{paper}.md"
+    parts = header(paper, found, about)
+    if notes.exists():
+        parts.append(notes.read_text("utf-8").strip())
+    parts += [found.summary().markdown().replace("### ", "## ", 1)]
+    for i, figure in enumerate(found.figures, 1):
+        name = f"{paper}_{i}.svg"
+        (PAGES / name).write_text(figure.svg + "\n", "utf-8")
+        parts.append(f"### {figure.title}\n\n![{figure.title}]({name})")
+    parts += [t.markdown() for t in (*(t.table() for t in found.tables), *found.others)]
+    (PAGES / f"{paper}.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def write_summary(found: dict[str, Reproduction], abouts: dict[str, dict]) -> None:
+    """One page on all papers."""
+    with (PAGES / "notes" / "reasons.csv").open(encoding="utf-8", newline="") as file:
+        reasons = [verdicts.Reason(**row) for row in csv.DictReader(file)]
+    lines = [
+        f"- [{papers.find(p).TITLE}]({p}.md): commit {abouts[p]['commit']}, "
+        f"{abouts[p]['date']}, {abouts[p]['fits']:,} fits, "
+        f"{abouts[p]['minutes']:.0f} minutes of CPU"
+        for p in found
+    ]
+    head = (
+        "# The papers' tables beside ours\n\n    make papers DATA=DIR\n\n" + versions()
+    )
+    parts = [head, "\n".join(lines)]
+    notes = PAGES / "notes" / "summary.md"
+    if notes.exists():
+        parts.append(notes.read_text("utf-8").strip())
+    tables = (
+        verdicts.counts(found),
+        verdicts.worse(found, reasons),
+        verdicts.drifts(found, reasons),
+    )
+    parts += [t.markdown().replace("### ", "## ", 1) for t in tables]
+    (PAGES / "README.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of data sets")
+    parser.add_argument("--stores", type=Path, required=True, help="folder of results")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; 0: all cores")
+    parser.add_argument("--only", action="append", choices=ORDER, help="some papers")
+    parser.add_argument("--summary", action="store_true", help="the summary page, too")
+    parser.add_argument("--verbose", action="store_true", help="show progress")
+    asked = parser.parse_args()
+    asked.stores.mkdir(parents=True, exist_ok=True)
+    for paper in ORDER:  # all code is that of the start, whatever happens to the files
+        papers.find(paper)
+    found, abouts = {}, {}
+    for paper in asked.only or ORDER:
+        found[paper], abouts[paper] = reproduced(paper, asked)
+        write_page(paper, found[paper], abouts[paper])
+        print(f"{paper}: {abouts[paper]}", flush=True)
+    if asked.summary or not asked.only:
+        write_summary(found, abouts)
+
+
+if __name__ == "__main__":
+    main()

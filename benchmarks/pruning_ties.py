@@ -1,0 +1,142 @@
+"""Subtrees that err as often as a leaf on held-out rows: cut or kept, beside the papers.
+
+Quinlan's reduced-error pruning cuts such a subtree. The words of Brodley & Utgoff (1995) and
+of Yildiz & Alpaydin (2005) keep it, but the former name Quinlan's method and the latter's
+program cuts. Both ways are run by the papers' protocols on their smaller data sets. Sizes
+and accuracies stand beside the published ones: means over the cells, how many differ by
+more than three standard errors, and which way.
+
+    python benchmarks/pruning_ties.py --data FOLDER --store ties.sqlite \
+        -o benchmarks/results/pruning_ties.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import omnitree
+from omnitree.lab.methods import Method
+from omnitree.lab.papers import bu95, bu95_runs, ldt05
+from omnitree.lab.papers.base import Lab, PaperTable, published
+from omnitree.lab.papers.results import Study
+from omnitree.lab.protocols import RepeatedFolds
+from omnitree.lab.store import Store
+from omnitree.lab.tables import TextTable
+from omnitree.pruning import ReducedError
+
+WAYS = {
+    "cut": ReducedError(ties="cut"),
+    "keep": ReducedError(ties="keep"),
+    "cut, top down": ReducedError(order="top_down"),
+}
+BU95_SETS = ("bupa", "breast", "cleveland", "glass", "hepatitis")
+BU95_TABLES = ("5", "9", "13", "14", "16", "17")
+LDT05_TABLES = ("3", "4", "6", "7", "15", "16")
+
+
+def with_pruning(method: Method, pruning: ReducedError) -> Method:
+    """The method pruned in this way, if it is pruned by held-out rows at all."""
+    own = getattr(method.make(0), "pruning", None)
+    if not isinstance(own, ReducedError):
+        return method
+    return replace(method, options=method.options | {"pruning": pruning})
+
+
+def bu95_tables(lab: Lab, pruning: ReducedError) -> list[PaperTable]:
+    """Tables of the first paper on a few data sets, from two runs."""
+    frames = {n: bu95._published(n, False) for n in BU95_TABLES}
+    frames = {n: f[f["dataset"].isin(BU95_SETS)] for n, f in frames.items()}
+    keys = {
+        key
+        for number, frame in frames.items()
+        for _, row in frame.iterrows()
+        for key in bu95_runs.keys_of(number, row)
+        if not key.method.startswith(("CART", "C4.5"))
+    }
+    own = bu95_runs.method_of
+    try:
+        bu95_runs.method_of = lambda key: with_pruning(own(key), pruning)
+        scores = bu95_runs.run(lab, sorted(keys), 3)
+    finally:
+        bu95_runs.method_of = own
+    tables = []
+    for number, frame in frames.items():
+        known = [
+            all(key in scores for key in bu95_runs.keys_of(number, row))
+            for _, row in frame.iterrows()
+        ]
+        tables.append(bu95._table(number, frame[known], scores))
+    return tables
+
+
+def ldt05_tables(lab: Lab, pruning: ReducedError) -> list[PaperTable]:
+    """Tables of the second paper on its small data sets."""
+    methods = {k: with_pruning(m, pruning) for k, m in ldt05.METHODS.items()}
+    study = Study(lab, RepeatedFolds(2, 5), methods, ldt05.DATA, ldt05.QUICK)
+    tables = []
+    for number in LDT05_TABLES:
+        title = ldt05.TABLES[number]
+        file = f"yildiz2005_table{int(number):02d}_{title.split(',')[0]}"
+        assert len(published(file))
+        tables.append(study.table(number, title, file))
+    return tables
+
+
+def summary(paper: str, tables: dict[str, list[PaperTable]]) -> list[tuple[str, ...]]:
+    """A line for each way and kind of figure."""
+    rows = []
+    for kind, better in (("accuracy", "larger"), ("size", "size")):
+        for way, found in tables.items():
+            cells = [c for t in found for c in t.cells if c.better == better]
+            cells = [c for c in cells if np.isfinite(c.error)]
+            counts = Counter(c.verdict for c in cells)
+            high, low = (
+                ("better", "worse") if kind == "accuracy" else ("larger", "smaller")
+            )
+            apart = [c.difference / c.error for c in cells if c.error > 0]
+            means = [
+                np.mean([getattr(c, n) for c in cells]) for n in ("published", "ours")
+            ]
+            rows.append(
+                (
+                    *(paper, kind, way, f"{means[0]:.2f}", f"{means[1]:.2f}"),
+                    *(str(counts[v]) for v in ("same", high, low)),
+                    f"{np.mean(apart):+.2f}",
+                )
+            )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("-o", "--out", type=Path)
+    asked = parser.parse_args()
+    lab = Lab(Store(asked.store), asked.data)
+    rows = []
+    for paper, make in (("BU95", bu95_tables), ("LDT05", ldt05_tables)):
+        rows += summary(paper, {way: make(lab, p) for way, p in WAYS.items()})
+    columns = (
+        *("paper", "figure", "ties", "published", "ours"),
+        *("same", "better or larger", "worse or smaller", "mean difference in s.e."),
+    )
+    table = TextTable("Ties in reduced-error pruning", columns, tuple(rows), "", 3)
+    about = f"omnitree {omnitree.__version__}, Python {platform.python_version()}."
+    text = (
+        f"# Ties in reduced-error pruning\n\n{__doc__}\n{about}\n\n{table.markdown()}\n"
+    )
+    if asked.out is None:
+        print(text)
+    else:
+        asked.out.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
