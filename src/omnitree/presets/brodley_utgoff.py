@@ -53,8 +53,9 @@ def bu95(
     Node: linear over selected features; with ``univariate=True`` the best linear test
     competes with all univariate ones ("+ Uni"). Branching: binary for two classes, a branch
     a class for linear machines. Grouping of classes: none in the paper; see below. Merit:
-    gain ratio (``merit="gini"`` for its "-G" trees). Direction: ``coefficients`` is "rls", "pocket" or
-    "thermal"; the features by ``selection``: "none", "sbe", "sfs", "dsbe" or "hss".
+    gain ratio (``merit="gini"`` for its "-G" trees). Direction: ``coefficients`` is "rls",
+    "pocket" or "thermal"; the features by ``selection``: "none", "sbe", "sfs", "dsbe" or
+    "hss".
     Threshold: learned with the weights. Columns are standardised at each node. Missing
     values: the node's mean. Pruning: reduced error; the paper's own prune set is a quarter
     of the data against half for growing, so a third of the training rows is held out unless

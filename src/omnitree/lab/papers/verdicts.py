@@ -1,4 +1,4 @@
-"""Verdicts of whole reproductions, counted by kind of figure, with reasons for what is worse.
+"""Verdicts of reproductions, counted by kind of figure, with reasons for what is worse.
 
 Kinds are accuracies and errors, sizes (of trees, tests, numbers of parameters), counts of
 nodes, tests of significance, and what has no verdict (times of another machine, numbers of
@@ -104,10 +104,10 @@ def drifts(found: dict[str, Reproduction], reasons: Sequence[Reason]) -> TextTab
             rows.append(
                 (paper, method, str(n), f"{mean:+.2f}", f"{pooled:+.2f}", words)
             )
-    far = [row for row in rows if row[-1]]
+    beyond = [row for row in rows if row[-1]]
     note = (
-        f"{len(far)} of {len(rows)} methods are beyond 2 in size, "
-        f"{sum(float(row[4]) < 0 for row in far)} of them below the published figures. "
+        f"{len(beyond)} of {len(rows)} methods are beyond 2 in size, "
+        f"{sum(float(row[4]) < 0 for row in beyond)} of them below the published figures. "
         "Positive: ours is better."
     )
     columns = ("paper", "method", "cells", "mean z", "pooled z", "reason")
