@@ -89,3 +89,47 @@ def test_needs_held_out_rows():
     clf = presets.make("bu95", pruning=None, refinement=FeatureElimination(share=0.0))
     with pytest.raises(ValueError, match="needs rows that the tree was not grown on"):
         clf.fit([[1.0], [2.0], [3.0], [4.0]] * 5, [0, 0, 1, 1] * 5)
+
+
+def test_judged_by_training_rows_only_one_candidate_is_tried(rng):
+    """The feature that goes is the one training rows miss least, whatever others do."""
+    changed = {"held_out": 0, "training": 0}
+    for seed in range(8):
+        train, held_out = noisy(rng, 60), noisy(rng, 60)
+        plain = presets.make(
+            "bu95", selection="none", pruning=ReducedError(), random_state=seed
+        ).fit(*train, prune_set=held_out)
+        for judge in changed:
+            more = FeatureElimination(judge=judge)
+            clf = presets.make(
+                "bu95",
+                selection="none",
+                pruning=ReducedError(),
+                refinement=more,
+                random_state=seed,
+            ).fit(*train, prune_set=held_out)
+            changed[judge] += sum(widths(plain.tree_)) - sum(widths(clf.tree_))
+            assert clf.score(*held_out) >= plain.score(*held_out)
+    assert changed["held_out"] > changed["training"] > 0
+    with pytest.raises(ValueError, match="judge"):
+        clf.set_params(refinement=FeatureElimination(judge="both")).fit(
+            *train, prune_set=held_out
+        )
+
+
+def test_tests_that_held_out_rows_do_not_need_stay_as_they_are(rng):
+    X, y = noisy(rng, 80)
+    other = rng.normal(size=(40, 10)), np.full(40, y.mean() > 0.5).astype(int)
+    trees = [
+        presets.make(
+            "bu95",
+            selection="none",
+            pruning=None,
+            refinement=FeatureElimination(needed=needed, ties=True),
+            random_state=0,
+        )
+        .fit(X, y, prune_set=other)
+        .tree_
+        for needed in (False, True)
+    ]
+    assert sum(widths(trees[0])) < sum(widths(trees[1]))

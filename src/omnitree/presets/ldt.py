@@ -35,8 +35,11 @@ def ldt(
     singular. Threshold: analytic, Bayes' rule for equal variances
     (``threshold="exhaustive"`` tries all). Missing values: the node's mean. Pruning: a
     held-out fifth, from the leaves up, as the paper says (``ReducedError(0.2, "top_down")``
-    as the authors' program); ``pruning=None, stopping="pre_pruning"`` for the paper's
-    pre-pruning. Our addition: ``max_features_per_test``, tests that can be read.
+    as the authors' program). A subtree that errs as often as a leaf is cut, as the program
+    does: by the paper's words it would stay (``ties="keep"``), but then trees have twice
+    the published sizes (`benchmarks/results/pruning_ties.md`).
+    ``pruning=None, stopping="pre_pruning"`` for the paper's pre-pruning. Our addition:
+    ``max_features_per_test``, tests that can be read.
 
     Follows the authors' program where the paper is silent: distances between class means
     are those of columns standardised once on the whole training table, and a node whose
