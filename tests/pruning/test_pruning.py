@@ -63,6 +63,7 @@ def test_whole_weights_are_repeated_rows(name, rng):
 def test_which_prunings_hold_rows_out():
     assert {name for name in ALL if PRUNINGS[name]().resamples} == {
         "cost_complexity",
+        "cross_validated",
         "reduced_error",
     }
     assert not CostComplexity(alpha=0.1).resamples
