@@ -63,8 +63,8 @@ class CrossValidatedPruning(Pruning):
             )
         if evidence.growth is None:
             raise ValueError(
-                "cross-validated pruning grows trees of its own, so it works only inside "
-                "fit"
+                "cross-validated pruning grows trees of its own, so it only works "
+                "inside fit"
             )
         least = number("min_rows", choice.min_rows)
         start, row, share = tree.passing(evidence.train.table)
