@@ -25,6 +25,19 @@ if TYPE_CHECKING:
     from omnitree.tree.tree import Tree
 
 
+# Of the arrays that a tree is made of.
+DTYPES = {
+    name: dtype
+    for dtype, names in {
+        np.uint8: "kind test_kind",
+        np.int32: "first_child n_children parent missing index free",
+        np.int64: "test_start index_ptr weight_ptr",
+        np.float64: "merit value weight deviation constant loss costs reliability",
+    }.items()
+    for name in names.split()
+}
+
+
 class SampleLike(Protocol):
     """Rows with a target and weights (`omnitree.growing.sample`)."""
 
@@ -128,3 +141,18 @@ def records_with(
             queue += [(source, child, own, False) for child in below]
         record.children = range(first_child, len(queue))
     return records
+
+
+def free_of(free: np.ndarray | None, kept: np.ndarray, leaf: np.ndarray) -> Any:
+    """Free parameters of the tests that stay; None where weights count in all of them."""
+    if free is None:
+        return None
+    found = np.where(leaf, 0, free[kept])
+    return found if found.any() else None
+
+
+def of_tests(by_node: Any, kept: np.ndarray, leaf: np.ndarray) -> Any:
+    """What belongs to the tests of nodes, for those that stay; nothing in a leaf."""
+    return by_node and tuple(
+        () if is_leaf else by_node[old] for old, is_leaf in zip(kept, leaf, strict=True)
+    )

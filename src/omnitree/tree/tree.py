@@ -38,7 +38,14 @@ from omnitree.tree.leaf_models import (
     starts,
 )
 from omnitree.tree.plain import plain_tree
-from omnitree.tree.rebuilding import SampleLike, learned, records_with
+from omnitree.tree.rebuilding import (
+    DTYPES,
+    SampleLike,
+    free_of,
+    learned,
+    of_tests,
+    records_with,
+)
 from omnitree.tree.records import (
     NodeRecord,
     check_amounts,
@@ -137,7 +144,7 @@ class Tree(Answers):
     free: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name, dtype in _DTYPES.items():
+        for name, dtype in DTYPES.items():
             if getattr(self, name) is None:
                 continue
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
@@ -410,15 +417,15 @@ class Tree(Answers):
             constant=None if self.constant is None else self.constant[kept],
             loss=None if self.loss is None else self.loss[kept],
             reliability=None if self.reliability is None else self.reliability[kept],
-            free=_counted(self.free, kept, leaf),
+            free=free_of(self.free, kept, leaf),
             test_start=starts(n_tests),
             test_kind=self.test_kind[tests],
             index_ptr=starts(n_index),
             weight_ptr=starts(n_weight),
             index=self.index[ranges(self.index_ptr[:-1][tests], n_index)],
             weight=self.weight[ranges(self.weight_ptr[:-1][tests], n_weight)],
-            candidates=_of_tests(self.candidates, kept, leaf),
-            importance=_of_tests(self.importance, kept, leaf),
+            candidates=of_tests(self.candidates, kept, leaf),
+            importance=of_tests(self.importance, kept, leaf),
             model_importance=self.model_importance
             and tuple(self.model_importance[old] for old in kept),
         )
@@ -449,18 +456,6 @@ class Tree(Answers):
             shrinkage=read_shrinkage(data),
             reliability=read_reliability(data),
         )
-
-
-_DTYPES = {
-    name: dtype
-    for dtype, names in {
-        np.uint8: "kind test_kind",
-        np.int32: "first_child n_children parent missing index free",
-        np.int64: "test_start index_ptr weight_ptr",
-        np.float64: "merit value weight deviation constant loss costs reliability",
-    }.items()
-    for name in names.split()
-}
 
 
 def tree_from_nodes(
@@ -497,21 +492,6 @@ def tree_from_nodes(
         arrays["constant"] = [n.constant for n in nodes]
         arrays["loss"] = [n.loss for n in nodes]
     return Tree(schema=schema, classes=classes, models=models, **arrays)
-
-
-def _counted(free: np.ndarray | None, kept: np.ndarray, leaf: np.ndarray) -> Any:
-    """Free parameters of the tests that stay; None where weights count in all of them."""
-    if free is None:
-        return None
-    found = np.where(leaf, 0, free[kept])
-    return found if found.any() else None
-
-
-def _of_tests(by_node: Any, kept: np.ndarray, leaf: np.ndarray) -> Any:
-    """What belongs to the tests of nodes, for those that stay; nothing in a leaf."""
-    return by_node and tuple(
-        () if is_leaf else by_node[old] for old, is_leaf in zip(kept, leaf, strict=True)
-    )
 
 
 def _count_kinds(kind: np.ndarray) -> dict[str, int]:
