@@ -17,6 +17,24 @@ def add_class_sums(
     weight: NDArray[np.float64],
     sums: NDArray[np.float64],
 ) -> None: ...
+def present_means(
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    means: NDArray[np.float64],
+) -> None: ...
+def fill_missing(
+    x: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    means: NDArray[np.float64],
+) -> None: ...
+def multiply_pairs(
+    x: NDArray[np.float64],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...
 def project(
     x: NDArray[np.float64],
     rows: NDArray[np.int64],

@@ -5,7 +5,7 @@
 Free functions; they release the GIL and add to or fill the arrays of the caller.
 """
 from libc.math cimport isnan
-from libc.stdint cimport int32_t, int64_t, intptr_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
 from omnitree._core.common.views cimport Values, view_values
@@ -90,7 +90,7 @@ def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::
 
 
 def present_means(const double[:, ::1] x, const int64_t[::1] rows, const double[::1] weight,
-                  const intptr_t[::1] columns, double[::1] means):
+                  const int64_t[::1] columns, double[::1] means):
     """Means of some columns over the values present in some rows; 0 where none is."""
     cdef int64_t i, c, n = rows.shape[0], m = columns.shape[0]
     cdef const double* row
@@ -113,7 +113,7 @@ def present_means(const double[:, ::1] x, const int64_t[::1] rows, const double[
             means[c] = means[c] / total[c] if total[c] > 0 else 0
 
 
-def fill_missing(double[:, ::1] x, const intptr_t[::1] columns, const double[::1] means):
+def fill_missing(double[:, ::1] x, const int64_t[::1] columns, const double[::1] means):
     """Put the means of some columns where their values are missing."""
     cdef int64_t i, c, n = x.shape[0], m = columns.shape[0]
     cdef double* row
@@ -127,7 +127,7 @@ def fill_missing(double[:, ::1] x, const intptr_t[::1] columns, const double[::1
                     row[columns[c]] = means[c]
 
 
-def multiply_pairs(const double[:, ::1] x, const intptr_t[::1] a, const intptr_t[::1] b,
+def multiply_pairs(const double[:, ::1] x, const int64_t[::1] a, const int64_t[::1] b,
                    double[:, :] out):
     """The product of columns a[t] and b[t] of each row, as column t of `out`."""
     cdef int64_t i, t, n = x.shape[0], m = a.shape[0]
