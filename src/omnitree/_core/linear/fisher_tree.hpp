@@ -32,7 +32,7 @@ struct FisherTreeTask {
 struct FisherTree {  // nodes, parents before children; tests as route.hpp lays them out
   std::vector<int32_t> parent, first_child;
   Doubles merit, value;
-  std::vector<int64_t> index_ptr, weight_ptr;  // from 0; one test a node that has children
+  std::vector<int64_t> index_ptr, weight_ptr;      // from 0; one test a node that has children
   std::vector<int32_t> tested, dimensions, index;  // of the tests: node, dimensions kept
   Doubles weight;
 };
