@@ -50,7 +50,7 @@ RENAMED = {"lmdt91": {"soybean": "soybean15"}}
 
 
 @dataclass(frozen=True)
-class Survey:
+class DataSearch:
     """The data sets of a paper by where they were found."""
 
     generated: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ def needed(paper: str, module: Any, wanted: Sequence[str], quick: bool) -> list[
     return sorted(other.get(name, name) for name in names - {"ALL"})
 
 
-def survey(names: Sequence[str], folder: Path | None = None) -> Survey:
+def survey(names: Sequence[str], folder: Path | None = None) -> DataSearch:
     """Look for data sets in the folder, fetch those that OpenML has, list the rest."""
     folder = data_folder(folder)
     here = [n for n in names if folder is not None and (folder / f"{n}.csv").exists()]
@@ -139,7 +139,7 @@ def survey(names: Sequence[str], folder: Path | None = None) -> Survey:
             missing.append(name)
     made = tuple(name for name in names if name in GENERATED)
     reason = reason or "not as expected"
-    return Survey(made, tuple(here), tuple(fetched), tuple(missing), reason)
+    return DataSearch(made, tuple(here), tuple(fetched), tuple(missing), reason)
 
 
 def load(name: str, folder: Path | None = None) -> Dataset:
