@@ -29,7 +29,7 @@ for costs in (None, [[0, 1], [10, 0]]):
 # The dearer an overlooked tumour, the fewer are overlooked, and the more false alarms there
 # are: the choice is yours, and it is explicit.
 
-prices = (1, 2, 5, 10, 20, 50)
+prices = (1, 2, 5, 10, 20)
 alarms, overlooked = [], []
 for price in prices:
     costs = [[0, 1], [price, 0]]
