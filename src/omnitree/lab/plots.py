@@ -9,7 +9,8 @@ notebook shows them as pictures.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,15 @@ class Svg(str):
         return str(self)
 
 
+def can_draw() -> bool:
+    """Whether figures can be drawn: the library for them is installed."""
+    return find_spec("matplotlib") is not None
+
+
 def box_plots(
-    groups: Mapping[str, Sequence[np.ndarray]], methods: Sequence[str]
+    groups: Mapping[str, Sequence[np.ndarray]],
+    methods: Sequence[str],
+    published: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Svg:
     """One panel per measure, one box per method.
 
@@ -34,6 +42,8 @@ def box_plots(
     ----------
     groups : mapping of a measure's title to the values of each method
     methods : sequence of str
+    published : mapping of a measure's title to mean and deviation of each method
+        Drawn beside the boxes.
     """
     figure = _figure(3.4 * len(groups), 0.35 * len(methods) + 1.4)
     axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
@@ -45,10 +55,35 @@ def box_plots(
             medianprops={"color": "#b03a2e"},
             flierprops={"markersize": 3},
         )
+        for i, (mean, deviation) in enumerate((published or {}).get(title, ()), 1):
+            axis.errorbar(mean, i + 0.4, xerr=deviation, fmt="D", color="grey", ms=3)
         axis.set_title(title, fontsize=10)
         axis.grid(axis="x", alpha=0.3)
     axes[0].set_yticks(range(1, len(methods) + 1), list(methods))
     axes[0].invert_yaxis()
+    return _svg(figure)
+
+
+def regions(
+    X: np.ndarray,
+    y: np.ndarray,
+    predict: Callable[[np.ndarray], np.ndarray],
+    labels: tuple[str, str],
+) -> Svg:
+    """Rows of two features by class, on what a model says everywhere between them."""
+    classes, codes = np.unique(y, return_inverse=True)
+    low, high = X.min(axis=0) - 0.3, X.max(axis=0) + 0.3
+    first, second = (np.linspace(low[j], high[j], 120) for j in (0, 1))
+    grid = np.stack(np.meshgrid(first, second), axis=-1)
+    said = np.searchsorted(classes, predict(grid.reshape(-1, 2))).reshape(120, 120)
+    figure = _figure(4.2, 3.2)
+    axis = figure.subplots()
+    edges = np.arange(len(classes) + 1) - 0.5
+    axis.contourf(first, second, said, edges, alpha=0.25, cmap="viridis")
+    for k, marker in zip(range(len(classes)), "os^Dv<>p*", strict=False):
+        axis.scatter(*X[codes == k].T, s=12, marker=marker, label=str(classes[k]))
+    axis.set(xlabel=labels[0], ylabel=labels[1])
+    axis.legend(fontsize=8)
     return _svg(figure)
 
 

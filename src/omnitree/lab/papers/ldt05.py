@@ -27,11 +27,18 @@ import numpy as np
 import pandas as pd
 
 from omnitree.growing.stopping import PrePruning
+from omnitree.lab import plots
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
+from omnitree.lab.papers.ldt05_figures import (
+    iris_figures,
+    shares_figure,
+    tree_over_nodes,
+)
 from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.papers.results import Study
 from omnitree.lab.protocols import RepeatedFolds
+from omnitree.lab.report import Figure
 
 TITLE = "Yildiz & Alpaydin (2005), Linear discriminant trees"
 
@@ -115,7 +122,15 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
             tables.append(study.wins(f"{number}, wins", f"{title}: wins", file, pairs))
     notes = [f"5x2cv, seed {lab.seed}."]
     others = [base.shortfalls(tables), *pooled(tables)]
-    return base.Reproduction(tables, notes=notes, others=others)
+    figures: list[Figure] = []
+    if not wanted or {"18", "19"} & set(wanted):
+        nodes = _hybrid(study)
+        others.append(tree_over_nodes(nodes))
+        if plots.can_draw():
+            figures, table = iris_figures()
+            figures += shares_figure(nodes)
+            others.append(table)
+    return base.Reproduction(tables, figures, notes, others)
 
 
 def _hybrid(study: Study) -> pd.DataFrame:
@@ -136,6 +151,9 @@ def _hybrid(study: Study) -> pd.DataFrame:
                         "node_instances": size,
                         "node_classes": classes,
                         "node_training_ratio_percent": 100 * size / nodes[0][2],
+                        "features": result.task.data.X.shape[1],
+                        "classes": len(result.task.data.classes),
+                        "rows": nodes[0][2],
                     }
                 )
     names = list(dict.fromkeys(name for name, *_ in found))

@@ -15,11 +15,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from omnitree.lab import plots
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
 from omnitree.lab.papers.pooled import pooled
-from omnitree.lab.papers.results import Study
+from omnitree.lab.papers.results import METRICS, Study
 from omnitree.lab.protocols import RepeatedFolds
+from omnitree.lab.report import Figure
 from omnitree.lab.runner import Result
 from omnitree.lab.tables import TextTable
 
@@ -61,6 +63,14 @@ COUNTED = (
 ERROR, COMPLEXITY = "omnivariate_table1_error", "omnivariate_table2_complexity"
 WINS, NODES = "omnivariate_table3_pairwise", "omnivariate_table4_nodes"
 
+# Figures 1 and 2; published learning times are of another machine.
+DRAWN = {"1": "pendigits", "2": "segment"}
+PANELS: dict[str, tuple[str, str | None]] = {
+    "error, %": ("error", ERROR),
+    "complexity": ("model_complexity", COMPLEXITY),
+    "CPU seconds": ("learning_time", None),
+}
+
 
 def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     """Run what the wanted tables need and set them beside the published ones."""
@@ -84,7 +94,31 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
         else:
             others += [_no_worse(study), _follows(study)]
     notes = [f"5x2cv, seed {lab.seed}."]
-    return base.Reproduction(tables, notes=notes, others=[*pooled(tables), *others])
+    figures = _figures(study) if not wanted and plots.can_draw() else []
+    return base.Reproduction(tables, figures, notes, [*pooled(tables), *others])
+
+
+def _figures(study: Study) -> list[Figure]:
+    """Figures 1 and 2: error, complexity and time on two data sets, published in grey."""
+    results, out = _results(study), []
+    methods = (*PURE, *OMNIVARIATE)
+    for number, name in DRAWN.items():
+        if (name, "UNI") not in results:
+            continue
+        groups, published = {}, {}
+        for title, (metric, file) in PANELS.items():
+            own = [METRICS[metric].cost(results[name, m]) for m in methods]
+            groups[title] = [values[np.isfinite(values)] for values in own]
+            if file is not None:
+                rows = base.published(file)
+                rows = rows[rows["dataset"] == name].set_index("method")
+                published[title] = [
+                    (float(rows.loc[m, "mean"]), float(rows.loc[m, "std"]))
+                    for m in methods
+                ]
+        drawn = plots.box_plots(groups, methods, published)
+        out.append(Figure(f"Figure {number}: {name}; published in grey", drawn))
+    return out
 
 
 def _results(study: Study) -> dict[tuple[str, str], Result]:
