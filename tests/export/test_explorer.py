@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from tests.tables import random_sample
 from tests.trees import random_rows, random_tree
 
-from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree import OmniTreeClassifier, TreeClassifier, TreeRegressor, presets
 from omnitree.data.table import Table
 from omnitree.export.explorer import SCRIPTS, embedded_json
 from omnitree.export.explorer.payload import payload
@@ -59,6 +59,54 @@ def test_one_file_with_the_public_tree(iris, tmp_path):
     outside = re.sub(DATA, "", page)
     assert re.findall(r"https?://[^\"'\s]+", outside) == ["http://www.w3.org/2000/svg"]
     assert not re.search(r"<link(?! rel=\"icon\" href=\"data:)|\ssrc=|@import", outside)
+
+
+def test_a_page_of_two_trees(iris, tmp_path):
+    clf, X, y = iris
+    small = presets.make("cart", max_leaves=2).fit(X, y)
+    path = clf.to_html(tmp_path / "tree.html", X, y, compare={"<b>small</b>": small})
+    page = path.read_text(encoding="utf-8")
+    assert "<b>small" not in page
+    data = page_data(page)
+    assert (data["title"], data["compare"]["title"]) == ("This tree", "<b>small</b>")
+    assert data["compare"]["tree"] == small.tree_.to_dict()
+    right = clf.predict(X) == y, small.predict(X) == y
+    assert data["figures"]["wrong"] == pytest.approx(1 - right[0].mean())
+    assert data["compare"]["figures"]["wrong"] == pytest.approx(1 - right[1].mean())
+    assert data["agreement"] == {
+        "rows": len(X),
+        "same": int(np.sum(clf.predict(X) == small.predict(X))),
+        "only": [int(np.sum(right[0] & ~right[1])), int(np.sum(right[1] & ~right[0]))],
+    }
+    assert "compare" not in page_data(clf.to_html(path, X, y).read_text("utf-8"))
+
+
+def test_a_page_of_two_trees_of_numbers(iris, tmp_path):
+    _, X, _ = iris
+    y = X.iloc[:, 0] * 2
+    one, two = (TreeRegressor(max_leaves=n).fit(X, y) for n in (2, 9))
+    path = one.to_html(tmp_path / "tree.html", X, y, compare=two)
+    data = page_data(path.read_text(encoding="utf-8"))
+    for own, given in ((one, data), (two, data["compare"])):
+        error = np.sqrt(np.mean((own.predict(X) - y) ** 2))
+        assert given["figures"]["loss"] == pytest.approx(error)
+        assert given["figures"]["wrong"] is None
+        assert given["figures"]["parameters"] == own.tree_.n_parameters
+        assert len(given["hints"]) == own.tree_.n_nodes
+    assert data["agreement"]["only"] is None
+    # Without rows there are trees to look at, and nothing to count.
+    data = page_data(one.to_html(path, compare=two).read_text(encoding="utf-8"))
+    assert data["agreement"] is None and data["compare"]["figures"]["loss"] is None
+
+
+def test_leaves_with_one_model_store_it_once(tmp_path):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = OmniTreeClassifier(random_state=0).fit(X, y)
+    nodes = clf.tree_.to_dict()["nodes"]
+    assert nodes[1]["model"] == nodes[2]["model"]
+    shown = page_data(clf.to_html(tmp_path / "t.html").read_text("utf-8"))["tree"]
+    assert shown["nodes"][1]["model"] == nodes[1]["model"]
+    assert [node.get("model") for node in shown["nodes"][2:]] == [1] * (len(nodes) - 2)
 
 
 def test_every_source_is_used():
