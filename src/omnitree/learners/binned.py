@@ -33,7 +33,7 @@ class Candidate:
     weights: Floats
     gain: float  # what places a cut
     value: float  # what compares features
-    zone: Zone | None = None  # where a cut may be refined
+    edge: int = -1  # of a cut: the bins up to it are below
 
 
 def best_binned(
@@ -67,9 +67,12 @@ def best_binned(
     best = max(found, key=lambda c: c.value)  # the first of equals
     shares = best.weights / best.weights.sum()
     split = best.split
+    zone = None
+    if isinstance(split, AxisSplit):
+        zone = _zone(node, split, best.edge, merit, min_branch)
     if node.rows is not None:
         split = with_surrogates(node.rows, split)
-    return SumSplit(split, tuple(shares.tolist()), best.zone)
+    return SumSplit(split, tuple(shares.tolist()), zone)
 
 
 def _cut(
@@ -104,21 +107,19 @@ def _cut(
     found = _candidate(
         split, tables[at], gains[at] * share, merit, missing, branch, share
     )
-    zone = _zone(
-        node, replace(split, merit=found.value), edge, counts, merit, min_branch
-    )
-    return replace(found, zone=zone)
+    return replace(found, edge=edge)
 
 
 def _zone(
     node: SumNode,
     split: AxisSplit,
     edge: int,
-    counts: Floats,
     merit: Merit | None,
     min_branch: float,
 ) -> Zone | None:
     """The bins with several values next to an edge, and how to find the best cut there."""
+    assert node.histograms is not None
+    counts = node.histograms[split.feature]
     edges, several = node.edges[split.feature], node.several[split.feature]
     known, missing = counts[:-1], counts[-1]
     filled = np.flatnonzero(_weight(known, merit))

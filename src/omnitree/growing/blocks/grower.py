@@ -196,7 +196,8 @@ class BlockGrower:
         assert results is not None  # the survey found rows
         results = self._refine(tops, now, tasks, results)
         counts = from_digits(results.each[0])
-        rows = results.each[1].of([i for i in range(len(now)) if share[i] > 0])
+        taken = [i for i in range(len(now)) if share[i] > 0]
+        rows = results.each[1].of(taken, self.n_jobs)
         small = [i for i in range(n_large, len(now)) if not last[i] and i in rows]
         trees = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._subtree)(now[i], rows[i]) for i in small

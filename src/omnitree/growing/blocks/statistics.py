@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import bins as kernel
@@ -296,7 +297,9 @@ class FoundRows:
     def __add__(self, other: FoundRows) -> FoundRows:
         return FoundRows([*self.pieces, *other.pieces])
 
-    def of(self, slots: Sequence[int]) -> dict[int, CodedRows]:
+    def of(
+        self, slots: Sequence[int], n_jobs: int | None = None
+    ) -> dict[int, CodedRows]:
         """Rows of each slot, in an order that depends on nothing but the rows."""
         if not self.pieces:
             return {}
@@ -304,7 +307,10 @@ class FoundRows:
         rows = concatenated([r for _, r in self.pieces])
         order = np.lexsort((rows.weights, rows.y, rows.key, slot))
         start = np.searchsorted(slot[order], np.arange(max(slots, default=-1) + 2))
-        return {s: rows.take(order[start[s] : start[s + 1]]) for s in slots}
+        taken = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(rows.take)(order[start[s] : start[s + 1]]) for s in slots
+        )
+        return dict(zip(slots, taken, strict=True))
 
 
 def concatenated(pieces: Sequence[CodedRows]) -> CodedRows:

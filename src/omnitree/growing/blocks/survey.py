@@ -112,6 +112,7 @@ class Survey:
     pieces: list[SampleRows] = field(repr=False)
     sample_rows: int
     complete: bool  # whether no row was left out of the sample
+    is_finished: bool = False  # whether the sample is in one piece
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,8 +177,10 @@ class Survey:
 
     def finished(self) -> Survey:
         """The survey with its sample in one piece."""
+        if self.is_finished:
+            return self
         pieces, complete = _cut(self.pieces, self.sample_rows, self.complete)
-        return replace(self, pieces=pieces, complete=complete)
+        return replace(self, pieces=pieces, complete=complete, is_finished=True)
 
 
 def _cut(
