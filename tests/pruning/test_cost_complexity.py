@@ -271,8 +271,10 @@ def test_first_errors_of_small_trees(rng):
     rules = Rules(MISSING.resolve("mean"), leaves=ConstantLeaves())
     evidence = Evidence(sample, None, Growth(Univariate(min_branch=5), rules))
     part = CostComplexity(folds=5)
-    errors = [part.first_errors(evidence, most) for most in (1, 2, 4, None)]
-    assert errors == sorted(errors, reverse=True)
+    found = [part.first_errors(evidence, most) for most in (1, 2, 4, None)]
+    errors, rises = zip(*found, strict=True)
+    assert rises[:2] == (True, True)
+    assert list(errors) == sorted(errors, reverse=True)
     assert errors[2] < 0.2 * errors[0]
     depth = evidence.limited(max_depth=3).limited(max_depth=1, max_leaves=7)
     assert depth.growth.rules.limits.max_depth == 1

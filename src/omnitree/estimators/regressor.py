@@ -300,17 +300,21 @@ max_memory
         evidence = Evidence(sample, held_out, growth, seed, self.n_jobs)
         if not len(losses):
             return False
-        for most, behind in BEHIND:
+        for most in (FEW_LEAVES, None):
             first = parts.pruning.first_errors(evidence, most)
-            if first is not None and first >= behind * losses[0] > 0:
+            if first is None:
+                return False
+            errors, rises = first
+            behind = BEHIND if most is not None and rises else 1.0
+            if errors >= behind * losses[0] > 0:
                 return True
         return False
 
 
-# A kind that does not have less than so many times the loss of another in the first fold,
-# even with the size that suits that fold best, is given up. A few leaves have most of what
-# many have, so that they are asked first, and must be further behind.
-BEHIND = ((12, 1.25), (None, 1.0))
+# A kind that does not have less than the loss of another in the first fold, even with the
+# size that suits that fold best, is given up. Trees of a few leaves are asked first; where
+# the largest of them is the best, they must be further behind: more leaves may be better.
+FEW_LEAVES, BEHIND = 12, 1.25
 # Sums of squares, and their squares, are finite with all weights that fit lets through.
 LARGEST_TARGET = 1e60
 PRUNING = CostComplexity(folds=5)

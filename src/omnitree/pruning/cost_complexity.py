@@ -113,18 +113,20 @@ class CostComplexity(Pruning):
 
     def first_errors(
         self, evidence: Evidence, max_leaves: int | None = None
-    ) -> float | None:
+    ) -> tuple[float, bool] | None:
         """Errors in the first fold of the best of all trees that pruning can leave there.
 
-        If asked, of those with at most so many leaves, the most promising first. None where
-        there are no folds.
+        If asked, of those with at most so many leaves, the most promising first. Also
+        whether the largest of these is the best, so that more leaves might be better still.
+        None where there are no folds.
         """
         evidence = evidence.limited(max_leaves=max_leaves)
         if self.alpha is not None or not self.folds or evidence.held_out is not None:
             return None
         for first in fold_trees(evidence, self.folds, 1):
             alphas, _ = steps(first.tree, first.links)
-            return float(errors_at(first.tree, first.links, alphas, first.test).min())
+            errors = errors_at(first.tree, first.links, alphas, first.test)
+            return float(errors.min()), bool(errors.argmin() == 0)
         return None
 
     def choose(

@@ -35,7 +35,7 @@ from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 FOLDS = 10  # of groups
-# Of more rows, and of more than four for each column, some say what penalty is best.
+# Of more rows, and of more than two for each column, some say what penalty is best.
 MEASURED = 1000
 BLOCK = 1 << 15  # rows whose columns are made at a time
 # Share of the error on rows left out by which a richer model must be better.
@@ -127,11 +127,11 @@ class RidgeLeaves(Leaves):
             return None, loss
         return self.finished(found.model, found), found.loss
 
-    def _key(self, rows: NDArray, weight: Floats) -> tuple[RidgeLeaves, bytes]:
+    def _key(self, rows: NDArray, weight: Floats) -> tuple[type, str, bytes]:
         """Of some rows, under which a sample remembers their model."""
         digest = blake2b(np.asarray(rows, dtype=np.int64).tobytes(), digest_size=16)
         digest.update(weight.tobytes())
-        return self, digest.digest()
+        return type(self), repr(vars(self)), digest.digest()
 
     def unexplained(self, node: Node) -> Floats | None:
         """What a model of a node's rows leaves for tests to explain.
@@ -214,7 +214,7 @@ class LeafSums:
         bias = float(weight @ target / weight.sum())
         fold = folds_of_groups(sample, rows, weight, seed)
         measured: Any = slice(None)
-        most = max(MEASURED, 4 * standard.n_columns)
+        most = max(MEASURED, 2 * standard.n_columns)
         if fold is None and len(rows) > most:
             key = sample.row_hash(seed)[rows]
             measured = np.sort(np.argpartition(key, most)[:most])
