@@ -93,6 +93,11 @@ class Sample:
         return {}
 
     @cached_property
+    def known_fits(self) -> dict[Any, Any]:
+        """Fits that led to a choice for all leaves, and will be asked for once more."""
+        return {}
+
+    @cached_property
     def standardised(self) -> StandardColumns:
         """The encoded columns of the table, in units of their own deviations."""
         return StandardColumns.of(self.table, self.weight)

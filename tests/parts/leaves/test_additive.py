@@ -68,6 +68,21 @@ def test_one_bend_for_a_whole_tree(rng):
     assert settled.bends[0] > 0.3  # a wave bends
 
 
+def test_the_fit_of_the_chosen_bend_is_used_again(rng):
+    """It is what the root would get without it."""
+    X, y = waves(rng, 300)
+    sample = sample_of(X, y)
+    rows, rules = np.arange(300), Rules(MISSING.resolve("mean"))
+    part = AdditiveLeaves(knots="table").settled(sample, rules)
+    (((known,),),) = [[*sample.known_fits.values()]]
+    assert part.fitted(sample, rows, sample.weight, 0) is known
+    assert not sample.known_fits
+    again = part.fitted(sample, rows, sample.weight, 0)
+    assert again is not known
+    np.testing.assert_array_equal(again.weights, known.weights)
+    np.testing.assert_array_equal(again.left_out, known.left_out)
+
+
 def test_no_answer_runs_away(rng):
     X = rng.uniform(0, 1, size=(200, 2))
     y = 3 * X[:, 0] + np.sin(6 * X[:, 1]) + 0.1 * rng.normal(size=200)

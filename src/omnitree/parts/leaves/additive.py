@@ -74,15 +74,21 @@ class AdditiveLeaves(RidgeLeaves):
         if len(self.bends) < 2:
             return self
         rows = np.arange(len(sample))
-        bends, errors = sorted(self.bends), []
+        bends: list[float] = sorted(self.bends)
+        fits: list[RidgeFit | None] = []
         with one_thread(), until(rules.limits.deadline), suppress(TimeUp):
             forms = list(self.forms(sample, rows, sample.weight))
             args = sample, rows, sample.weight, forms[-1][0], rules.seed
             scatter = LeafSums.of(*args)
-            for standard, scale in forms[1:]:
-                found = RidgeFit.of(standard, scale, scatter, self.penalties)
-                errors.append(np.inf if found is None else found.error)
-        return self._with_bend(bends[int(np.argmin(errors)) if errors else 0])
+            for form in forms:
+                fits.append(RidgeFit.of(*form, scatter, self.penalties))
+        errors = [np.inf if found is None else found.error for found in fits[1:]]
+        at = int(np.argmin(errors)) if errors else 0
+        own = self._with_bend(bends[at])
+        if len(fits) > len(bends):  # all were tried: the best is that of the root
+            best = RidgeFit.best((fits[0], fits[1 + at]))
+            sample.known_fits[own._key(rows, sample.weight)] = (best,)
+        return own
 
     def with_knots(self, knots: str) -> AdditiveLeaves:
         """The same with other knots."""

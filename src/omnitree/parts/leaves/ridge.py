@@ -11,7 +11,7 @@ of many rows, some say which penalty is best. Used by `TreeRegressor`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +35,7 @@ from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 FOLDS = 10  # of groups
-# Of more rows, and of more than two for each column, some say what penalty is best.
+# Of more rows, and of more than four for each column, some say what penalty is best.
 MEASURED = 1000
 BLOCK = 1 << 15  # rows whose columns are made at a time
 # Share of the error on rows left out by which a richer model must be better.
@@ -115,7 +115,10 @@ class RidgeLeaves(Leaves):
     def fitted(
         self, sample: Sample, rows: NDArray, weight: Floats, seed: int
     ) -> RidgeFit | None:
-        """As `best_of`, in one thread: matrices are small."""
+        """As `best_of`, in one thread: matrices are small. What is known is asked once."""
+        known = sample.known_fits.pop(self._key(rows, weight), None)
+        if known is not None:
+            return known[0]
         with one_thread():
             return self.best_of(sample, rows, weight, seed)
 
@@ -150,12 +153,8 @@ class RidgeLeaves(Leaves):
             return None
         forms = list(self.forms(sample, rows, weight))
         scatter = LeafSums.of(sample, rows, weight, forms[-1][0], seed)
-        best = None
-        for standard, scale in forms:
-            found = RidgeFit.of(standard, scale, scatter, self.penalties)
-            if found and (best is None or found.error < best.error * (1 - GAIN)):
-                best = found
-        return best
+        fits = (RidgeFit.of(*form, scatter, self.penalties) for form in forms)
+        return RidgeFit.best(fits)
 
     def forms(
         self, sample: Sample, rows: NDArray, weight: Floats
@@ -214,7 +213,7 @@ class LeafSums:
         bias = float(weight @ target / weight.sum())
         fold = folds_of_groups(sample, rows, weight, seed)
         measured: Any = slice(None)
-        most = max(MEASURED, 2 * standard.n_columns)
+        most = max(MEASURED, 4 * standard.n_columns)
         if fold is None and len(rows) > most:
             key = sample.row_hash(seed)[rows]
             measured = np.sort(np.argpartition(key, most)[:most])
@@ -324,6 +323,15 @@ class RidgeFit:
         if found is None:
             return None
         return cls(standard, scatter, found[0] * scales, found[1])
+
+    @classmethod
+    def best(cls, fits: Iterable[RidgeFit | None]) -> RidgeFit | None:
+        """The best of some fits; a richer one, which comes later, must be clearly better."""
+        best = None
+        for found in fits:
+            if found and (best is None or found.error < best.error * (1 - GAIN)):
+                best = found
+        return best
 
     @property
     def columns(self) -> Floats:
