@@ -116,11 +116,15 @@ def test_details_follow_the_zoom(watch):
     page.click("#zoom-fit")
     assert page.evaluate(BOXES)["detail"] == "middle"
     assert page.locator(".card[data-node='0'] .short").is_visible()
+    labels = page.locator(".edge-label.short")
+    assert labels.first.is_visible() and labels.first.text_content().endswith("≤ 2.45")
+    assert not page.locator(".edge-label.near").first.is_visible()
     for _ in range(4):
         page.click("#zoom-in")
     assert page.evaluate(BOXES)["detail"] == "near"
     assert page.locator(".card[data-node='0'] .title").is_visible()
     assert not page.locator(".card[data-node='0'] .short").is_visible()
+    assert page.locator(".edge-label.near").first.is_visible()
     for _ in range(12):
         page.click("#zoom-out")
     assert page.evaluate(BOXES)["detail"] == "far"

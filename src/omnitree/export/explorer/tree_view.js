@@ -53,7 +53,7 @@ function drawTree() {
   }
   // All bands before all words, so that no band hides a word.
   const edges = shown.slice(1);
-  fill(byId("edges"), edges.map(edgeBand), edges.map(edgeLabel));
+  fill(byId("edges"), edges.map(edgeBand), edges.flatMap(edgeLabel));
   markCards();
 }
 
@@ -76,7 +76,19 @@ function edgeBand(id) {
   });
 }
 
-// The side of the test, where the band leaves room: above it if it rises, else below.
+// The side of the test for a look from afar, with as many digits as there is room for.
+function shortEdgeText(node, room, font) {
+  const { test } = nodes[node.parent];
+  const isCut = "threshold" in test && (!("feature" in test) || isNumber(features[test.feature]));
+  if (!isCut) return edgeText(node);
+  const [sign] = sideText(test, branchOfNode(node));
+  const texts = [4, 3, 2].map((digits) => `${sign} ${num(test.threshold, digits)}`);
+  ruler.font = font;
+  return texts.find((text) => ruler.measureText(text).width <= room) ?? texts.at(-1);
+}
+
+// The side of the test, where the band leaves room: above it if it rises, else below. Once in
+// the size of the cards, and once, shorter, for a look from afar.
 function edgeLabel(id) {
   const node = nodes[id];
   const { x, y } = places.get(id);
@@ -84,11 +96,15 @@ function edgeLabel(id) {
   const part = lit && lit < 1 ? `${percent(lit)} ` : "";
   const side = edgeText(node);
   const falls = y > places.get(node.parent).y;
-  const text = fitText(part + side, CARD.spaceX - 22, `${lit ? "600 " : ""}12px ${FONT}`);
-  return svg("text", {
-    class: "edge-label" + (lit ? " lit" : ""), x: x - 8, y: falls ? y + 19 : y - 10,
-    "text-anchor": "end",
+  const font = (size) => `${lit ? "600 " : ""}${size}px ${FONT}`;
+  const label = (text, kind, above, below) => svg("text", {
+    class: `edge-label ${kind}${lit ? " lit" : ""}`, x: x - 8, y: falls ? y + below : y - above, "text-anchor": "end",
   }, svg("title", { text: side }), text);
+  const room = CARD.spaceX - 14;
+  return [
+    label(fitText(part + side, CARD.spaceX - 22, font(12)), "near", 10, 19),
+    label(fitText(shortEdgeText(node, room, font(20)), room, font(20)), "short", 12, 28),
+  ];
 }
 
 // Selection, path, matches and folds: what changes without a new drawing of the cards.
