@@ -100,7 +100,7 @@ def lost_on_the_way(pieces, folder):
 
 @pytest.mark.parametrize(
     ("name", "n"),
-    product(("omni", "ldt", "cart", "regression"), (1, 2, 7, 64))
+    list(product(("omni", "ldt", "cart", "regression"), (1, 2, 7, 64)))
     if GRID
     else (("omni", 2), ("ldt", 3), ("cart", 7), ("regression", 3)),
 )
