@@ -125,7 +125,8 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     figures: list[Figure] = []
     if not wanted or {"18", "19"} & set(wanted):
         nodes = _hybrid(study)
-        others.append(tree_over_nodes(nodes))
+        if nodes["multivariate"].nunique() > 1:  # on few data sets there may be one kind
+            others.append(tree_over_nodes(nodes))
         if plots.can_draw():
             figures, table = iris_figures()
             figures += shares_figure(nodes)
