@@ -186,13 +186,14 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     means. Refinement: pruned by cross-validation; then a single test over many features
     replaces every subtree with a higher held-out error, or with the same error and a higher
     log loss (`Contest`). A test with more parameters than the subtree must be better by a
-    standard error and make no more errors. On the most likely of these tests univariate
-    trees are grown, which compete, too: their leaves shift its scores for each class, and
-    their tests may be on its scores. Such tests are made sparse: terms (weights, or whole
-    curves) with the least effect are removed as long as the held-out error does not rise,
-    down to ten per sum. Nobody can read a quadratic form with more than 500 terms, so
-    larger ones are only tried in sparse form. A tree that is not clearly better than a
-    single leaf becomes one. Leaves: below a test over many features, its softmax,
+    standard error and make no more errors; one with more than another such test must be
+    better even if it made one more, or clearly likelier. On the most likely of these tests
+    univariate trees are grown, which compete, too: their leaves shift its scores for each
+    class, and their tests may be on its scores. Such tests are made sparse: terms (weights,
+    or whole curves) with the least effect are removed as long as the held-out error does
+    not rise, down to ten per sum. Nobody can read a quadratic form with more than 500
+    terms, so larger ones are only tried in sparse form. A tree that is not clearly better
+    than a single leaf becomes one. Leaves: below a test over many features, its softmax,
     calibrated on held-out rows; else class shares, shrunk towards those of the parent.
     `optimise` is as for `OmniTreeClassifier`; given a ``pruning``, there is no contest.
     Margins, penalties and size limits were chosen on other random halves of the data sets
