@@ -125,7 +125,7 @@ def reproduce(lab: base.Lab, wanted: Sequence[str] = ()) -> base.Reproduction:
     figures: list[Figure] = []
     if not wanted or {"18", "19"} & set(wanted):
         nodes = _hybrid(study)
-        if nodes["multivariate"].nunique() > 1:  # on few data sets there may be one kind
+        if nodes["multivariate"].nunique() > 1:  # there may be one kind only
             others.append(tree_over_nodes(nodes))
         if plots.can_draw():
             figures, table = iris_figures()
