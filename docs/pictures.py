@@ -31,9 +31,9 @@ ROOT = Path(__file__).parent.parent
 STATIC = ROOT / "docs" / "_static"
 RESULTS = ROOT / "benchmarks" / "results" / "omni.md"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# The panel of the selected node, scrolled to its curves.
+# The panel of the selected node, scrolled to its curves or weights.
 TO_CURVES = """() => [...document.querySelectorAll("#node h3")]
-    .find((head) => /curves/i.test(head.textContent))?.scrollIntoView()"""
+    .find((head) => /curves|weights/i.test(head.textContent))?.scrollIntoView()"""
 # Names by which readers know a method, and where the label stands beside its point.
 NAMED = {
     "omni": ("omnitree", (10, -4)),
@@ -53,7 +53,7 @@ NAMED = {
 
 
 def explorer() -> None:
-    """The tree on thyroid patients; a node with curves is selected, if there is one."""
+    """The tree on thyroid patients; a test on several features is selected."""
     table = data.load("thyroid")
     clf = OmniTreeClassifier(random_state=0).fit(table.X, table.y)
     nodes = clf.tree_.to_dict()["nodes"]
@@ -93,7 +93,7 @@ def boundary() -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     trees = {
         "CART: one feature at a time": presets.make("cart", random_state=0),
-        "omnitree: lines and curves where they help": OmniTreeClassifier(
+        "omnitree: both features where that helps": OmniTreeClassifier(
             random_state=0
         ),
     }
