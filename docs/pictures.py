@@ -93,9 +93,7 @@ def boundary() -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     trees = {
         "CART: one feature at a time": presets.make("cart", random_state=0),
-        "omnitree: both features where that helps": OmniTreeClassifier(
-            random_state=0
-        ),
+        "omnitree: both features where that helps": OmniTreeClassifier(random_state=0),
     }
     for axis, (title, tree) in zip(axes, trees.items(), strict=True):
         tree.fit(X, y).plot_boundary(X, y, ax=axis)
