@@ -212,11 +212,12 @@ def main() -> None:
     for name, repeat, fold in jobs:
         method = EBM if args.ebm else OURS
         rows.append(run(folder, name, int(repeat), int(fold), method))
+        if args.ebm:
+            keep(rows)
         print(" ".join(f"{v:.4g}" if isinstance(v, float) else str(v)
                        for v in rows[-1].values()), file=sys.stderr)  # fmt: skip
     found = pd.DataFrame(rows)
     if args.ebm:
-        keep(rows)
         return
     if args.seeds:
         print(found.groupby("set")[["rrmse", "size", "params", "cpu"]].mean().round(4))
