@@ -11,7 +11,7 @@ from omnitree import TreeRegressor
 from omnitree.growing.criterion import AbsoluteError, SquaredError
 from omnitree.growing.missing import MISSING
 from omnitree.growing.node import Rules
-from omnitree.parts.leaves import RidgeLeaves, ridge
+from omnitree.parts.leaves import RidgeLeaves, leaf_sums
 from omnitree.parts.leaves.ridge import fit_ridge
 from omnitree.tree.tree import LEAF
 
@@ -139,7 +139,7 @@ def test_rows_in_blocks(rng, monkeypatch):
     sample = planted(rng, 500)
     rows = np.flatnonzero(rng.random(500) < 0.9)
     whole = RidgeLeaves().best_of(sample, rows, sample.weight[rows], 0)
-    monkeypatch.setattr(ridge, "BLOCK", 64)
+    monkeypatch.setattr(leaf_sums, "BLOCK", 64)
     blocks = RidgeLeaves().best_of(sample, rows, sample.weight[rows], 0)
     assert len(list(blocks.scatter.blocks)) == -(-len(rows) // 64)
     np.testing.assert_allclose(blocks.weights, whole.weights, rtol=1e-9)
@@ -153,7 +153,7 @@ def test_errors_measured_on_some_rows(rng, monkeypatch):
     sample = planted(rng, 300)
     rows = np.arange(300)
     whole = RidgeLeaves(penalties=(0.01,)).best_of(sample, rows, sample.weight, 0)
-    monkeypatch.setattr(ridge, "MEASURED", 40)
+    monkeypatch.setattr(leaf_sums, "MEASURED", 40)
     some = RidgeLeaves(penalties=(0.01,)).best_of(sample, rows, sample.weight, 0)
     at = some.scatter.measured
     assert len(at) == 40 and len(whole.left_out) == 300
@@ -190,7 +190,7 @@ def test_some_nodes_are_fitted_and_the_others_keep_what_they_have(rng):
 def test_the_loss_of_many_rows_comes_from_their_sums(rng, monkeypatch):
     sample, rows = planted(rng, 400), np.arange(400)
     exact = RidgeLeaves().best_of(sample, rows, sample.weight, 0).loss
-    monkeypatch.setattr(ridge, "BLOCK", 100)
+    monkeypatch.setattr(leaf_sums, "BLOCK", 100)
     found = RidgeLeaves().best_of(sample, rows, sample.weight, 0)
     assert found.loss == pytest.approx(exact, rel=1e-9)
     assert "residual" not in vars(found)

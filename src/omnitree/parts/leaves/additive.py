@@ -26,7 +26,8 @@ from omnitree.growing.part import number, one_of
 from omnitree.growing.sample import Sample
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.threads import one_thread
-from omnitree.parts.leaves.ridge import BLOCK, Floats, LeafSums, RidgeFit, RidgeLeaves
+from omnitree.parts.leaves.leaf_sums import BLOCK, Floats, LeafSums
+from omnitree.parts.leaves.ridge import RidgeFit, RidgeLeaves
 from omnitree.tree.leaf_models import LeafModel
 
 # How far lines go on beyond the values of a leaf, in ranges of these values.

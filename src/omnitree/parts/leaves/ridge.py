@@ -29,15 +29,12 @@ from omnitree.growing.sample import Sample
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.threads import one_thread
 from omnitree.parts.leaves.base import Leaves
-from omnitree.resampling.folds import deal, parts_of
+from omnitree.parts.leaves.leaf_sums import LeafSums
+from omnitree.resampling.folds import parts_of
 from omnitree.tree.leaf_models import LeafModel, LeafModels
 from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
-FOLDS = 10  # of groups
-# Of more rows, and of more than four for each column, some say what penalty is best.
-MEASURED = 1000
-BLOCK = 1 << 15  # rows whose columns are made at a time
 # Share of the error on rows left out by which a richer model must be better.
 GAIN = 0.01
 
@@ -182,111 +179,6 @@ class RidgeLeaves(Leaves):
 
 
 @dataclass(frozen=True)
-class LeafSums:
-    """The rows of a node, and their sums of products, which serve all forms of a model.
-
-    Columns of many rows are made block by block, and again when they are needed again.
-    """
-
-    standard: StandardColumns
-    rows: NDArray[np.int64]
-    weight: Floats  # (n,)
-    fill: Floats  # of columns with missing values
-    is_number: NDArray[np.bool_]  # (p,): which plain columns are numbers, no categories
-    bias: float  # mean of the target
-    rest: Floats  # (n,): the target around it
-    # Rows on which errors of rows that are left out are measured; a slice: all of them.
-    measured: Any
-    fold: NDArray[np.int64] | None  # of groups; see `folds_of_groups`
-
-    @classmethod
-    def of(
-        cls,
-        sample: Sample,
-        rows: NDArray,
-        weight: Floats,
-        standard: StandardColumns,
-        seed: int,
-    ) -> LeafSums:
-        """Of some rows, in some columns."""
-        target = sample.y[rows]
-        bias = float(weight @ target / weight.sum())
-        fold = folds_of_groups(sample, rows, weight, seed)
-        measured: Any = slice(None)
-        most = max(MEASURED, 4 * standard.n_columns)
-        if fold is None and len(rows) > most:
-            key = sample.row_hash(seed)[rows]
-            measured = np.sort(np.argpartition(key, most)[:most])
-        return cls(
-            standard,
-            rows,
-            weight,
-            standard.missing_means(rows, weight),
-            sample.table.schema.linear_columns()[1] < 0,
-            bias,
-            target - bias,
-            measured,
-            fold,
-        )
-
-    @property
-    def blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """The columns of all rows."""
-        if len(self.rows) <= BLOCK:
-            yield slice(None), self._columns
-            return
-        for start in range(0, len(self.rows), BLOCK):
-            part = slice(start, start + BLOCK)
-            yield part, self.standard.take(self.rows[part], self.fill)
-
-    @cached_property
-    def _columns(self) -> Floats:
-        return self.standard.take(self.rows, self.fill)
-
-    @cached_property
-    def columns(self) -> Floats:
-        """Of the measured rows."""
-        if len(self.rows) <= BLOCK:
-            return self._columns[self.measured]
-        return self.standard.take(self.rows[self.measured], self.fill)
-
-    @cached_property
-    def sums(self) -> tuple[Floats, Floats, Floats | None]:
-        """Means of the columns, their products with the target, and with each other.
-
-        The last around the means; None where there are fewer rows than columns.
-        """
-        total, k = float(self.weight.sum()), self.standard.n_columns
-        mean, products = np.zeros((2, k))
-        gram = np.zeros((k, k)) if len(self.rows) >= k else None
-        for part, columns in self.blocks:
-            check_time(float(len(columns)) * k**2)
-            weight = self.weight[part]
-            mean += weight @ columns / total
-            products += (weight * self.rest[part]) @ columns
-            if gram is not None:
-                gram += gram_of(columns, weight)
-        if gram is not None:
-            gram -= total * mean[:, None] * mean
-        return mean, products, gram
-
-    def ends(self) -> Floats:
-        """The two least and the two largest values of each number, (4, numbers)."""
-        at = np.flatnonzero(self.is_number)
-        if len(self.rows) <= BLOCK:
-            return _ends(self._columns[:, at])
-        plain = self.standard.without_curves
-        parts = (self.rows[s : s + BLOCK] for s in range(0, len(self.rows), BLOCK))
-        some = [_ends(plain.take(rows, self.fill)[:, at]) for rows in parts]
-        return _ends(np.concatenate(some))
-
-    def answers(self, weights: Floats) -> Floats:
-        """Sums of the first columns of all rows, weighted."""
-        k = len(weights)
-        return np.concatenate([columns[:, :k] @ weights for _, columns in self.blocks])
-
-
-@dataclass(frozen=True)
 class RidgeFit:
     """A linear model of some rows, in some columns."""
 
@@ -370,7 +262,7 @@ class RidgeFit:
         """On all rows."""
         _, products, gram = self.scatter.sums
         rest, weight, w = self.scatter.rest, self.scatter.weight, self.weights
-        if gram is None or len(rest) <= BLOCK:
+        if gram is None or not self.scatter.in_blocks:
             return float(weight @ self.residual**2)
         k = len(w)  # the sums serve: no second pass
         lost = weight @ rest**2 - 2 * (products[:k] @ w) + w @ gram[:k, :k] @ w
@@ -388,17 +280,6 @@ class RidgeFit:
         fill = self.mean[: self.standard.scaling.n_plain]
         scaling = self.standard.scaling
         return scaling.model(self.weights[None], at_zero, fill, "identity")
-
-
-def folds_of_groups(
-    sample: Sample, rows: NDArray, weight: Floats, seed: int
-) -> NDArray[np.int64] | None:
-    """Folds of some rows that keep groups together; None where there are no groups."""
-    if sample.groups is None:
-        return None
-    target = sample.target.take(rows)
-    key, groups = sample.row_hash(seed)[rows], sample.groups[rows]
-    return deal(key, target.strata(), FOLDS, seed, (weight, target.y), groups)
 
 
 def fit_ridge(
@@ -443,23 +324,6 @@ def fit_ridge(
     if not errors[best] < constant * (1 - 1e-9):
         return None
     return vectors @ (shrink[:, best] * slope), left_out[:, best]
-
-
-def _ends(columns: Floats) -> Floats:
-    """The two least and the two largest values of each column."""
-    n = len(columns)
-    ends = [0, min(1, n - 1), max(n - 2, 0), n - 1]
-    return np.asarray(np.partition(columns, sorted({*ends}), axis=0)[ends])
-
-
-def gram_of(x: Floats, weight: Floats) -> Floats:
-    """Weighted sums of products of all pairs of columns."""
-    first = float(weight[0])
-    if (weight != first).any():
-        x, first = x * np.sqrt(weight)[:, None], 1.0
-    # Half of a symmetric matrix: half the time.
-    upper = linalg.blas.dsyrk(first, x.T)
-    return np.asarray(np.triu(upper, 1).T + upper)
 
 
 def slope(x: Floats, t: Floats, weight: Floats, penalty: float) -> Floats:
