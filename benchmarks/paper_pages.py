@@ -50,7 +50,9 @@ def commit() -> str:
 def reproduced(paper: str, asked: argparse.Namespace) -> tuple[Reproduction, dict]:
     """What came of a paper, and when, at which commit and in which time."""
     path, about = (asked.stores / f"{paper}.{s}" for s in ("sqlite", "json"))
-    known = json.loads(about.read_text()) if about.exists() else {"commit": commit()}
+    known = (
+        json.loads(about.read_text()) if about.exists() else {"commit": asked.commit}
+    )
     about.write_text(json.dumps(known))
     with closing(Store(path)) as store:
         lab = Lab(store, asked.data, jobs_of(asked.jobs), verbose=asked.verbose)
@@ -124,7 +126,9 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="show progress")
     asked = parser.parse_args()
     asked.stores.mkdir(parents=True, exist_ok=True)
-    for paper in ORDER:  # all code is that of the start, whatever happens to the files
+    # All code is that of the start, whatever happens to the files.
+    asked.commit = commit()
+    for paper in ORDER:
         papers.find(paper)
     found, abouts = {}, {}
     for paper in asked.only or ORDER:
