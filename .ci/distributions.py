@@ -48,7 +48,7 @@ assert "site-packages" in omnitree.__file__, omnitree.__file__
 X, y = load_iris(return_X_y=True)
 clf = omnitree.OmniTreeClassifier(random_state=0).fit(X, y)
 assert clf.score(X, y) > 0.9
-clf.save(sys.argv[1])
+omnitree.save(clf, sys.argv[1])
 assert (omnitree.load(sys.argv[1]).predict(X) == clf.predict(X)).all()
 assert clf.describe() and clf.export("python") and clf.export("rules")
 print("works:", omnitree.__version__, "with Python", sys.version.split()[0])

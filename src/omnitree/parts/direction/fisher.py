@@ -278,7 +278,7 @@ class Fisher(Direction):
                 solved = linalg.lapack.dpotrs(factor, right, lower=1)[0]
                 return solved, len(correlation)
         check_time(EIGH * size)
-        values, vectors = linalg.eigh(correlation, check_finite=False, driver="evd")
+        values, vectors = _axes(correlation)
         keep = self._keep(values)
         part = vectors[:, keep]
         return part @ ((part.T @ right) / values[keep, None]), len(keep)
@@ -291,9 +291,7 @@ class Fisher(Direction):
         centred, inverse = _scaled(rows)
         n, p = centred.shape
         check_time(float(n) ** 2 * p + EIGH * n**3)
-        values, vectors = linalg.eigh(
-            centred @ centred.T, check_finite=False, driver="evd"
-        )
+        values, vectors = _axes(centred @ centred.T)
         keep = self._keep(values)
         # Components are rows mixed by eigenvectors: few classes are sooner multiplied by
         # rows and eigenvectors in turn than by the components.
@@ -311,6 +309,13 @@ class Fisher(Direction):
             enough = np.searchsorted(share, self.epsilon * share[-1:].sum(), "right")
             order = order[: enough + 1]
         return order
+
+
+def _axes(symmetric: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues in ascending order, and eigenvectors, of a matrix that is not empty."""
+    if len(symmetric) == 1:  # SciPy before 1.12 asks LAPACK for too little room
+        return symmetric[0], np.ones((1, 1))
+    return linalg.eigh(symmetric, check_finite=False, driver="evd")
 
 
 def _scaled(rows: NodeColumns) -> tuple[Floats, Floats]:
