@@ -9,10 +9,11 @@ reports, are not looked at. The best step on A is reported on B, and the other w
 
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000
     python benchmarks/omni_steps.py --shared FOLDER --table
+    python benchmarks/omni_steps.py --shared FOLDER --steps "omni-1,+ growth" --store FILE
 
-Every fit is a line of `results/omni_steps.jsonl`; a run goes on where the last one
-ended. The table, `results/omni_steps.md`, has means over the data sets of error in
-percent, log loss, Brier score, leaves, parameters and CPU seconds of a fit.
+Every fit is a line of `results/omni_steps.jsonl`, or of another file; a run goes on where
+the last one ended. The table, `results/omni_steps.md`, has means over the data sets of error
+in percent, log loss, Brier score, leaves, parameters and CPU seconds of a fit.
 """
 
 from __future__ import annotations
@@ -84,24 +85,26 @@ def fits(folder: Path, name: str, step: str, seed: int) -> Iterator[dict]:
         yield {"set": name, "step": step, "seed": seed, "half": half, **found}
 
 
-def run(folder: Path, seeds: list[int], sets: list[str]) -> None:
+def run(
+    folder: Path, seeds: list[int], sets: list[str], steps: list[str], store: Path
+) -> None:
     """All fits that are not there yet."""
     warnings.simplefilter("ignore")
-    made = {(r["set"], r["step"], r["seed"]) for r in recorded()}
+    made = {(r["set"], r["step"], r["seed"]) for r in recorded(store)}
     for seed in seeds:
         for name in sets:
-            for step in STEPS:
+            for step in steps:
                 if (name, step, seed) not in made:
                     with threadpool_limits(1):
                         rows = list(fits(folder, name, step, seed))
-                    with RESULTS.open("a") as out:
+                    with store.open("a") as out:
                         out.writelines(json.dumps(row) + "\n" for row in rows)
 
 
-def recorded() -> list[dict]:
-    if not RESULTS.exists():
+def recorded(store: Path) -> list[dict]:
+    if not store.exists():
         return []
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    return [json.loads(line) for line in store.read_text().splitlines()]
 
 
 def means(rows: list[dict], sets: list[str]) -> dict[str, np.ndarray]:
@@ -112,7 +115,7 @@ def means(rows: list[dict], sets: list[str]) -> dict[str, np.ndarray]:
             for name in sets
             if (own := [r for r in rows if (r["set"], r["step"]) == (name, step)])
         }
-        for step in STEPS
+        for step in dict.fromkeys(r["step"] for r in rows)
     }
     common = [name for name in sets if all(name in found for found in of.values())]
     return {
@@ -122,8 +125,8 @@ def means(rows: list[dict], sets: list[str]) -> dict[str, np.ndarray]:
     }
 
 
-def table(every: list[str]) -> str:
-    rows = recorded()
+def table(every: list[str], store: Path) -> str:
+    rows = recorded(store)
     halves = {"A": every[::2], "B": every[1::2]}
     lines, best = [], {}
     for half, sets in halves.items():
@@ -159,14 +162,17 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--seeds", default="1000")
     parser.add_argument("--datasets", default="")
+    parser.add_argument("--steps", default=",".join(STEPS))
+    parser.add_argument("--store", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     folder = args.shared / "data"
     every = names(folder)
     if not args.table:
         chosen = args.datasets.split(",") if args.datasets else every[::2] + every[1::2]
-        run(folder, [int(s) for s in args.seeds.split(",")], chosen)
-    print(table(every))
+        seeds = [int(s) for s in args.seeds.split(",")]
+        run(folder, seeds, chosen, args.steps.split(","), args.store)
+    print(table(every, args.store))
 
 
 if __name__ == "__main__":
