@@ -19,7 +19,7 @@ from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
 
 if TYPE_CHECKING:
-    from omnitree.growing.blocks.sum_node import SumNode, SumSplit
+    from omnitree.growing.blocks.sum_node import SumNode, FoundSplit
 
 Floats = NDArray[np.float64]
 
@@ -89,7 +89,7 @@ class SplitLearner(Part):
         """What it is that cannot be grown from sums, where `grows_from` is None."""
         return f"the learner {type(self).__name__}"
 
-    def fit_sums(self, node: SumNode, rng: np.random.Generator) -> SumSplit | None:
+    def fit_sums(self, node: SumNode, rng: np.random.Generator) -> FoundSplit | None:
         """The best test for a node, from sums."""
         raise AssertionError(f"{type(self).__name__} has to see rows")
 

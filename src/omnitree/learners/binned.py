@@ -15,7 +15,7 @@ import numpy as np
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
-from omnitree.growing.blocks.sum_node import Floats, SumNode, SumSplit, Zone
+from omnitree.growing.blocks.sum_node import Floats, SumNode, FoundSplit, Zone
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node
 from omnitree.growing.sample import Sample
@@ -41,7 +41,7 @@ def best_binned(
     merit: Merit | None,
     min_branch: float,
     by_rows: Callable[[Node], Split | None],
-) -> SumSplit | None:
+) -> FoundSplit | None:
     """The best test of a node.
 
     `merit` is that of class counts; None: numbers are predicted, and the squared error
@@ -72,7 +72,7 @@ def best_binned(
         zone = _zone(node, split, best.edge, merit, min_branch)
     if node.rows is not None:
         split = with_surrogates(node.rows, split)
-    return SumSplit(split, tuple(shares.tolist()), zone)
+    return FoundSplit(split, tuple(shares.tolist()), zone)
 
 
 def _cut(

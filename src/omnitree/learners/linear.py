@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.blocks.sum_node import SumNode, SumSplit
+from omnitree.growing.blocks.sum_node import SumNode, FoundSplit
 from omnitree.growing.clock import check_time
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
@@ -198,7 +198,7 @@ class Linear(SplitLearner):
             return None
         branch = split.route(rows.sample.table, rows.rows)
         size = np.bincount(branch, rows.weight, split.n_children)
-        return SumSplit(split, tuple((size / size.sum()).tolist()))
+        return FoundSplit(split, tuple((size / size.sum()).tolist()))
 
     def trial_losses(self, folds: NodeFolds, rng: np.random.Generator) -> Floats:
         """Error on the test part of every fold.

@@ -36,7 +36,7 @@ from omnitree.growing.blocks.statistics import (
     Results,
     from_digits,
 )
-from omnitree.growing.blocks.sum_node import SumNode, SumSplit, Zone
+from omnitree.growing.blocks.sum_node import SumNode, FoundSplit, Zone
 from omnitree.growing.grower import beyond_best_leaves
 from omnitree.growing.growth import Growth
 from omnitree.growing.missing import Surrogate
@@ -328,7 +328,7 @@ class BlockGrower:
         sample = replace(sample, weight=weight)
         return self.standard.applied(sample)
 
-    def _children(self, top: Top, node: Open, found: SumSplit) -> list[Open]:
+    def _children(self, top: Top, node: Open, found: FoundSplit) -> list[Open]:
         split = found.split
         first, n = len(top.records), split.n_children
         record = top.records[node.at]
@@ -342,7 +342,7 @@ class BlockGrower:
             for b, s in enumerate(found.shares)
         ]
 
-    def _ask_zone(self, node: Open, found: SumSplit) -> None:
+    def _ask_zone(self, node: Open, found: FoundSplit) -> None:
         """Have a cut refined by the next pass, if zones like this hold not too many rows."""
         if found.zone is None:
             return

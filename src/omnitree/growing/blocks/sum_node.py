@@ -50,7 +50,7 @@ class Zone:
     refine: Callable[[Floats, Floats], tuple[float, float]]
 
 
-class SumSplit(NamedTuple):
+class FoundSplit(NamedTuple):
     """A test found from sums."""
 
     split: Split
