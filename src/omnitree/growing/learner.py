@@ -19,7 +19,7 @@ from omnitree.growing.part import Part
 from omnitree.tree.splits import Split
 
 if TYPE_CHECKING:
-    from omnitree.growing.blocks.sum_node import SumNode, FoundSplit
+    from omnitree.growing.blocks.sum_node import FoundSplit, SumNode
 
 Floats = NDArray[np.float64]
 

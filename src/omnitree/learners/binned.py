@@ -15,7 +15,7 @@ import numpy as np
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
-from omnitree.growing.blocks.sum_node import Floats, SumNode, FoundSplit, Zone
+from omnitree.growing.blocks.sum_node import Floats, FoundSplit, SumNode, Zone
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node
 from omnitree.growing.sample import Sample

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.blocks.sum_node import SumNode, FoundSplit
+from omnitree.growing.blocks.sum_node import FoundSplit, SumNode
 from omnitree.growing.clock import check_time
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner

@@ -36,7 +36,7 @@ from omnitree.growing.blocks.statistics import (
     Results,
     from_digits,
 )
-from omnitree.growing.blocks.sum_node import SumNode, FoundSplit, Zone
+from omnitree.growing.blocks.sum_node import FoundSplit, SumNode, Zone
 from omnitree.growing.grower import beyond_best_leaves
 from omnitree.growing.growth import Growth
 from omnitree.growing.missing import Surrogate
