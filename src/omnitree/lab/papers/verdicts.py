@@ -110,6 +110,8 @@ def drifts(found: dict[str, Reproduction], reasons: Sequence[Reason]) -> TextTab
         f"{sum(float(row[4]) < 0 for row in beyond)} of them below the published figures. "
         "Positive: ours is better."
     )
+    if not rows:
+        note = "No table that went into this page compares methods."
     columns = ("paper", "method", "cells", "mean z", "pooled z", "reason")
     return TextTable(
         "Accuracy in standard errors, by method", columns, tuple(rows), note, 2
