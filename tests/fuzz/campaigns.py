@@ -1,6 +1,5 @@
 """All campaigns by name."""
 
-from tests.fuzz.arff import ArffFiles
 from tests.fuzz.files import DataFiles, StoreFiles
 from tests.fuzz.models import Models
 from tests.fuzz.tables import Tables
@@ -9,6 +8,5 @@ CAMPAIGNS = {
     "models": Models,
     "tables": Tables,
     "files": DataFiles,
-    "arff": ArffFiles,
     "stores": StoreFiles,
 }

@@ -21,7 +21,7 @@ from omnitree import presets
 from omnitree.tree.splits import SPLITS
 
 # How many inputs of each campaign: about a minute in all.
-INPUTS = {"models": 700, "tables": 400, "files": 300, "arff": 200, "stores": 200}
+INPUTS = {"models": 700, "tables": 400, "files": 300, "stores": 200}
 FEW = {"models": {"every": False}, "tables": {"large": False}}
 
 

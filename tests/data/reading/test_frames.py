@@ -1,4 +1,4 @@
-"""Excel and Parquet files as frames."""
+"""Excel, Parquet and ARFF files as frames."""
 
 from __future__ import annotations
 
@@ -37,3 +37,12 @@ def test_excel_without_blank_rows_and_with_sheets():
         assert list(found.columns) == ["b"]
     with pytest.raises(InputError, match="no sheet 'third'"):
         frames.read_excel(Path("t"), raw.getvalue(), FileFormat(sheet="third"))
+
+
+def test_arff():
+    text = "@relation r\n@attribute a real\n@attribute b {x,y}\n@data\n1.5,x\n?,?\n"
+    found = frames.read_arff(Path("t.arff"), text)
+    assert found["a"][0] == 1.5 and pd.isna(found["a"][1])
+    assert found["b"][0] == "x" and pd.isna(found["b"][1])
+    with pytest.raises(InputError, match="no ARFF file"):
+        frames.read_arff(Path("t.arff"), "@relation r\n@attribute a string\n@data\nx\n")

@@ -451,7 +451,7 @@ def test_arff(tmp_path: Path):
         "no arff",
         "@",
         "@relation x\n@attribute\n@data\n1\n",
-        "@relation x\n@attribute a relational\n@data\nb\n",
+        "@relation x\n@attribute a string\n@data\nb\n",
         ARFF + "x,1\n",
     ],
 )

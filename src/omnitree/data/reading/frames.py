@@ -1,7 +1,8 @@
-"""Excel and Parquet files as frames.
+"""Excel, Parquet and ARFF files as frames.
 
-pandas reads them, with openpyxl (extra `excel`) and pyarrow. A damaged file makes these
-parsers stumble over anything, so any exception of theirs says that it cannot be read.
+ARFF is read by SciPy (no strings, dates or sparse rows), the others by pandas, which needs
+openpyxl (extra `excel`) and pyarrow for them. A damaged file makes these parsers stumble
+over anything, so any exception of theirs says that the file cannot be read.
 """
 
 from __future__ import annotations
@@ -87,3 +88,19 @@ def read_parquet(path: Path) -> pd.DataFrame:
         raise InputError("reading Parquet needs pyarrow: pip install pyarrow") from None
     except Exception as error:
         raise InputError(f"{path} is no readable Parquet file: {error}") from None
+
+
+def read_arff(path: Path, text: str) -> pd.DataFrame:
+    import pandas as pd
+    from scipy.io import arff
+
+    try:
+        records, _ = arff.loadarff(io.StringIO(text))
+    except Exception as error:
+        raise InputError(f"{path} is no ARFF file SciPy can read: {error}") from None
+    frame = pd.DataFrame(records)
+    for name in frame.columns:
+        if frame[name].dtype == object:  # nominal values come as bytes
+            cells = [v.decode("utf-8") for v in frame[name]]
+            frame[name] = [None if cell == "?" else cell for cell in cells]
+    return frame

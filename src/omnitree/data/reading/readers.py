@@ -2,7 +2,7 @@
 
 pandas parses text; `layout` finds out how. Rows that are longer or shorter than the header
 are refused, which pandas would fill up. Columns of text are then judged by `cells`.
-Excel and Parquet come as frames from `frames`, ARFF from `arff`.
+Excel, ARFF and Parquet come as frames from `frames`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omnitree.data.reading import frames
-from omnitree.data.reading.arff import read_arff
 from omnitree.data.reading.cells import OddCells, odd_cells
 from omnitree.data.reading.contents import decoded, inner_suffix, is_excel, read_bytes
 from omnitree.data.reading.errors import InputError, check_input
@@ -93,7 +92,7 @@ def read_table(
         raise InputError(f"{path} is a binary file, not CSV or TSV")
     if suffix == ".arff":
         format.refuse(path, "ARFF", *text_only, "missing")
-        return _checked(path, read_arff(path, text), format)
+        return _checked(path, frames.read_arff(path, text), format)
     return _read_text(path, text, suffix, schema, format, untouched)
 
 
