@@ -80,8 +80,24 @@ class Column:
             groups[g].add(waiting.pop(i))
         return groups[0]
 
-    def exchange(self):
-        left = self.start()
+    def halves(self):
+        """Classes in the order of their means, from the first of the furthest pair on."""
+        a, b = self.furthest_pair()
+        sign = 1 if self.mean[b] > self.mean[a] else -1
+        order = sorted(self.present, key=lambda k: sign * self.mean[k])
+        total, before, left = sum(self.weight[k] for k in order), 0.0, {order[0]}
+        for k in order[:-1]:
+            if before + self.weight[k] / 2 < total / 2:
+                left.add(k)
+            before += self.weight[k]
+        return left
+
+    def restarted_exchange(self):
+        left = self.exchange()
+        return left if np.isfinite(self.cut(left)[1]) else self.exchange(self.halves())
+
+    def exchange(self, left=None):
+        left = left or self.start()
         best = self.cut(left)[1]
         while True:
             moves = [left ^ {k} for k in self.present]

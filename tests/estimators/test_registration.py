@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 import omnitree
 from omnitree import TreeClassifier, load, save
 from omnitree.cli.app import app
-from omnitree.estimators.registries import REGISTRIES
 from omnitree.growing.foreign import announced
 from omnitree.growing.part import UnregisteredPart
 from omnitree.learners import LEARNERS, Linear, Omnivariate, Univariate
@@ -43,18 +42,6 @@ class HalfHearted(Univariate):
 
     def fit(self, node, rng):
         return None if node.depth > self.mood else super().fit(node, rng)
-
-
-@pytest.fixture(autouse=True)
-def registries_as_before():
-    """What a test registers is gone after it."""
-    before = {kind: dict(r.registered) for kind, r in REGISTRIES.items()}
-    yield
-    announced.cache_clear()
-    for kind, registry in REGISTRIES.items():
-        registry._parts.clear()
-        registry._parts.update(before[kind])
-        registry._failed.clear()
 
 
 # -- register ------------------------------------------------------------------------

@@ -75,4 +75,9 @@ def _pooled(trees: list[Tree]) -> Tree:
     }
     if trees[0].constant is not None:
         arrays |= {name: beside(name) for name in ("constant", "loss")}
+    if any(t.free is not None for t in trees):
+        free = [
+            np.zeros(t.n_nodes, np.int32) if t.free is None else t.free for t in trees
+        ]
+        arrays["free"] = np.concatenate(free)
     return trees[0].replace(**arrays)
