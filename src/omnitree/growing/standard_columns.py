@@ -128,7 +128,8 @@ class StandardColumns:
     def missing_means(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
         """Means of the columns with missing values over the values present in some rows."""
         means = np.zeros(len(self.with_missing))
-        kernel.present_means(self.plain, rows, weight, self.with_missing, means)
+        if self.has_missing:
+            kernel.present_means(self.plain, rows, weight, self.with_missing, means)
         return means
 
     def take(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
