@@ -406,7 +406,7 @@ def bad_files(folder: Path) -> dict[str, tuple[Path, str]]:
         "short.csv": (b"a,b,play\n1,2,3\n1,2\n", "line 3"),
         "quote.csv": (b'a,play\n1,"yes\n2,no\n', "cut off"),
         "twice.csv": (b"a,a,play\n1,2,3\n", "two columns"),
-        "nameless.csv": (b",play\n1,2\n", "no name"),
+        "nameless.csv": (b"a,,play\n1,2,3\n", "no name"),
     }
     for name, (content, _) in contents.items():
         (folder / name).write_bytes(content)

@@ -41,6 +41,21 @@ def test_numbers_to_predict(table, tmp_path):
     assert (len(X), left_out) == (39, 1)
 
 
+@pytest.mark.parametrize("name", ["", '""', "Unnamed: 0"])
+def test_row_labels_are_no_feature(name, tmp_path):
+    """pandas' `to_csv` and R's `write.csv` put them first, without a name."""
+    path = tmp_path / "labelled.csv"
+    path.write_text(f"{name},x,class\n" + "".join(f"{i},{i % 7},a\n" for i in range(9)))
+    table = read_table(path)
+    assert next(table.rows()) == ["0", "0", "a"]
+    with pytest.warns(UserWarning, match="the first column has no name"):
+        X, _, _ = table.features_and_target("class")
+    assert list(X.columns) == ["x"]
+    path.write_text("x,,class\n1,2,a\n")
+    with pytest.raises(InputError, match="column 2 has no name"):
+        read_table(path)
+
+
 def test_wrong_names(table, tmp_path):
     with pytest.raises(InputError, match="did you mean 'class'"):
         table.check_column("clas")

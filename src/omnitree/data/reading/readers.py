@@ -19,7 +19,7 @@ from omnitree.data.reading.cells import OddCells, odd_cells
 from omnitree.data.reading.contents import decoded, inner_suffix, is_excel, read_bytes
 from omnitree.data.reading.errors import InputError, check_input
 from omnitree.data.reading.layout import FileFormat, Layout, lay_out
-from omnitree.data.reading.tables import TableFile
+from omnitree.data.reading.tables import INDEX, TableFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,10 +221,13 @@ def _checked(path: Path, frame: pd.DataFrame, format: FileFormat) -> TableFile:
 
 
 def _check_header(path: Path, header: list[str]) -> None:
+    """Refuse columns without a name, but the index that may come first, and twins."""
+    if len(header) > 1 and not header[0].strip():
+        header[0] = INDEX
     for i, name in enumerate(header):
         if not name.strip():
-            hint = "name it, or remove it if it only numbers the rows"
-            if i and i == len(header) - 1:
+            hint = "name it, or remove it"
+            if i == len(header) - 1:
                 hint = "name it, or remove the separator at the end of each line"
             raise InputError(
                 f"{path}: column {i + 1} has no name in the header; {hint}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,6 +17,10 @@ from omnitree.data.reading.targets import is_numeric
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+
+# What pandas calls a first column without a name: the row labels that its `to_csv` and R's
+# `write.csv` put there, which are no feature.
+INDEX = "Unnamed: 0"
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,18 @@ class TableFile:
         if self.format.forgiving:
             known &= ~self._no_numbers_to_predict(y, known, target)
         X = self.frame.drop(columns=[target])
+        if X.columns[0] == INDEX:
+            if X.shape[1] == 1:
+                raise InputError(
+                    f"{self.path}: the only column but the target has no name; name it"
+                )
+            X = X.drop(columns=[INDEX])
+            warnings.warn(
+                "the first column has no name, as row labels do; left out (name it if it "
+                "is a feature)",
+                UserWarning,
+                stacklevel=2,
+            )
         return (
             X[known].reset_index(drop=True),
             y[known].astype(str),
