@@ -209,22 +209,38 @@ def test_categories_in_sums_are_explained(rng):
 
 
 @pytest.mark.parametrize(
-    ("scores", "said"),
+    ("scores", "behind", "said"),
     [
         (
             (0.1, 0.2),
+            None,
             "univariate (u): chosen because its held-out error is 10.0 % "
             "(linear (v) 20.0 %)",
         ),
         (
             (0.2, 0.1),
+            None,
             "univariate (u): chosen because its held-out error is 20.0 %\n"
             "    (linear (v) 10.0 % but no clear gain)",
         ),
-        ((0.2, None), None),
+        (
+            (0.2, 0.1),
+            -0.4,
+            "univariate (u): chosen because its held-out error is 20.0 %\n"
+            "    (linear (v) 10.0 % but no clear gain) a close choice; "
+            "standard errors behind:\n"
+            "    linear (v) -0.4",
+        ),
+        (
+            (0.2, 0.1),
+            -37.8,
+            "univariate (u): chosen because its held-out error is 20.0 %\n"
+            "    (linear (v) 10.0 % but more errors or little saved)",
+        ),
+        ((0.2, None), None, None),
     ],
 )
-def test_why_a_node_has_its_kind(scores, said):
+def test_why_a_node_has_its_kind(scores, behind, said):
     tree = TreeClassifier().fit([[1.0], [2.0]], ["a", "b"]).tree_.to_dict()
     tree["nodes"][0]["candidates"] = [
         {
@@ -237,6 +253,8 @@ def test_why_a_node_has_its_kind(scores, said):
         }
         for name, kind, score in zip("uv", ("axis", "linear"), scores, strict=True)
     ]
+    if behind is not None:
+        tree["nodes"][0]["candidates"][1]["behind"] = behind
     lines = describe(tree).splitlines()
     assert lines[1:-2] == (said.splitlines() if said else [])
     assert [line.split(":")[0] for line in lines[-2:]] == ["x0 <= 1.5", "x0 > 1.5"]

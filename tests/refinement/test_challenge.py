@@ -46,6 +46,28 @@ def test_a_rival_wins_where_the_subtree_errs(wrong, wins, tested, rng):
         assert losses.mean("errors") < wrong
 
 
+def test_a_sparse_test_of_many_rows_can_be_compared(rng):
+    """Some folds judge it; rows of the others once counted as guessed."""
+    n = 2600
+    X = rng.normal(size=(n, 24))
+    y = (X[:, :3].sum(axis=1) + rng.normal(size=n) > 2.5).astype(int)
+    node, every = root_of(X, y, rng.uniform(0.5, 2.0, size=n)), np.arange(n)
+    subtree = HeldOut(node.weight, y.astype(float), np.full(n, 0.7))
+    one = Challenge(node, None, every, np.ones(n), subtree, 9, "axis", 0)
+    contenders, winner = one.contenders([Softmax()], COMPARISON)
+    assert winner == 0
+    sparse = one.sparser(contenders[0], 0.5)
+    assert sparse is not None
+    assert not sparse.trial.tested.all()
+    assert sparse.losses.complete
+    for loss in ("errors", "log_loss"):
+        dense = contenders[0].losses
+        assert abs(sparse.losses.gain(dense, loss)) < 3
+        assert sparse.losses.mean(loss) == pytest.approx(dense.mean(loss), rel=0.05)
+    found = one.considered([*contenders, sparse], 1, "log_loss", with_leads=True)
+    assert abs(found[1].behind) < 3
+
+
 def test_below_the_root_curves_need_rows(rng):
     one = challenge(rng, 0.4)
     rivals = [Softmax(), Softmax("curves")]

@@ -25,6 +25,8 @@ def naive_gain(ours, against, loss):
     """The saved loss of each unit of evidence, by its root of the sum of squares."""
     saved = {}
     for i, weight in enumerate(ours.weight):
+        if against.weight[i] == 0:
+            continue
         unit = i if ours.groups is None else int(ours.groups[i])
         less = getattr(against, loss)[i] - getattr(ours, loss)[i]
         saved[unit] = saved.get(unit, 0.0) + weight * less
@@ -77,6 +79,22 @@ def test_gain(seed, groups, loss):
     )
     assert wild.gain(other, loss) == ours.gain(other, loss)
     assert wild.mean(loss) == ours.mean(loss)
+
+
+@pytest.mark.parametrize("loss", ["errors", "log_loss"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_completed(seed, loss):
+    rng = np.random.default_rng(seed)
+    ours, other = random_held_out(rng), random_held_out(rng)
+    every = HeldOut(np.ones(12), other.errors, other.log_loss)
+    found = ours.completed(every)
+    assert found.complete
+    for i, weight in enumerate(ours.weight):
+        own = ours if weight > 0 else every
+        assert found.weight[i] == own.weight[i]
+        assert getattr(found, loss)[i] == getattr(own, loss)[i]
+    # What is the same for both adds nothing to the difference.
+    assert found.gain(every, loss) == pytest.approx(ours.gain(every, loss))
 
 
 def test_gain_has_a_sign():

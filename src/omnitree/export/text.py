@@ -246,11 +246,14 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
     parts = []
     for other in found:
         if not other["chosen"]:
-            less = " but no clear gain" * (other["score"] < own["score"])
+            less = ""
+            if other["score"] < own["score"]:
+                clear = other.get("behind", 0.0) <= -CLOSE
+                less = f" but {'more errors or little saved' if clear else 'no clear gain'}"
             parts.append(f"{_candidate(other)} {score(other)}{less},")
     parts[0] = f"({parts[0]}"
     parts[-1] = f"{parts[-1][:-1]})"
-    near = [c for c in found if not c["chosen"] and c.get("behind", CLOSE) < CLOSE]
+    near = [c for c in found if not c["chosen"] and abs(c.get("behind", CLOSE)) < CLOSE]
     if near:
         parts.append("a close choice; standard errors behind:")
         parts += [f"{_candidate(c)} {c['behind']:.1f}," for c in near]

@@ -135,10 +135,17 @@ class Challenge:
         return len(self.node.rows) >= ROWS * self.node.view(rival.expansion).n_columns
 
     def sparser(self, contender: Contender, margin: float) -> Contender | None:
-        """The same test with fewer weights, if cross-validation does not miss them."""
+        """The same test with fewer weights, if cross-validation does not miss them.
+
+        Of many rows, some folds judge it; the other rows count as for all weights, so that
+        its losses can be compared with those of any other test.
+        """
         assert isinstance(contender.trial, Trial)
         trial = contender.trial.sparser(margin)
-        return None if trial is None else Contender(trial, self.losses_of(trial))
+        if trial is None:
+            return None
+        losses = self.losses_of(trial).completed(contender.losses)
+        return Contender(trial, losses)
 
     def likeliest(self, contenders: Sequence[Contender]) -> int | None:
         """The test with the least held-out log loss, to grow trees on.

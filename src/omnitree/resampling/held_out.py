@@ -74,6 +74,16 @@ class HeldOut:
         log_loss[rows] = (1 - part) * log_loss[rows] + part * other.log_loss[known]
         return replace(self, errors=errors, log_loss=log_loss)
 
+    def completed(self, other: HeldOut) -> HeldOut:
+        """The same, with the losses of another answer for rows that were not held out."""
+        known = self.weight > 0
+        return HeldOut(
+            np.where(known, self.weight, other.weight),
+            np.where(known, self.errors, other.errors),
+            np.where(known, self.log_loss, other.log_loss),
+            other.groups,
+        )
+
     @property
     def complete(self) -> bool:
         """Whether every row was held out."""
@@ -86,10 +96,11 @@ class HeldOut:
     def gain(self, against: HeldOut, loss: str, less_one: bool = False) -> float:
         """By how many standard errors it loses less than `against`; 0 if equal.
 
+        Only rows that were held out from both count.
         With `less_one` the row, or group, that speaks loudest for it does not count (a
         correction for continuity: of two errors one less is no evidence).
         """
-        at = self.weight > 0
+        at = (self.weight > 0) & (against.weight > 0)
         saved = getattr(against, loss)[at] - getattr(self, loss)[at]
         groups = None if self.groups is None else self.groups[at]
         saved = by_group(saved * self.weight[at], groups)
