@@ -40,6 +40,21 @@ def test_lines_where_lines_do(rng):
     assert all(len(knots) == 2 for knots in model.knots)
 
 
+def test_lines_are_nothing_for_an_average_row(rng):
+    """They are told beside curves, and beside the answer that such a row gets."""
+    X = 100 + rng.normal(size=(300, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.5 * rng.normal(size=300)
+    model = leaf(AdditiveLeaves(), X, y).tree_.models[0]
+    assert model.bias[0] == pytest.approx(y.mean())
+    (curves,) = model.curve_values
+    for column, knots, (low, high, missing) in zip(
+        model.curve_columns, model.knots, curves, strict=True
+    ):
+        values = np.interp(X[:, column], knots, (low, high))
+        assert values.mean() == pytest.approx(0, abs=0.02)
+        assert missing == 0
+
+
 def test_the_weights_are_those_of_ridge_regression(rng):
     X, y = waves(rng, 150)
     sample = sample_of(X, y, rng.uniform(0.5, 2.0, 150))

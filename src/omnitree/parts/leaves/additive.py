@@ -140,15 +140,17 @@ class AdditiveLeaves(RidgeLeaves):
         scaling, (weights,) = found.standard.scaling, model.weights
         low, high = (scaling.own(ends) for ends in self._limits(found))
         position = {int(column): j for j, column in enumerate(scaling.which)}
-        lines, curves = [], []
+        lines, curves, (bias,) = [], [], model.bias
         for column, fill, weight in zip(
             model.columns, model.fill, weights, strict=True
         ):
             j = position[column]
             if found.scatter.is_number[j] and low[j] < high[j]:
                 ends = (float(low[j]), float(high[j]))
-                values = (weight * ends[0], weight * ends[1], weight * fill)
+                # Around the mean, as all curves are: 0 for an average row.
+                values = (weight * (ends[0] - fill), weight * (ends[1] - fill), 0.0)
                 curves.append((column, ends, values))
+                bias += weight * fill
             else:
                 lines.append((column, fill, weight))
         known = zip(model.curve_columns, model.knots, *model.curve_values, strict=True)
@@ -156,7 +158,7 @@ class AdditiveLeaves(RidgeLeaves):
         return LeafModel(
             tuple(column for column, *_ in lines),
             tuple(fill for _, fill, _ in lines),
-            model.bias,
+            (bias,),
             (tuple(weight for *_, weight in lines),),
             model.link,
             (),
