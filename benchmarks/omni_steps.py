@@ -4,8 +4,9 @@
 "+ blocks" those of curves and products together, "+ growth" (that is `omni`) trees on top of
 them; "all weights" is `omni` without making tests sparse. The 35 data sets, sorted by name,
 are halved: A has the first, third and so on, B the others. Choices are made on random halves
-of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which `omni.py`
-reports, are not looked at. The best step on A is reported on B, and the other way round.
+of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
+`omni_against.py` reports, are not looked at. The best step on A is reported on B, and the
+other way round.
 
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000
     python benchmarks/omni_steps.py --shared FOLDER --table

@@ -121,7 +121,7 @@ def read_results(text: str) -> dict[str, tuple[float, float]]:
         row = dict(
             zip(names, (c.strip() for c in line.strip("|").split("|")), strict=True)
         )
-        if row["parameters"] not in ("nan", ""):
+        if row["parameters"] not in ("nan", "–"):
             found[row["method"]] = float(row["error"]), float(row["parameters"])
     return found
 

