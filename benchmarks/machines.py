@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import sklearn
-from originals import read
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import StratifiedKFold
+from tables.folder import read
 
 import omnitree
 from omnitree import TreeClassifier

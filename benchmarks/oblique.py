@@ -16,10 +16,10 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+from univariate import cpu
 
 import omnitree
 from omnitree.learners.oblique import Slope
@@ -41,16 +41,6 @@ def make_slope(n: int, n_classes: int, merit: str) -> Slope:
     noisy = rng.random(n) < 0.1
     y[noisy] = rng.integers(n_classes, size=noisy.sum())
     return Slope(columns, y, np.ones(n), n_classes, MERITS.resolve(merit))
-
-
-def cpu(repeats: int, work, *args) -> float:
-    """Least CPU time of several runs of `work(*args)`."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        work(*args)
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def climb(slope: Slope, picks: int) -> None:

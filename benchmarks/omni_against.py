@@ -40,6 +40,7 @@ import pandas as pd
 from rivals import ENSEMBLES, MEASURES, METHODS, PRESETS, one_fold
 from sklearn.model_selection import StratifiedKFold
 from tables import keel
+from tables.folder import read as in_folder
 from threadpoolctl import threadpool_limits
 
 RESULTS = Path(__file__).parent / "results"
@@ -72,14 +73,10 @@ def read(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
     if name.startswith(KEEL):
         X, y = keel.load(name.removeprefix(KEEL))
     else:
-        path = folder / f"{name}.csv"
-        frame = pd.read_csv(
-            path, keep_default_na=False, na_values=[""], dtype={"class": str}
-        )
-        X, y = frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
-        text = X.columns[[not pd.api.types.is_numeric_dtype(X[c]) for c in X]]
-        X = X.astype(dict.fromkeys(text, "category"))
-    return X, np.unique(y.to_numpy(dtype=str), return_inverse=True)[1]
+        X, y = in_folder(folder, name)
+    text = [c for c in X if not pd.api.types.is_numeric_dtype(X[c])]
+    codes = np.unique(y.to_numpy(dtype=str), return_inverse=True)[1]
+    return X.astype(dict.fromkeys(text, "category")), codes
 
 
 def is_numeric(folder: Path, name: str) -> bool:

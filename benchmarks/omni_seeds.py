@@ -21,8 +21,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from originals import read
 from sklearn.model_selection import StratifiedKFold
+from tables.folder import read
 
 import omnitree
 from omnitree import presets

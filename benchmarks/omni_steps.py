@@ -11,15 +11,19 @@ other way round.
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000
     python benchmarks/omni_steps.py --shared FOLDER --table
     python benchmarks/omni_steps.py --shared FOLDER --steps "omni-1,+ growth" --store FILE
+    python benchmarks/omni_steps.py --shared FOLDER --seeds 1000,1001 --store FILE \
+        --steps "omni-1,+ growth" --settings "{'sparse': 1.0};{'repeats': 1}"
 
-Every fit is a line of `results/omni_steps.jsonl`, or of another file; a run goes on where
-the last one ended. The table, `results/omni_steps.md`, has means over the data sets of error
-in percent, log loss, Brier score, leaves, parameters and CPU seconds of a fit.
+`--settings` compares `omni` with other settings of its `Contest`. Every fit is a line of
+`results/omni_steps.jsonl`, or of another file; a run goes on where the last one ended. The
+table, `results/omni_steps.md`, has means over the data sets of error in percent, log loss,
+Brier score, leaves, parameters and CPU seconds of a fit.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import time
 import warnings
@@ -27,8 +31,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from originals import read
+from rivals import losses
 from sklearn.model_selection import StratifiedKFold
+from tables.folder import read
 from threadpoolctl import threadpool_limits
 
 from omnitree import presets
@@ -71,17 +76,9 @@ def fits(folder: Path, name: str, step: str, seed: int) -> Iterator[dict]:
         clf.fit(X.iloc[a], y.iloc[a])
         seconds = time.process_time() - begin
         truth, proba = y.iloc[b].to_numpy(), clf.predict_proba(X.iloc[b])
-        is_own = truth[:, None] == clf.classes_
-        own = (proba * is_own).sum(axis=1)
-        answer = clf.classes_[proba.argmax(axis=1)]
-        numbers = (
-            100 * np.mean(answer != truth),
-            -np.log(np.maximum(own, 1e-6)).mean(),
-            ((proba - is_own) ** 2).sum(axis=1).mean(),
-            clf.tree_.n_leaves,
-            clf.tree_.n_parameters,
-            seconds,
-        )
+        error = 100 * np.mean(clf.classes_[proba.argmax(axis=1)] != truth)
+        sizes = (clf.tree_.n_leaves, clf.tree_.n_parameters)
+        numbers = (error, *losses(truth, proba, clf.classes_), *sizes, seconds)
         found = dict(zip(COLUMNS, map(float, numbers), strict=True))
         yield {"set": name, "step": step, "seed": seed, "half": half, **found}
 
@@ -164,6 +161,9 @@ def main() -> None:
     parser.add_argument("--seeds", default="1000")
     parser.add_argument("--datasets", default="")
     parser.add_argument("--steps", default=",".join(STEPS))
+    parser.add_argument(
+        "--settings", default="", help="of the contest; dicts, ';' between"
+    )
     parser.add_argument("--store", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
@@ -172,7 +172,11 @@ def main() -> None:
     if not args.table:
         chosen = args.datasets.split(",") if args.datasets else every[::2] + every[1::2]
         seeds = [int(s) for s in args.seeds.split(",")]
-        run(folder, seeds, chosen, args.steps.split(","), args.store)
+        steps = args.steps.split(",")
+        for text in filter(None, args.settings.split(";")):
+            STEPS[text] = ast.literal_eval(text)
+            steps.append(text)
+        run(folder, seeds, chosen, steps, args.store)
     print(table(every, args.store))
 
 

@@ -22,6 +22,7 @@ import pandas as pd
 import sklearn
 from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
+from tables.folder import read
 
 import omnitree
 from omnitree import presets
@@ -67,17 +68,6 @@ PAIRS = {
     "ft inner": ("ft", {"where": "inner"}, "FTInner", 1),
     "ft leaves": ("ft", {"where": "leaves"}, "FTLeaves", 1),
 }
-
-
-def read(folder: Path, name: str) -> tuple[pd.DataFrame, pd.Series]:
-    """One data set, without its split column."""
-    frame = pd.read_csv(
-        folder / f"{name}.csv",
-        keep_default_na=False,
-        na_values=[""],
-        dtype={"class": str},
-    )
-    return frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
 
 
 def run(folder: Path, name: str, pair: str, seeds: int | None) -> list[dict]:

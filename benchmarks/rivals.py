@@ -1,4 +1,4 @@
-"""The methods that `omni_against.py` compares, and one fit of each.
+"""The methods that `omni_against.py` compares, one fit of each, and losses.
 
 omnitree, LightGBM and EBM get the frame as it is. For the others (`PLAIN`) categories become
 columns of zeros and ones, and missing numbers training medians. Every method runs in one
@@ -135,13 +135,20 @@ def one_fold(method: str, a, b, y_a, y_b) -> dict[str, float]:
     answer, prediction = predicted(model, b)
     loss, brier = np.nan, np.nan
     if hasattr(model, "predict_proba") and method not in NO_PROBABILITIES:
-        own, p = y_b[:, None] == model.classes_, model.predict_proba(b)
-        loss = -np.log(np.clip((p * own).sum(axis=1), CLIP, 1 - CLIP)).mean()
-        # A class that training never showed has the probability 0.
-        brier = (((p - own) ** 2).sum(axis=1) + ~own.any(axis=1)).mean()
+        loss, brier = losses(y_b, model.predict_proba(b), model.classes_)
     error = 100 * np.mean(answer != y_b)
     numbers = (error, loss, brier, *size(model, a), seconds, prediction)
     return dict(zip(MEASURES, map(float, numbers), strict=True))
+
+
+def losses(
+    truth: np.ndarray, p: np.ndarray, classes: np.ndarray
+) -> tuple[float, float]:
+    """Log loss and Brier score of probabilities."""
+    own = truth[:, None] == classes
+    loss = -np.log(np.clip((p * own).sum(axis=1), CLIP, 1 - CLIP)).mean()
+    # A class that training never showed has the probability 0.
+    return loss, (((p - own) ** 2).sum(axis=1) + ~own.any(axis=1)).mean()
 
 
 def prepared(X: pd.DataFrame) -> Any:

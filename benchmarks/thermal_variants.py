@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from machines import UNITS, unit_error
-from originals import read
+from tables.folder import read
 
 import omnitree
 from omnitree.parts.coefficients import Cases, Coefficients, Machine, Thermal

@@ -64,9 +64,8 @@ def path_of(name: str) -> Path:
 
 
 def load(name: str) -> Loaded:
-    """The frame and the labels of a table; columns of text are categories."""
+    """The frame and the labels of a table."""
     frame = pd.read_csv(path_of(name), header=None, skipinitialspace=True)
     labels = frame.pop(frame.columns[-1]).astype(str).str.strip()
     frame.columns = [f"x{i + 1}" for i in range(frame.shape[1])]
-    text = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
-    return frame.astype(dict.fromkeys(text, "category")), labels
+    return frame, labels
