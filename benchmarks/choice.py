@@ -13,17 +13,16 @@ sample of 20,000 rows (`max_rows`). The script exits with 1 if the goal is misse
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from discriminant import make_data
+from page import versions
 from threadpoolctl import threadpool_limits
 from univariate import cpu
 
-import omnitree
 from omnitree.data.table import learn_table
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node, Rules
@@ -91,9 +90,8 @@ def main() -> None:
     args = parser.parse_args()
     text = [
         "# The price of a choice by 5x2 cross-validation",
-        f"\n`python benchmarks/choice.py --rows {args.rows}`, omnitree "
-        f"{omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}, one thread, CPU time. Prices in fits of the node.\n",
+        f"\n`python benchmarks/choice.py --rows {args.rows}`, "
+        f"{versions('numpy')}, one thread, CPU time. Prices in fits of the node.\n",
         "| candidate | rows | columns | classes | one fit | price | ten fits | sampled |",
         "|---|---|---|---|---|---|---|---|",
     ]

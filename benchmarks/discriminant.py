@@ -14,18 +14,16 @@ DecisionTreeClassifier; predict as fast. The script exits with 1 if a goal is mi
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 from pathlib import Path
 
 import numpy as np
-import sklearn
+from page import versions
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 from univariate import cpu
 
-import omnitree
 from omnitree import presets
 
 N_CLASSES, N_COLUMNS = 10, 50
@@ -74,8 +72,7 @@ def main() -> None:
     text = [
         "# Linear discriminant trees: speed",
         f"\n`python benchmarks/discriminant.py --rows {args.rows} --apart {args.apart}`, "
-        f"omnitree {omnitree.__version__}, scikit-learn {sklearn.__version__}, NumPy "
-        f"{np.__version__}, Python {platform.python_version()}, one thread, CPU time. "
+        f"{versions('scikit-learn', 'numpy')}, one thread, CPU time. "
         "Ratios: how many times faster than the reference.\n",
         "| rows | apart | leaves | levels | fit | products a level | LDA | DecisionTree "
         "| predict |",

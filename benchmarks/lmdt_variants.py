@@ -15,16 +15,15 @@ does not use, and random halves of 18 data sets.
 from __future__ import annotations
 
 import argparse
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page import versions
 from scipy.special import stdtrit
 from sklearn.model_selection import StratifiedKFold
 
-import omnitree
 from omnitree import presets
 from omnitree.lab.data import from_folder, generate
 from omnitree.lab.fitting import describe_nodes
@@ -154,9 +153,8 @@ def main() -> None:
     text = [
         "# Readings of LMDT's elimination and pruning",
         f"\n`python benchmarks/lmdt_variants.py --runs {args.runs} --repeats "
-        f"{args.repeats}`, omnitree {omnitree.__version__}, Python "
-        f"{platform.python_version()}. Accuracies in percent; the deviation is that of the "
-        "test accuracy between seeds.\n",
+        f"{args.repeats}`, {versions()}. Accuracies in percent; the deviation is that of "
+        "the test accuracy between seeds.\n",
         f"| task | t-test | {' | '.join(MEASURES[:5])} | deviation |",
         "|---|---|---|---|---|---|---|---|",
     ]

@@ -17,13 +17,12 @@ two ways to draw, table 4 also with branchings of one run and answers of another
 from __future__ import annotations
 
 import argparse
-import platform
 from pathlib import Path
 
 import numpy as np
+from page import versions
 from scipy.stats import chi2
 
-import omnitree
 from omnitree._core.univariate.paths import grow_paths
 from omnitree.lab.data import Dataset, generate
 from omnitree.lab.papers.base import published
@@ -249,9 +248,8 @@ def main() -> None:
     args = parser.parse_args()
     head = [
         "# Liu & White (1994): readings tried",
-        f"\n`python benchmarks/lw94_variants.py -n {args.n}`, omnitree "
-        f"{omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}. {args.n} data sets where no number is given.",
+        f"\n`python benchmarks/lw94_variants.py -n {args.n}`, "
+        f"{versions('numpy')}. {args.n} data sets where no number is given.",
     ]
     text = "\n".join([*head, *experiment3(args.n), *experiment1(min(args.n, 100))])
     print(text)

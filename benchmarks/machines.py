@@ -18,19 +18,16 @@ The script exits with 1 if a goal is missed.
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import sklearn
+from page import finish, versions
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import StratifiedKFold
 from tables.folder import read
 
-import omnitree
 from omnitree import TreeClassifier
 from omnitree._core.linear import machine as kernel
 from omnitree.learners import Grouped
@@ -193,17 +190,10 @@ def main() -> None:
     extra = "" if args.shared is None else " --shared FOLDER"
     head = [
         "# Linear machines: thermal training and single units",
-        f"\n`python benchmarks/machines.py{extra}`, omnitree {omnitree.__version__}, "
-        f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}, {platform.machine()}. {N_ROWS} rows, one thread, CPU "
-        "time.",
+        f"`python benchmarks/machines.py{extra}`, {versions('scikit-learn', 'numpy')}. "
+        f"{N_ROWS} rows, one thread, CPU time.",
     ]
-    verdict = "Goals missed: " + "; ".join(missed) if missed else "All goals met."
-    text = "\n\n".join([*head, *("\n".join(lines) for lines, _ in parts), verdict])
-    print("\n" + verdict)
-    if args.output:
-        args.output.write_text(text + "\n")
-    sys.exit(bool(missed))
+    finish([*head, *("\n".join(lines) for lines, _ in parts)], missed, args.output)
 
 
 if __name__ == "__main__":

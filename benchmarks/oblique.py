@@ -14,14 +14,12 @@ The script exits with 1 if the goal is missed.
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
 from pathlib import Path
 
 import numpy as np
+from page import finish, versions
 from univariate import cpu
 
-import omnitree
 from omnitree.learners.oblique import Slope
 from omnitree.parts.merit import MERITS
 
@@ -75,16 +73,10 @@ def main() -> None:
                 )
     head = [
         "# Coefficient steps of the oblique search",
-        f"\n`python benchmarks/oblique.py --rows {args.rows}`, omnitree "
-        f"{omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}, {platform.machine()}. {N_COLUMNS} columns, one "
-        "thread, CPU time.",
+        f"`python benchmarks/oblique.py --rows {args.rows}`, {versions('numpy')}. "
+        f"{N_COLUMNS} columns, one thread, CPU time.",
     ]
-    verdict = "Goals missed: " + "; ".join(missed) if missed else "All goals met."
-    print("\n" + verdict)
-    if args.output:
-        args.output.write_text("\n\n".join([*head, "\n".join(lines), verdict]) + "\n")
-    sys.exit(bool(missed))
+    finish([*head, "\n".join(lines)], missed, args.output)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,6 @@ The script exits with 1 if a goal is missed.
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
 import time
 from pathlib import Path
 from unittest.mock import patch
@@ -22,8 +20,8 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import polars as pl
+from page import finish, versions
 
-import omnitree
 from omnitree import OmniTreeClassifier
 
 GOAL = 1.0
@@ -91,16 +89,11 @@ def main() -> None:
             )
             print(lines[-1], flush=True)
     head = (
-        "# One row at a time\n\n`python benchmarks/one_row.py`, omnitree "
-        f"{omnitree.__version__}, pandas {pd.__version__}, polars {pl.__version__}, Python "
-        f"{platform.python_version()}, {platform.machine()}. Milliseconds of "
+        "# One row at a time\n\n`python benchmarks/one_row.py`, "
+        f"{versions('pandas', 'polars')}. Milliseconds of "
         "`OmniTreeClassifier.predict`, best of seven rounds; ratio: by columns over ours."
     )
-    verdict = "Goals missed: " + "; ".join(missed) if missed else "All goals met."
-    print(verdict)
-    if args.output:
-        args.output.write_text("\n\n".join([head, "\n".join(lines), verdict]) + "\n")
-    sys.exit(bool(missed))
+    finish([head, "\n".join(lines)], missed, args.output)
 
 
 if __name__ == "__main__":

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import sklearn
 from joblib import Parallel, delayed
+from page import versions
 from sklearn.model_selection import StratifiedKFold
 from tables.folder import read
 
-import omnitree
 from omnitree import presets
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
@@ -175,9 +173,8 @@ def main() -> None:
     extra += f" --seeds {args.seeds}" if args.seeds else ""
     text = [
         "# Our presets and the original programs, same folds",
-        f"\n`python benchmarks/originals.py --pairs {args.pairs!r}{extra}`, omnitree "
-        f"{omnitree.__version__}, scikit-learn {sklearn.__version__}, NumPy "
-        f"{np.__version__}, Python {platform.python_version()}. Error in percent, mean of "
+        f"\n`python benchmarks/originals.py --pairs {args.pairs!r}{extra}`, "
+        f"{versions('scikit-learn', 'numpy')}. Error in percent, mean of "
         "5x2 folds; leaves as the programs count them.",
     ]
     text += [compare(ours, theirs, pair) for pair in pairs]

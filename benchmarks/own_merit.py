@@ -15,15 +15,14 @@ with 1 if the goal is missed.
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 from pathlib import Path
 
 import numpy as np
+from page import versions
 from threadpoolctl import threadpool_limits
 from univariate import cpu
 
-import omnitree
 from omnitree import TreeClassifier
 from omnitree.learners import Univariate
 from omnitree.parts.merit import CUSTOM, MERITS
@@ -64,8 +63,8 @@ def main() -> None:
     args = parser.parse_args()
     text = [
         "# The price of a merit written in NumPy",
-        f"\n`python benchmarks/own_merit.py`, omnitree {omnitree.__version__}, NumPy "
-        f"{np.__version__}, Python {platform.python_version()}, one thread, CPU time.\n",
+        f"\n`python benchmarks/own_merit.py`, "
+        f"{versions('numpy')}, one thread, CPU time.\n",
         "| merit | rows | columns | classes | nodes | compiled | NumPy | ratio |",
         "|---|---|---|---|---|---|---|---|",
     ]

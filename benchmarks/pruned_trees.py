@@ -20,17 +20,15 @@ The script exits with 1 if a goal is missed.
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from page import finish, versions
 from threadpoolctl import threadpool_limits
 
-import omnitree
 from omnitree import presets
 from omnitree.refinement import Contest
 
@@ -149,9 +147,8 @@ def main() -> None:
     text = [
         "# What pruning costs",
         "",
-        f"`{command}`, omnitree {omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}, {platform.machine()}. {args.rows:,} rows, one "
-        "thread, CPU seconds; a unit is an unpruned tree on the same table.",
+        f"`{command}`, {versions('numpy')}. {args.rows:,} rows, one thread, CPU "
+        "seconds; a unit is an unpruned tree on the same table.",
         "",
         "| table | preset | seconds | of these machines | units | goal | leaves |",
         "|---|---|---|---|---|---|---|",
@@ -162,11 +159,7 @@ def main() -> None:
             lines, short = bench(name, args.rows, args.repeats)
             text += lines
             missed += short
-    text += ["", "Missed: " + "; ".join(missed) if missed else "All goals met."]
-    print(text[-1])
-    if args.output:
-        args.output.write_text("\n".join(text) + "\n")
-    sys.exit(bool(missed))
+    finish(["\n".join(text)], missed, args.output)
 
 
 if __name__ == "__main__":

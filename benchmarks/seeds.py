@@ -24,18 +24,16 @@ The script exits with 1 if a goal is missed.
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from page import finish, versions
 from sklearn.model_selection import RepeatedStratifiedKFold
 from tables import load, prepare
 from threadpoolctl import threadpool_limits
 
-import omnitree
 from omnitree import presets
 
 NAMES = (
@@ -101,8 +99,7 @@ def main() -> None:
     text = [
         "# Sizes of CART trees by seed",
         "",
-        f"`{command}`, omnitree {omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}, {platform.machine()}. Least and most leaves over "
+        f"`{command}`, {versions('numpy')}. Least and most leaves over "
         f"{args.seeds} seeds, for each half of a table; spread: standard deviation of "
         "log(leaves) over the seeds; error in percent on the other half and its standard "
         "deviation over the seeds; CPU seconds of a fit in one thread.",
@@ -132,13 +129,9 @@ def main() -> None:
         f"Mean spread {before:.3f} with one cross-validation, {after:.3f} repeated. Mean "
         f"error {np.mean(errors, axis=0)[0]:.2f} and {np.mean(errors, axis=0)[1]:.2f} %, "
         f"difference {change.mean():+.2f} with standard error {noise:.2f}.",
-        "",
-        "Missed: " + "; ".join(missed) if missed else "All goals met.",
     ]
-    print("\n".join(text[-3:]))
-    if args.output:
-        args.output.write_text("\n".join(text) + "\n")
-    sys.exit(bool(missed))
+    print(text[-1])
+    finish(["\n".join(text)], missed, args.output)
 
 
 if __name__ == "__main__":

@@ -17,16 +17,15 @@ originals, trained by
 from __future__ import annotations
 
 import argparse
-import platform
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from machines import UNITS, unit_error
+from page import versions
 from tables.folder import read
 
-import omnitree
 from omnitree.parts.coefficients import Cases, Coefficients, Machine, Thermal
 
 
@@ -108,9 +107,8 @@ def main() -> None:
     table.loc["smallest"] = of_seeds.min()
     head = [
         "# Thermal units, variants",
-        f"\n`python benchmarks/thermal_variants.py --shared FOLDER`, omnitree "
-        f"{omnitree.__version__}, NumPy {np.__version__}, Python "
-        f"{platform.python_version()}. Error in percent, mean of 5x2 folds and "
+        f"\n`python benchmarks/thermal_variants.py --shared FOLDER`, "
+        f"{versions('numpy')}. Error in percent, mean of 5x2 folds and "
         f"{args.seeds} seeds; then how far the means of single seeds go. The original was "
         "run once.\n",
         f"| data set | {' | '.join(table.columns)} |",

@@ -17,7 +17,6 @@ import is that of an installed wheel, an editable install adds its look for chan
 from __future__ import annotations
 
 import argparse
-import platform
 import re
 import subprocess
 import sys
@@ -25,10 +24,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import sklearn
+from page import finish, versions
 from sklearn.tree import DecisionTreeClassifier
 
-import omnitree
 from omnitree import TreeClassifier
 from omnitree.data.table import encode
 from omnitree.learners import Univariate
@@ -242,19 +240,11 @@ def main() -> None:
     missed = [m for _, part in parts for m in part]
     head = [
         "# Univariate trees against scikit-learn",
-        f"\n`python benchmarks/univariate.py --rows {args.rows} --parts {args.parts}`, "
-        f"omnitree "
-        f"{omnitree.__version__}, scikit-learn {sklearn.__version__}, NumPy "
-        f"{np.__version__}, Python {platform.python_version()}, {platform.machine()}. "
-        f"{N_FEATURES} features, one thread, CPU seconds; ratio: scikit-learn's time over "
-        "ours.",
+        f"`python benchmarks/univariate.py --rows {args.rows} --parts {args.parts}`, "
+        f"{versions('scikit-learn', 'numpy')}. {N_FEATURES} features, one "
+        "thread, CPU seconds; ratio: scikit-learn's time over ours.",
     ]
-    verdict = "Goals missed: " + "; ".join(missed) if missed else "All goals met."
-    text = "\n\n".join([*head, *("\n".join(lines) for lines, _ in parts), verdict])
-    print("\n" + verdict)
-    if args.output:
-        args.output.write_text(text + "\n")
-    sys.exit(bool(missed))
+    finish([*head, *("\n".join(lines) for lines, _ in parts)], missed, args.output)
 
 
 if __name__ == "__main__":
