@@ -109,6 +109,28 @@ def check_counterfactual(clf, row: dict, found):
     assert clf.predict(pd.DataFrame([new]))[0] == other.label != found.label
 
 
+@pytest.mark.parametrize("preset", ["omni", "ldt", "lmdt", "qtree"])
+def test_no_number_leaves_the_training_data(preset: str, rng):
+    """Nobody is told to become -25 years old."""
+    age, dose = rng.uniform(20, 80, 300), rng.uniform(0, 5, 300)
+    X = pd.DataFrame({"age": age, "dose": dose, "other": rng.normal(size=300)})
+    y = np.where(age / 10 + dose + rng.normal(size=300) > 8, "ill", "well")
+    clf = presets.make(preset, random_state=0).fit(X, y)
+    ends, data = np.array(clf.tree_.to_dict()["ranges"]), X.agg(["min", "max"]).T
+    if preset in ("omni", "qtree"):  # the others hold rows out
+        np.testing.assert_array_equal(ends, data)
+    assert (ends[:, 0] >= data["min"]).all() and (ends[:, 1] <= data["max"]).all()
+    n_found = 0
+    for i in range(0, 300, 10):
+        found = clf.explain(X.iloc[[i]], max_changes=2).counterfactual
+        if found is not None:
+            check_counterfactual(clf, dict(X.iloc[i]), clf.explain(X.iloc[[i]]))
+            n_found += 1
+            for change in found.changes:
+                assert X[change.name].min() <= change.after <= X[change.name].max()
+    assert n_found > 20
+
+
 @pytest.mark.parametrize("preset", ["c4.5", "cart", "ldt"])
 def test_iris_always_has_a_counterfactual(preset: str):
     data = load_iris(as_frame=True)

@@ -180,6 +180,18 @@ def test_deviations_of_linear_trees():
             Tree.from_dict(data | {"deviations": bad})
 
 
+def test_ranges_of_linear_trees():
+    X, y = load_iris(return_X_y=True)
+    data = check(presets.make("lmt").fit(X, y).tree_)
+    np.testing.assert_array_equal(
+        data["ranges"], np.array([X.min(axis=0), X.max(axis=0)]).T
+    )
+    assert Tree.from_dict(data).to_dict() == data
+    for bad in (1, [], [None], [[2, 1]] + 3 * [None], [[1]] + 3 * [None], ["a"] * 4):
+        with pytest.raises(ValueError, match="ranges"):
+            Tree.from_dict(data | {"ranges": bad})
+
+
 def test_standardised_weights_need_deviations():
     X, y = load_iris(return_X_y=True)
     clf = presets.make("ldt", pruning=None).fit(X, y)

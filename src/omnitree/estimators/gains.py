@@ -106,9 +106,16 @@ def _model_gains(tree: Tree, sample: Sample, passing, impurity) -> NDArray[np.fl
 
 
 def measured(tree: Tree, sample: Sample) -> Tree:
-    """The tree with what only its training rows can tell: deviations, importances."""
+    """The tree with what only its training rows can tell: spreads, importances."""
     if not tree.has_weights:
         return tree
-    return with_importance(
-        tree.replace(deviation=sample.standardised.scaling.std), sample
-    )
+    spreads = {"deviation": sample.standardised.scaling.std, "ranges": _ranges(sample)}
+    return with_importance(tree.replace(**spreads), sample)
+
+
+def _ranges(sample: Sample) -> NDArray[np.float64]:
+    """The ends (n_features, 2) of each numeric feature; NaN where there are none."""
+    values, schema = sample.table.values, sample.table.schema
+    ends = np.stack([np.fmin.reduce(values), np.fmax.reduce(values)], axis=1)
+    ends[schema.n_categories > 0] = np.nan
+    return ends

@@ -4,7 +4,8 @@ Every leaf of another class is a target. In a region of intervals and sets of ca
 nearest row is found directly; where linear tests and machines bound the region too, by a
 linear programme in the numbers, whose answer changes few of them. Regions of other tests
 are approached feature by feature (`steps.py`), and single features are tried besides. Of
-very deep trees, only leaves are looked at whose tests the row nearly passes.
+very deep trees, only leaves are looked at whose tests the row nearly passes. A number is
+never moved beyond the values of the training rows, where the tree knows them.
 Changes are counted in units of the columns' deviations (of the range of a feature's
 thresholds where the tree has none), a category or a missing value as one unit. A change is
 an answer only after the tree itself has predicted another class for it. Where the tree
@@ -126,6 +127,7 @@ def find_counterfactual(
     search = _Search(model, row, label, predict)
     if regions is None:
         regions = list(_regions(model, label))
+    regions = [search.within(region) for region in regions]
     priced = []
     for other in (*search.by_leaf(regions, max_changes), *search.by_feature()):
         changed = [j for j in range(len(row)) if not _same(row[j], other[j])]
@@ -212,6 +214,29 @@ class _Search:
         """The unit of each feature."""
         return scales(self.model)
 
+    @cached_property
+    def limits(self) -> dict[int, tuple[float, float]]:
+        """Ends of the numbers: of the training rows, or the row's own if it is beyond."""
+        known = enumerate(self.model.tree.get("ranges", ()))
+        return {
+            j: (min(ends[0], at), max(ends[1], at))
+            for j, ends in known
+            if ends and not math.isnan(at := self.row[j])
+        }
+
+    def within(self, region: Region) -> Region:
+        """The region as far as the limits reach."""
+        intervals = dict(region.intervals)
+        for j, (low, high) in self.limits.items():
+            least, most = intervals.get(j, (-math.inf, math.inf))
+            low = math.nextafter(low, -math.inf)  # which an interval leaves out
+            intervals[j] = max(low, least), min(high, most)
+        return replace(region, intervals=intervals)
+
+    def _limited(self, j: int, value: float) -> float:
+        low, high = self.limits.get(j, (-math.inf, math.inf))
+        return min(max(value, low), high)
+
     def cost(self, other: list[float], changed: list[int]) -> float:
         """Sum of the changes in their units; a category or a missing value counts 1."""
         total = 0.0
@@ -270,7 +295,8 @@ class _Search:
             if self.model.has_codes(j):
                 tries = [float(c) for c in range(len(self.model.categories(j)))]
             else:
-                tries = [self.row[j] + self.scale[j] * step for step in STEPS]
+                steps = (self.row[j] + self.scale[j] * step for step in STEPS)
+                tries = sorted({self._limited(j, value) for value in steps})
             for value in tries:
                 if value != self.row[j] and not math.isnan(value):
                     yield self._with(j, value)
@@ -395,6 +421,9 @@ class _Search:
                 unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
                 rounding = filling if math.isnan(row[j]) else away
                 near[j] = float(exact.quantize(unit, rounding))
+                if near[j] != self._limited(j, near[j]):
+                    back = ROUND_FLOOR if rounding == ROUND_CEILING else ROUND_CEILING
+                    near[j] = float(exact.quantize(unit, back))
             tries.append(near)
         answers = zip(tries, self.predict(tries), strict=True)
         return next((near for near, answer in answers if answer != self.label), other)

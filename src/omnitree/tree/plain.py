@@ -35,6 +35,10 @@ def plain_tree(tree: Tree) -> dict[str, Any]:
     out["nodes"] = [_plain_node(tree, i) for i in range(tree.n_nodes)]
     if tree.deviation is not None:
         out["deviations"] = tree.deviation.tolist()
+    if tree.ranges is not None:
+        out["ranges"] = [
+            None if np.isnan(ends).any() else ends.tolist() for ends in tree.ranges
+        ]
     return out
 
 

@@ -32,7 +32,7 @@ DTYPES = {
         np.uint8: "kind test_kind",
         np.int32: "first_child n_children parent missing index free",
         np.int64: "test_start index_ptr weight_ptr",
-        np.float64: "merit value weight deviation constant loss costs reliability",
+        np.float64: "merit value weight deviation ranges constant loss costs reliability",
     }.items()
     for name in names.split()
 }

@@ -214,6 +214,25 @@ def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     return found
 
 
+def read_ranges(data: dict[str, Any], schema: Schema) -> list[list[float]] | None:
+    """Smallest and largest value of each feature, if the tree has them."""
+    found = data.get("ranges")
+    if found is None:
+        return None
+
+    def is_range(ends: Any) -> bool:
+        two = isinstance(ends, list) and len(ends) == 2 and all(map(_is_number, ends))
+        return ends is None or (two and ends[0] <= ends[1])
+
+    _check(
+        isinstance(found, list)
+        and len(found) == schema.n_features
+        and all(map(is_range, found)),
+        "ranges: null or two numbers, the smaller first, for each feature",
+    )
+    return [[math.nan, math.nan] if ends is None else ends for ends in found]
+
+
 def read_importance(
     data: dict[str, Any], name: str, schema: Schema
 ) -> tuple[tuple[tuple[int, float], ...], ...] | None:

@@ -52,6 +52,7 @@ from omnitree.tree.records import (
     check_records,
     read_costs,
     read_deviations,
+    read_ranges,
     read_importance,
     read_reliability,
     read_shrinkage,
@@ -89,6 +90,9 @@ class Tree(Answers):
     deviation : float64 array or None
         Standard deviation of each encoded column in the training rows, where some test
         or model looks at several columns; only words about weights need it.
+    ranges : float64 array of shape (n_features, 2) or None
+        The smallest and the largest value of each numeric feature in the training rows,
+        NaN for others, where there are deviations; explanations stay within.
     models : LeafModels or None
         Linear and quadratic models of nodes. That of a leaf answers for its rows
         instead of `value`; that of a decision node would if the node were a leaf.
@@ -132,6 +136,7 @@ class Tree(Answers):
     index: np.ndarray
     weight: np.ndarray
     deviation: np.ndarray | None = None
+    ranges: np.ndarray | None = None
     models: LeafModels | None = None
     constant: np.ndarray | None = None
     loss: np.ndarray | None = None
@@ -360,9 +365,8 @@ class Tree(Answers):
         """
         records = records_with(self, splits, models or {}, subtrees or {})
         tree = tree_from_nodes(self.schema, self.classes, records)
-        kept = {
-            name: getattr(self, name) for name in ("deviation", "costs", "shrinkage")
-        }
+        names = ("deviation", "ranges", "costs", "shrinkage")
+        kept = {name: getattr(self, name) for name in names}
         return tree.replace(**kept).with_counts(sample)
 
     def collapse(self, cut: np.ndarray) -> Tree:
@@ -450,6 +454,7 @@ class Tree(Answers):
         check_amounts(records)
         return tree.replace(
             deviation=read_deviations(data, tree.schema),
+            ranges=read_ranges(data, tree.schema),
             costs=read_costs(data, len(tree.classes)),
             importance=read_importance(data, "importance", tree.schema),
             model_importance=read_importance(data, "model_importance", tree.schema),
