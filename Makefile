@@ -12,7 +12,7 @@ INSTALL := $(PIP) --no-build-isolation --editable
 RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
 # meson, ninja and pycodestyle are looked for on the PATH: the environment comes first.
 export PATH := $(BIN):$(PATH)
-TARGETS := demo test test-all lint audit fuzz sanitize dist bench docs pictures clean help
+TARGETS := demo test test-all lint audit fuzz sanitize dist bench papers docs pictures clean help
 
 .PHONY: $(TARGETS)
 .NOTPARALLEL:
@@ -90,7 +90,7 @@ bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/result
 	else echo "== originals: left out, needs make bench DATA=FOLDER"; fi; \
 	if [ -n "$$failed" ]; then echo "not met:$$failed" >&2; exit 1; fi
 
-papers: $(VENV)/ready-bench ## the papers' tables beside ours, from where it was stopped (DATA=FOLDER)
+papers: $(VENV)/ready-lab ## the papers' tables beside ours, from where it was stopped (DATA=FOLDER)
 	$(BIN)/python benchmarks/paper_pages.py --data "$(DATA)" --stores build/papers --jobs 0
 
 docs: $(VENV)/ready-docs ## build the documentation into docs/_build/html

@@ -3,7 +3,8 @@
 Runs what the stores do not have yet, so that it can be stopped and started again at any
 time, and writes the pages from the stores. What is written by hand in a page is in
 `papers/notes`, reasons for what is worse in `papers/notes/reasons.csv`. A page says at which
-commit its trees were fitted.
+commit its trees were fitted; commits that change nothing but how results are shown count as
+the one before.
 
     make papers DATA=FOLDER
     python benchmarks/paper_pages.py --data FOLDER --stores FOLDER --only lw94 --only omni
@@ -26,25 +27,31 @@ from omnitree.lab.papers import verdicts
 from omnitree.lab.papers.base import Lab, Reproduction
 from omnitree.lab.store import Store
 
-PAGES = Path(__file__).resolve().parent / "papers"
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "benchmarks" / "papers"
 # Those that take least time first.
 ORDER = ("lw94", "lmdt91", "omni", "ldt05", "bu95")
 
 
+# What decides which trees are fitted and how they are tested.
+FITTING = (str(ROOT / "src"), f":!{ROOT / 'src/omnitree/lab/papers'}")
+
+
+def git(*words: str) -> subprocess.CompletedProcess[str]:
+    """What git says of this repository."""
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def is_alike(*commits: str) -> bool:
+    """Whether two commits, or one and the files here, fit the same trees."""
+    return git("diff", "--quiet", *commits, "--", *FITTING).returncode == 0
+
+
 def commit() -> str:
-    """The commit of the working tree, and whether anything in it was changed."""
-    ask = ["git", "-C", str(PAGES)]
-    name = subprocess.run(
-        [*ask, "rev-parse", "--short", "HEAD"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    source = str(PAGES.parents[1] / "src")
-    changed = subprocess.run(
-        [*ask, "diff", "--quiet", "HEAD", "--", source], check=False
-    )
-    return f"{name} with changes" if changed.returncode else name
+    """The commit of the working tree, and whether what fits was changed since."""
+    name = git("rev-parse", "--short", "HEAD").stdout.strip()
+    return name if is_alike("HEAD") else f"{name} with changes"
 
 
 def reproduced(paper: str, asked: argparse.Namespace) -> tuple[Reproduction, dict]:
@@ -53,6 +60,9 @@ def reproduced(paper: str, asked: argparse.Namespace) -> tuple[Reproduction, dic
     known = (
         json.loads(about.read_text()) if about.exists() else {"commit": asked.commit}
     )
+    last = known["commit"].split(", ")[-1]
+    if last != asked.commit and not is_alike(last, asked.commit):
+        known["commit"] += f", {asked.commit}"
     about.write_text(json.dumps(known))
     with closing(Store(path)) as store:
         lab = Lab(store, asked.data, jobs_of(asked.jobs), verbose=asked.verbose)

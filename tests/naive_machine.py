@@ -70,8 +70,10 @@ def thermal_passes(x, y, n_classes, a, b, epsilon, alpha):
     while True:
         changed = False
         for row, i in zip(x, y, strict=True):
-            changed |= t.present(row, i)
-            calm = calm + 1 if t.ratio < alpha else 0
+            moved = t.present(row, i)
+            changed |= moved
+            # A row that changes nothing is a correction of size 0.
+            calm = calm + 1 if (t.ratio if moved else 0) < alpha else 0
             seen += 1
         if not changed or t.beta < 0 or calm >= 2 * (x.shape[1] - 1):
             return t.W, seen

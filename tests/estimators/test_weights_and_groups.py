@@ -242,7 +242,7 @@ def test_patients_are_not_memorised(name, patients):
         alone = make(random_state=0).fit(patients.X, patients.y)
     together = make(random_state=0).fit(patients.X, patients.y, groups=patients.groups)
     assert together.tree_.n_leaves < alone.tree_.n_leaves
-    assert together.score(patients.X, patients.y) < 0.8
+    assert together.score(patients.X, patients.y) < 0.75
     if name in ("OmniTreeClassifier", "omni", "cart", "lmt"):
         assert alone.score(patients.X, patients.y) > 0.98
         assert together.tree_.n_leaves <= 2

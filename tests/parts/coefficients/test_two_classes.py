@@ -9,10 +9,18 @@ from scipy.special import expit
 from tests.cases import accuracy, cases_from, node_of, random_cases
 from tests.tables import random_sample
 
-from omnitree.parts.coefficients import COEFFICIENTS, Cases, Perceptron, RobustLP
+from omnitree.parts.coefficients import (
+    COEFFICIENTS,
+    Cases,
+    Perceptron,
+    RobustLP,
+    Thermal,
+)
 from omnitree.parts.coefficients.gradient import squared_error
 
 EVERY = [cls() for cls in COEFFICIENTS.values()]
+# The paper's early end may leave a row on the wrong side.
+PATIENT = [Thermal(alpha=0.0) if learner == Thermal() else learner for learner in EVERY]
 DETERMINISTIC = [learner for learner in EVERY if not learner.random]
 
 
@@ -24,7 +32,7 @@ def two_clouds(rng, n=60, m=5, apart=10.0):
     return cases_from((z - z.mean(axis=0)) / z.std(axis=0), y)
 
 
-@pytest.mark.parametrize("learner", EVERY, ids=repr)
+@pytest.mark.parametrize("learner", PATIENT, ids=repr)
 def test_separable_classes_are_separated(rng, learner):
     for _ in range(10):
         cases = two_clouds(rng)

@@ -142,17 +142,17 @@ class Thermal {
   Thermal(const LabelledRows& rows, double* w, int D, const Schedule& s)
       : rows_(rows), t_(w, D, rows.d), s_(s), beta_(s.beta), largest_(t_.magnitude) {}
 
-  // In passes over the rows as they lie. Ends with a pass that changes nothing, or when over
-  // the last 2 (d - 1) rows the latest correction was small. Returns the number of rows
-  // presented.
+  // In passes over the rows as they lie. Ends with a pass that changes nothing, or whose last
+  // 2 (d - 1) rows needed no correction or a small one. Returns the number of rows presented.
   int64_t passes() {
     int64_t seen = 0, calm = 0;
     for (bool changed = true; changed && beta_ >= s_.least && calm < 2 * (rows_.d - 1);) {
       changed = false;
       t_.measure();
       for (int64_t i = 0; i < rows_.n; ++i) {
-        changed |= present(i);
-        calm = small_ ? calm + 1 : 0;
+        const bool moved = present(i);
+        changed |= moved;
+        calm = s_.alpha > 0 && (!moved || small_) ? calm + 1 : 0;
       }
       seen += rows_.n;
     }

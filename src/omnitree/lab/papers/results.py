@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -84,8 +84,7 @@ class Study:
 
     `methods` are by published method and variant, of which None stands for any. `data`
     has our names of data sets by the published ones, where they differ; `only` some of
-    these (published names) are run, if it is not empty. `readings` are other ways to read
-    what the paper says of a method, in words, shown beside the first.
+    these (published names) are run, if it is not empty.
     """
 
     lab: Lab
@@ -93,14 +92,15 @@ class Study:
     methods: Mapping[Published, Method]
     data: Mapping[str, str]
     only: Sequence[str] = ()
-    readings: Mapping[Published, Mapping[str, Method]] = field(default_factory=dict)
 
     def method(self, name: str, variant: str | None) -> Method | None:
         """Our method for a published one; None if it has no preset (yet)."""
-        found = self.methods.get((name, variant)) or self.methods.get((name, None))
-        if found is None or found.preset not in presets.names():
-            return None
-        return found
+        found = self.methods.get(self.known_as(name, variant))
+        return found if found and found.preset in presets.names() else None
+
+    def known_as(self, name: str, variant: str | None) -> Published:
+        """How `methods` has a published method: with its variant, or for any."""
+        return (name, variant if (name, variant) in self.methods else None)
 
     def load(self, name: str) -> Dataset:
         """A data set by its published name."""
@@ -109,14 +109,6 @@ class Study:
     def table(self, number: str, title: str, file: str) -> PaperTable:
         """A published table beside ours."""
         frame = self.rows(published(file))
-        frame = frame[frame["mean"].notna()]
-        results = self.run(frame)
-        cells = []
-        for _, row in frame.iterrows():
-            result = results.get((row["dataset"], row["method"], _variant(row)))
-            if result is not None:
-                cells.append(self._cell(row, result))
-        cells += self._other_readings(frame)
         missing = {
             str(row["method"])
             for _, row in frame.iterrows()
@@ -124,26 +116,23 @@ class Study:
         }
         note = f"Left out, no preset: {', '.join(sorted(missing))}." if missing else ""
         keys = ("data set", "method")
-        return PaperTable(number, title, keys, tuple(cells), note)
+        return PaperTable(number, title, keys, tuple(self.cells(file)), note)
 
-    def _other_readings(self, frame: pd.DataFrame) -> list[PaperCell]:
-        """Cells of the methods that a table has, read otherwise."""
-        cells = []
-        for (name, variant), readings in self.readings.items():
-            rows = frame[frame["method"] == name]
-            if variant is not None:
-                rows = rows[rows["variant"] == variant]
-            for words, method in readings.items():
-                tasks = [
-                    Task(self.load(name), method, self.protocol, self.lab.seed)
-                    for name in rows["dataset"]
-                ]
-                found = zip(rows.iterrows(), self.lab.run(tasks), strict=True)
-                for (_, row), result in found:
-                    cell = self._cell(row, result)
-                    labels = (cell.labels[0], f"{cell.labels[1]}, {words}")
-                    cells.append(replace(cell, labels=labels))
-        return cells
+    def cells(self, file: str, only: Published | None = None) -> list[PaperCell]:
+        """The figures of a published table beside ours, of all methods or of one."""
+        frame = self.rows(published(file))
+        frame = frame[frame["mean"].notna()]
+        if only is not None:
+            known = [
+                self.known_as(r["method"], _variant(r)) for _, r in frame.iterrows()
+            ]
+            frame = frame[[name == only for name in known]]
+        results = self.run(frame)
+        return [
+            self._cell(row, results[key])
+            for _, row in frame.iterrows()
+            if (key := (row["dataset"], row["method"], _variant(row))) in results
+        ]
 
     def wins(self, number: str, title: str, file: str, pairs: str) -> PaperTable:
         """A published table of pairwise wins beside ours, on the raw results of `file`."""

@@ -55,11 +55,15 @@ class Thermal(_Annealed):
     """Annealed corrections, in passes over the rows (BU95, table 1).
 
     The rows are shuffled once. Training ends after a pass that changes nothing (so also
-    when all rows are right), or when for the last 2m rows presented, with m columns, the
-    latest correction was small: its magnitude 2c|Y| below `alpha` times the largest
-    magnitude that the machine has had. Both are looked at after whole passes, as in the
-    paper's table. A row of weight w is there w times (see `coefficients/cases.py`). Two
-    classes get a threshold unit, which is what a machine of two classes amounts to.
+    when all rows are right), or in whose last 2m rows, with m columns, every correction was
+    small: its magnitude 2c|Y| below `alpha` times the largest magnitude that the machine has
+    had. A row that is right, or too far off, has a correction of 0. So training often ends
+    after a few passes, long before beta is small, and may leave rows wrong that could be
+    right; trees of such units have the published sizes, those of units trained to the end
+    are smaller (`benchmarks/results/pruning_ties.md`). Both ends are looked at after whole
+    passes, as in the paper's table. A row of weight w is there w times (see
+    `coefficients/cases.py`). Two classes get a threshold unit, which is what a machine of
+    two classes amounts to.
 
     Parameters
     ----------
