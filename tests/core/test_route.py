@@ -9,7 +9,13 @@ from tests.trees import SCHEMA, random_rows, random_test, random_tree
 
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
-from omnitree.tree.splits import KINDS, SPLITS, AxisSplit, LinearSplit
+from omnitree.tree.splits import (
+    KINDS,
+    SPLITS,
+    AxisSplit,
+    LinearSplit,
+    QuadraticSplit,
+)
 from omnitree.tree.tree import NodeRecord, tree_from_nodes
 
 NUMBERS = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(3)), named=False)
@@ -44,6 +50,34 @@ def test_pack_and_unpack(kind, rng):
 
 def test_registry_has_every_kind():
     assert set(SPLITS) == set(KINDS) - {"leaf"}
+
+
+@pytest.mark.parametrize("n_columns", [3, 256, 257])
+def test_quadratic_rows_alone_in_groups_and_by_hand(n_columns, rng):
+    """All three loops add up the same terms in the same order, to the last bit."""
+    features = tuple(Feature(f"x{j}", "numeric") for j in range(n_columns))
+    schema, n = Schema(features, named=False), 21
+    values = rng.normal(size=(n, n_columns))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    fill = rng.normal(size=n_columns)
+    a = np.r_[np.arange(n_columns), rng.integers(0, n_columns, 400)]
+    b = np.where(rng.random(len(a)) < 0.3, -1, rng.integers(0, n_columns, len(a)))
+    weights = rng.normal(size=len(a))
+    filled = np.where(np.isnan(values), fill, values)
+    sums = np.zeros(n)
+    for w, i, j in zip(weights, a, b, strict=True):
+        term = filled[:, i] if j < 0 else filled[:, i] * filled[:, j]
+        sums += w * term
+    columns, pairs = tuple(range(n_columns)), tuple(map(tuple, np.c_[a, b].tolist()))
+    numbers = tuple(fill.tolist()), pairs, tuple(weights.tolist())
+    table, rows = Table(values, schema), np.arange(n)
+    # A threshold that is the sum of a row itself: one bit more or less is seen.
+    for at in range(n):
+        test = QuadraticSplit(columns, *numbers, float(sums[at]))
+        expected = (sums > sums[at]).tolist()
+        assert test.route(table, rows).tolist() == expected
+        assert [int(test.route(table, rows[[i]])[0]) for i in rows] == expected
+        assert test.features(schema) == set(range(n_columns))
 
 
 def test_no_rows():

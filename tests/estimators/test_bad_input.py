@@ -168,7 +168,12 @@ FIT = {
     "weights are words": (
         lambda: fit(sample_weight=["a"] * 8),
         ValueError,
-        "sample_weight|float",
+        "sample_weight must be .* 'a'",
+    ),
+    "weights complex": (
+        lambda: fit(sample_weight=[1j] * 8),
+        ValueError,
+        "sample_weight must be finite numbers",
     ),
     "class weights zero": (
         lambda: fit(clf=tree(class_weight={0: 0, 1: 0})),

@@ -185,6 +185,26 @@ def test_nearest_under_a_linear_test():
     assert found.counterfactual.cost == pytest.approx(2.0, abs=0.01)
 
 
+@pytest.mark.parametrize("change", ["unit", "threshold"])
+def test_units_and_thresholds_at_the_end_of_the_range(change: str):
+    """A plane, and a cut or a unit that no programme can hold: no change is offered."""
+    schema = Schema((Feature("a", "numeric"), Feature("b", "numeric")), named=True)
+    threshold = 1e308 if change == "threshold" else 8.0
+    plane = LinearSplit((0, 1), (1.0, 4.0), (0.0, 0.0), threshold)
+    cut = LinearSplit((0, 1), (1.0, -4.0), (0.0, 0.0), -threshold)
+    records = [
+        NodeRecord(-1, [2.0, 1.0], plane, [1, 2]),
+        NodeRecord(0, [2.0, 0.0], cut, [3, 4]),
+        NodeRecord(0, [0.0, 1.0]),
+        *(NodeRecord(1, [1.0, 0.0]), NodeRecord(1, [1.0, 0.0])),
+    ]
+    tree = tree_from_nodes(schema, ("low", "high"), records)
+    if change == "unit":
+        tree = tree.replace(deviation=np.full(2, 5e-324))
+    found = fitted(tree).explain({"a": 1e308, "b": -1e308})
+    assert str(found).startswith("low")
+
+
 def test_one_term_is_told_by_its_cell():
     schema = Schema((Feature("a", "numeric"),), named=True)
     split = LinearSplit((0,), (-1.0,), (3.0,), -8.0)
@@ -221,7 +241,7 @@ def test_rows_in_any_form():
     X = data.data
     clf = TreeClassifier().fit(X, data.target)
     forms = [X.iloc[3], dict(X.iloc[3]), X.iloc[[3]], X.iloc[3].tolist()]
-    forms += [X.to_numpy()[3], X.to_numpy()[3:4]]
+    forms += [X.to_numpy()[3], X.to_numpy()[3:4], [X.iloc[3].tolist()]]
     assert len({str(clf.explain(form)) for form in forms}) == 1
     with pytest.raises(ValueError, match="one row, not 2"):
         clf.explain(X.iloc[:2])

@@ -63,9 +63,9 @@ def rows_for(schema: Schema) -> Any:
     ]
     cells = np.empty((6, len(columns)), dtype=object)
     cells[:] = list(zip(*columns, strict=True))
-    # Names may hold lone surrogates, which only plain objects can.
+    # Names and words may hold lone surrogates, which only plain objects can.
     names = pd.Index(schema.inputs, dtype=object)
-    return pd.DataFrame(cells, columns=names) if schema.named else cells
+    return pd.DataFrame(cells, columns=names, dtype=object) if schema.named else cells
 
 
 def _cells(features: list[Feature], shift: int) -> list[Any]:

@@ -456,9 +456,14 @@ def one_row(row: Any) -> Any:
         import pandas as pd
 
         return pd.DataFrame([dict(row)])
-    if getattr(row, "ndim", 2 if hasattr(row, "columns") else 1) == 1:
-        return [list(row)]
-    return row
+    if hasattr(row, "columns"):
+        return row
+    n_dims = row.ndim if hasattr(row, "ndim") else 1 + _holds_rows(row)
+    return [list(row)] if n_dims == 1 else row
+
+
+def _holds_rows(given: Any) -> bool:
+    return len(given) > 0 and isinstance(given[0], list | tuple | np.ndarray)
 
 
 def hold_out(rows: Sample, share: float, seed: int) -> tuple[Sample, Sample]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from omnitree.data.sources.coding import weight_numbers
 from omnitree.data.table import Table
 from omnitree.resampling.folds import mix, row_hash
 
@@ -27,7 +28,7 @@ def check_weights(n_rows: int, sample_weight: ArrayLike | None) -> NDArray[np.fl
     """Weights of the rows, not all zero."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = np.array(sample_weight, dtype=np.float64)
+    weight = weight_numbers(sample_weight)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -35,10 +36,6 @@ def check_weights(n_rows: int, sample_weight: ArrayLike | None) -> NDArray[np.fl
             f"sample_weight has shape {weight.shape}; one weight a row is needed, "
             f"({n_rows},)"
         )
-    if not np.isfinite(weight).all():
-        raise ValueError("sample_weight must be finite numbers, none missing")
-    if (weight < 0).any():
-        raise ValueError("sample_weight is negative somewhere; weights start at 0")
     if not (weight > 0).any():
         raise ValueError("sample_weight is zero everywhere; no row is left")
     return weight

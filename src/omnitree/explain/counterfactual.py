@@ -376,9 +376,12 @@ class _Search:
                 bounds.append((0.0, max(room, 0.0) if math.isfinite(room) else None))
         if not free:
             return row if all(v >= 0 for v in limit) else None
-        lines_ = np.array(above)
+        with np.errstate(over="ignore"):
+            prices, lines_ = 1 / unit, np.array(above)
+        if not all(np.isfinite(part).all() for part in (prices, lines_, limit)):
+            return None  # units or thresholds at the end of the range of numbers
         answer = linprog(
-            np.concatenate([1 / unit, 1 / unit]),
+            np.concatenate([prices, prices]),
             A_ub=np.hstack([lines_, -lines_]),
             b_ub=limit,
             bounds=bounds,

@@ -12,7 +12,7 @@ from tests.trees import SCHEMA, random_test
 
 from omnitree.data.table import Table
 from omnitree.tree.programs import route
-from omnitree.tree.splits import KINDS, SPLITS, split_from_dict
+from omnitree.tree.splits import KINDS, SPLITS, Split, split_from_dict
 
 SEEDS = range(15)
 
@@ -30,6 +30,7 @@ def test_routed_as_by_hand_and_by_its_rule(kind, seed):
     assert branch.tolist() == by_hand
     assert route(split.rule, table.values, SCHEMA).tolist() == by_hand
     assert branch.max() < split.n_children
+    assert split.features(SCHEMA) == Split.features(split, SCHEMA)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

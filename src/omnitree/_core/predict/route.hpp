@@ -54,6 +54,8 @@ inline int axis_branch(double v, double threshold) { return v > threshold; }
 
 // Doubles on the stack for the sums of a row; machines of more branches take them elsewhere.
 constexpr int FEW_BRANCHES = 32;
+// Columns of a quadratic test whose values are on the stack, looked up once for all terms.
+constexpr int FEW_COLUMNS = 256;
 
 // A test of sums with curves: the sums, and where the position of the largest, or the side of
 // the threshold, is read from.
@@ -125,7 +127,16 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index, const 
     case QUADRATIC: {
       const int32_t m = index[0];
       const double* fill = weight + 1;
-      return weighted_sum(0, (n_index - 1 - m) / 2, fill + m, terms(1, m, fill)) > weight[0];
+      const int64_t n_terms = (n_index - 1 - m) / 2;
+      if (m > FEW_COLUMNS) return weighted_sum(0, n_terms, fill + m, terms(1, m, fill)) > weight[0];
+      const auto column = columns(1, fill);
+      double v[FEW_COLUMNS];
+      for (int32_t j = 0; j < m; ++j) v[j] = column(j);
+      const auto term = [&v, pair = index + 1 + m](int64_t t) {
+        const int32_t a = pair[2 * t], b = pair[2 * t + 1];
+        return b < 0 ? v[a] : v[a] * v[b];
+      };
+      return weighted_sum(0, n_terms, fill + m, term) > weight[0];
     }
     case MACHINE: {
       const int64_t m = n_index - 1;
@@ -209,6 +220,32 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index, con
       for (int64_t t = 0; t < n_terms; ++t)
         value[t] = term_value(index + 2 + m + 2 * t, index + 2, weight, x, c, rows[i]);
       out[i] = largest_sum(index[0], n_terms, weight + m, [&](int64_t t) { return value[t]; });
+    }
+    return;
+  }
+  if (kind == QUADRATIC && n >= LANES) {
+    // Several rows at a time, each added up in the order of its terms as alone.
+    const int32_t m = index[0];
+    const int64_t n_terms = (n_index - 1 - m) / 2;
+    const double *fill = weight + 1, *w = fill + m;
+    const int32_t* pair = index + 1 + m;
+    std::vector<double> value(static_cast<size_t>(m) * LANES);
+    for (int64_t at = 0; at < n; at += LANES) {
+      for (int r = 0; r < LANES; ++r)  // lanes without a row repeat the last one
+        for (int32_t j = 0; j < m; ++j)
+          value[j * LANES + r] =
+              column_value(x, c, rows[at + r < n ? at + r : n - 1], index[1 + j], fill[j]);
+      double sum[LANES] = {};
+      for (int64_t t = 0; t < n_terms; ++t) {
+        const double* a = &value[pair[2 * t] * LANES];
+        if (pair[2 * t + 1] < 0) {
+          for (int r = 0; r < LANES; ++r) sum[r] += w[t] * a[r];
+        } else {
+          const double* b = &value[pair[2 * t + 1] * LANES];
+          for (int r = 0; r < LANES; ++r) sum[r] += w[t] * (a[r] * b[r]);
+        }
+      }
+      for (int r = 0; r < LANES && at + r < n; ++r) out[at + r] = sum[r] > weight[0];
     }
     return;
   }

@@ -65,7 +65,7 @@ def read_rows(block: Block, seed: int, hash_target: bool = False) -> Rows:
     source = open_source(block.X)
     columns = [source.column(j).read() for j in range(source.shape[1])]
     y = None if block.y is None else np.asarray(block.y)
-    weight = None if block.weight is None else _weights(block)
+    weight = None if block.weight is None else weight_numbers(block.weight)
     key = np.zeros(source.shape[0], dtype=np.uint64)
     for column in columns:
         _add_hash(column, f"{seed}:{column.name}", key)
@@ -165,10 +165,17 @@ def compact(column: TableColumn) -> TableColumn:
     return replace(column, values=translate(column.values, new), categories=kept)
 
 
-def _weights(block: Block) -> NDArray[np.float64]:
-    weight = np.asarray(block.weight, dtype=np.float64)
+def weight_numbers(given: Any) -> NDArray[np.float64]:
+    """Weights of rows as numbers that are not negative; always a new array."""
+    problem = "sample_weight must be finite numbers, none missing"
+    if np.iscomplexobj(given):
+        raise ValueError(problem)
+    try:
+        weight = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{problem}: {error}") from error
     if not np.isfinite(weight).all():
-        raise ValueError("sample_weight must be finite numbers, none missing")
+        raise ValueError(problem)
     if (weight < 0).any():
         raise ValueError("sample_weight is negative somewhere; weights start at 0")
     return weight

@@ -229,7 +229,9 @@ class Split:
 
 
 def _plain(value: Any) -> Any:
-    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    return [_plain(v) if isinstance(v, tuple) else v for v in value]
 
 
 def one_feature_problem(rule: Any, schema: Schema) -> str | None:

@@ -33,6 +33,15 @@ class _Sums(Split):
     def _width(self) -> int:
         return len(getattr(self, "terms", self.columns))
 
+    def features(self, schema: Schema) -> set[int]:
+        """Those of its columns, without making the rule of many thousands of terms."""
+        columns = np.asarray(self.columns, dtype=np.intp)
+        if (terms := getattr(self, "terms", None)) is not None:
+            used = np.unique(np.asarray(terms, dtype=np.intp))
+            columns = columns[used[used >= 0]]
+        bent = np.asarray(getattr(self, "curve_columns", ()), dtype=np.intp)
+        return set(schema.linear_columns()[0][np.r_[columns, bent]].tolist())
+
 
 class SumSplit(_Sums):
     """One sum against a threshold: branch 0 where it is <= threshold."""
