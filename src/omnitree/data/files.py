@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import shutil
 from pathlib import Path
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
     """Write a file beside `path` and put it in its place when complete.
 
-    A link is followed; only regular files are replaced.
+    A link is followed; only regular files are replaced, and they keep their permissions.
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is no regular file; choose another name")
-    handle, temporary = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"
-    )
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    # The start of the name is enough: the whole may be as long as the system allows.
+    temporary = path.parent / f".{path.name[:32]}.{secrets.token_hex(8)}.tmp"
     try:
-        data = content.encode("utf-8") if isinstance(content, str) else content
-        with os.fdopen(handle, "wb") as file:
+        file = temporary.open("xb")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    try:
+        with file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        if path.exists():
+            shutil.copymode(path, temporary)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
