@@ -164,5 +164,8 @@ def test_a_machine_of_many_branches(rng):
         y = np.repeat(np.arange(k), 3)
         clf = TreeClassifier(KWay(), max_depth=1).fit(X, y)
         assert clf.tree_.n_leaves == k
-        sizes.append(clf.export("pmml").count("<Apply") / k)
-    assert sizes[1] < 1.1 * sizes[0]  # expressions, a branch
+        pmml, file = clf.export("pmml"), clf.export("json")
+        sizes.append((pmml.count("<Apply") / k, len(pmml) / len(file)))
+    assert sizes[1][0] < 1.1 * sizes[0][0]  # expressions, a branch
+    # Both name every class in every leaf, the model file by a number.
+    assert max(characters for _, characters in sizes) < 20
