@@ -91,13 +91,13 @@ def test_reproduce_without_data_says_what_is_needed(monkeypatch):
     monkeypatch.delenv("OMNITREE_DATA", raising=False)
 
     def silent(*_):
-        raise InputError("OpenML cannot be asked: no network")
+        raise InputError("OpenML cannot be reached: no network")
 
     monkeypatch.setattr(sources, "from_openml", silent)
-    result = run("reproduce", "omni", "--quick")
+    result = run("reproduce", "bu95", "--quick", "-t", "5")
     assert result.exit_code == 1 and "none of the data sets" in result.stderr
     shown = " ".join(result.stdout.split())
-    for word in ("OpenML", "zoo.csv", "--data", "column `class`"):
+    for word in ("OpenML", "bupa.csv", "--data", "column `class`"):
         assert word in shown
 
 

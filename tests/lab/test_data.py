@@ -255,7 +255,7 @@ def test_unknown_names_and_no_network(server):
         data.load("irsi")
     http.shutdown()
     http.server_close()
-    with pytest.raises(InputError, match="cannot be asked"):
+    with pytest.raises(InputError, match="cannot be reached"):
         data.load("nowhere")
     with pytest.raises(InputError, match="option of led"):
         data.load("led:noize=0.2")

@@ -220,25 +220,28 @@ def test_a_survey_finds_what_is_there(tmp_path: Path, monkeypatch):
 
     def silent(name, version):
         asked.append(name)
-        raise InputError("OpenML cannot be asked: no network")
+        raise InputError("OpenML cannot be reached: no network")
 
     def small(name, version):
-        rows = 150 if name == "iris" else 3
+        rows = 625 if name == "balance-scale" else 3
         X = pd.DataFrame(np.zeros((rows, 4)), columns=list("abcd"))
         return data.Dataset(name, X, np.full(rows, "x"))
 
-    names = ["bupa", "ecoli", "iris", "led", "zoo"]
+    names = ["bupa", "ecoli", "balance", "iris", "led", "zoo"]
     monkeypatch.setattr(sources, "from_openml", silent)
     found = sources.survey(names, tmp_path)
     assert asked == ["ecoli"] and not found.is_empty
     assert (found.generated, found.in_folder) == (("led",), ("zoo",))
-    assert found.missing == ("bupa", "ecoli", "iris")
-    assert any("bupa.csv, ecoli.csv, iris.csv" in line for line in found.lines())
+    assert found.installed == ("iris",)
+    assert found.missing == ("bupa", "ecoli", "balance")
+    assert any("bupa.csv, ecoli.csv, balance.csv" in line for line in found.lines())
     assert sources.survey(["bupa", "ecoli"]).is_empty
+    assert not sources.survey(["bupa", "wine"]).is_empty
     monkeypatch.setattr(sources, "from_openml", small)
     found = sources.survey(names, tmp_path)
-    assert found.fetched == ("iris",) and found.missing == ("bupa", "ecoli")
-    assert sources.load("iris", tmp_path).source == ""
+    assert found.fetched == ("balance",) and found.missing == ("bupa", "ecoli")
+    assert sources.load("balance", tmp_path).source == ""
+    assert sources.load("iris", tmp_path).source == "scikit-learn"
     with pytest.raises(InputError, match="3 rows"):
         sources.load("ecoli", tmp_path)
 

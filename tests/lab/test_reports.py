@@ -110,9 +110,9 @@ def test_notebooks_show_tables_and_figures(rng: np.random.Generator):
 def test_level_counts(comparison: MethodComparison):
     folds = comparison.by_data["iris"]["c4.5"].folds
     counts = report.level_counts(folds)
-    assert counts["axis"][0] == pytest.approx(1.0)  # every tree has one root
+    assert counts["univariate"][0] == pytest.approx(1.0)  # every tree has one root
     nodes = np.mean([fold.kinds["axis"] for fold in folds])
-    assert sum(counts["axis"]) == pytest.approx(nodes)
+    assert sum(counts["univariate"]) == pytest.approx(nodes)
 
 
 def test_figures_are_repeatable(rng: np.random.Generator):

@@ -307,7 +307,7 @@ def presets_(
 
 @app.command()
 def parts() -> None:
-    """List the parts a tree can be composed of, those of other packages included."""
+    """List the parts that trees are composed of."""
     from omnitree.estimators.registries import REGISTRIES
 
     for kind, registry in REGISTRIES.items():

@@ -99,7 +99,8 @@ def compare(
 ) -> None:
     """Compare presets on data sets.
 
-    Prints errors, sizes, times and a significance test of every difference.
+    Prints errors, sizes, times and a significance test of every difference; a report also
+    has log loss, Brier score, memory and charts.
 
     \b
     Examples:
@@ -111,7 +112,7 @@ def compare(
     from omnitree.lab import data as sets
     from omnitree.lab import methods, protocols
     from omnitree.lab import report as reports
-    from omnitree.lab.comparison import MethodComparison
+    from omnitree.lab.comparison import MAIN, MethodComparison
     from omnitree.lab.runner import Task, run
     from omnitree.lab.store import Store
 
@@ -135,7 +136,7 @@ def compare(
     with closing(Store(store)) as file, cluster(scheduler, jobs):
         results = run(tasks, file, jobs_of(jobs), time_limit, verbose=True, retry=retry)
     found = MethodComparison(results)
-    print_tables(found.tables())
+    print_tables(found.tables(MAIN))
     if report is not None:
         lines = [f"{kind.name}, seed {seed}. {versions()}"]
         lines += [
@@ -187,7 +188,7 @@ def datasets(
     print_pairs(list(about.items()))
     typer.echo(
         "Generators take options: led:irrelevant=17:rows=500:seed=1. Any other name is "
-        f"looked up {'' if where else 'in --data or $OMNITREE_DATA and '}at OpenML."
+        f"looked up {'' if where else 'in --data or $OMNITREE_DATA and '}on OpenML."
     )
 
 
@@ -231,8 +232,8 @@ def reproduce(
     """Repeat the experiments of a paper.
 
     Prints our results beside the published ones, and whether each cell agrees. Data sets
-    that are not in --data are fetched from OpenML if it has them; what is found nowhere is
-    listed and left out.
+    that are neither in --data nor in scikit-learn are fetched from OpenML if it has them;
+    those that are found nowhere are listed and left out.
 
     \b
     Examples:
@@ -255,7 +256,7 @@ def reproduce(
     for line in found_data.lines():
         typer.echo(fill(line, 88, break_long_words=False, break_on_hyphens=False))
     if found_data.is_empty:
-        raise InputError(f"none of the data sets of {paper} is there; see above")
+        raise InputError(f"none of the data sets that {paper} needs is available; see above")
     missing = found_data.missing
     with closing(Store(store)) as file, cluster(scheduler, jobs):
         lab = Lab(file, folder, jobs_of(jobs), seed, quick, True, missing)

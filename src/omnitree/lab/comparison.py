@@ -28,6 +28,8 @@ TITLES = {
     "memory": "MB",
 }
 MEASURES = tuple(TITLES)
+MAIN = ("error", "leaves", "parameters", "seconds")  # what fits into a terminal
+DIGITS = {"error": 2, "leaves": 1, "nodes": 1, "parameters": 0, "memory": 1}  # else 3
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,10 @@ class MethodComparison:
             for name, by in self.by_data.items()
         }
 
-    def tables(self) -> list[TextTable]:
-        """Everything there is to say, as tables."""
-        out = [self.summary()]
-        if len(self.methods) > 1:
+    def tables(self, measures: Sequence[str] = MEASURES) -> list[TextTable]:
+        """The measures, wins and ranks where there are several data sets, and failures."""
+        out = [self.summary(measures)]
+        if len(self.methods) > 1 and len(self.by_data) > 1:
             out.append(self.wins("error"))
         if self.can_rank:
             out.append(self.rank_table())
@@ -84,7 +86,10 @@ class MethodComparison:
             scores = self.scores()[name]
             for method, result in by.items():
                 row = [name, method]
-                row += [mean_and_deviation(result.scores(m)) for m in measures]
+                row += [
+                    mean_and_deviation(result.scores(m), DIGITS.get(m, 3))
+                    for m in measures
+                ]
                 p = ""
                 if method != first and {method, first} <= set(scores):
                     p = f"{self.protocol.compare(scores[method], scores[first]).p:.3f}"
@@ -95,6 +100,7 @@ class MethodComparison:
             f"Mean ± standard deviation over the folds of {self.protocol.name}; failed "
             f"folds are left out. p: {self.protocol.test_name}, errors of the same folds; "
             "not corrected for the number of tests. Fit s: CPU seconds of one fit."
+            + " MB: memory that one fit needs." * ("memory" in measures)
         )
         return TextTable("Comparison", columns, tuple(rows), note, text_columns=2)
 
@@ -109,9 +115,11 @@ class MethodComparison:
             for m in counts.index
         ]
         note = (
-            f"Of {len(self.by_data)} data sets, at {level:g} ({self.protocol.test_name}). "
-            "The column SUM counts the data sets on which the row's method beats at least "
-            "one other, the row SUM those on which the column's method is beaten."
+            "Number of data sets on which the row's method has a significantly lower "
+            f"{TITLES[measure].removesuffix(' %')} than the column's, out of "
+            f"{len(self.by_data)} ({self.protocol.test_name}, level {level:g}). SUM: data "
+            "sets on which the row's method beats at least one other, and on which the "
+            "column's method is beaten by one."
         )
         title = f"Wins: {TITLES[measure]}"
         return TextTable(title, ("method", *map(str, counts)), tuple(rows), note)
@@ -164,7 +172,7 @@ class MethodComparison:
         return TextTable("Failures", columns, tuple(rows), text_columns=3)
 
 
-def mean_and_deviation(values: Sequence[float] | np.ndarray) -> str:
+def mean_and_deviation(values: Sequence[float] | np.ndarray, digits: int = 2) -> str:
     """`12.3 ± 1.2`, of the finite values; empty if there are none.
 
     >>> mean_and_deviation([1.0, 2.0, float("nan")])
@@ -174,9 +182,7 @@ def mean_and_deviation(values: Sequence[float] | np.ndarray) -> str:
     found = found[np.isfinite(found)]
     if not len(found):
         return ""
-    mean = float(found.mean())
-    digits = 3 if abs(mean) < 1 else 2 if abs(mean) < 100 else 0
-    text = f"{mean:.{digits}f}"
+    text = f"{float(found.mean()):.{digits}f}"
     if len(found) > 1:
         text += f" ± {float(found.std(ddof=1)):.{digits}f}"
     return text

@@ -92,7 +92,7 @@ def load(
     if base in built_in.ABOUT and not options:
         return Dataset(base, *built_in.features_and_target(base), source="built in")
     if base in SCIKIT_LEARN and not options:
-        return _from_scikit_learn(base)
+        return from_scikit_learn(base)
     folder = data_folder(folder)
     if folder is not None and not options and (folder / f"{base}.csv").exists():
         return from_folder(base, folder)
@@ -166,7 +166,8 @@ def from_openml(name: str, version: int = 1, target: str | None = None) -> Datas
     return found
 
 
-def _from_scikit_learn(name: str) -> Dataset:
+def from_scikit_learn(name: str) -> Dataset:
+    """A data set that comes with scikit-learn."""
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")(as_frame=True)

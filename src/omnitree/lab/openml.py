@@ -55,7 +55,7 @@ def fetch(
             )
     except URLError as error:
         raise InputError(
-            f"{name!r} is not in {cache_folder()} and OpenML cannot be asked: "
+            f"{name!r} is not in {cache_folder()} and OpenML cannot be reached: "
             f"{getattr(error, 'reason', error)}"
         ) from None
     except (ValueError, KeyError) as error:

@@ -21,6 +21,7 @@ from omnitree.lab import plots
 from omnitree.lab.comparison import TITLES, MethodComparison
 from omnitree.lab.extras import need
 from omnitree.lab.tables import TextTable, markdown_text
+from omnitree.tree.splits import SPLITS
 
 SUFFIXES = (".html", ".md", ".tex", ".csv")
 
@@ -125,11 +126,12 @@ def figures_of(comparison: MethodComparison) -> list[Figure]:
 
 
 def level_counts(folds: Sequence) -> dict[str, list[float]]:
-    """Mean number of decision nodes per tree, by kind and level."""
+    """Mean number of decision nodes per tree, by family and level."""
     trees = [fold.detail["nodes"] for fold in folds if "nodes" in fold.detail]
     depth = max((level for nodes in trees for _, level, *_ in nodes), default=0)
     out: dict[str, list[float]] = {}
     for nodes in trees:
         for kind, level, *_ in nodes:
-            out.setdefault(kind, [0.0] * depth)[level - 1] += 1 / len(trees)
+            family = (SPLITS[kind].family if kind in SPLITS else "") or kind
+            out.setdefault(family, [0.0] * depth)[level - 1] += 1 / len(trees)
     return out

@@ -1,4 +1,4 @@
-"""Where the data sets of a paper come from: a folder of CSV files, else OpenML.
+"""Where the data sets of a paper come from: a folder, scikit-learn, else OpenML.
 
 `needed` reads the names off the published tables, `survey` says of each where it was found,
 and `load` loads it. Only those of OpenML's tables are taken that are known to be what the
@@ -16,7 +16,13 @@ from typing import Any
 
 from omnitree.data.reading import InputError
 from omnitree.lab import openml
-from omnitree.lab.data import Dataset, data_folder, from_folder, from_openml
+from omnitree.lab.data import (
+    Dataset,
+    data_folder,
+    from_folder,
+    from_openml,
+    from_scikit_learn,
+)
 from omnitree.lab.papers import base
 
 # Name of the file: OpenML's name, version, rows and features.
@@ -29,13 +35,11 @@ OPENML = {
     "glass": ("glass", 1, 214, 9),
     "hepatitis": ("hepatitis", 1, 155, 19),
     "ionosphere": ("ionosphere", 1, 351, 34),
-    "iris": ("iris", 1, 150, 4),
     "mushroom": ("mushroom", 1, 8124, 22),
     "pima": ("diabetes", 1, 768, 8),
     "segment": ("segment", 1, 2310, 19),
     "tictactoe": ("tic-tac-toe", 1, 958, 9),
     "vote": ("vote", 1, 435, 16),
-    "wine": ("wine", 1, 178, 13),
     "yeast": ("yeast", 1, 1484, 8),
 }
 FILES = {
@@ -44,6 +48,8 @@ FILES = {
     "lmdt91": "lmdt1991",
     "omni": "omnivariate",
 }
+# UCI's tables; two rows of scikit-learn's iris each differ from UCI's in a cell or two.
+SCIKIT_LEARN = ("iris", "wine")
 GENERATED = ("dnf", "led")  # drawn by the papers' modules themselves
 # Published names that a paper's files have otherwise.
 RENAMED = {"lmdt91": {"soybean": "soybean15"}}
@@ -54,6 +60,7 @@ class DataSearch:
     """The data sets of a paper by where they were found."""
 
     generated: tuple[str, ...] = ()
+    installed: tuple[str, ...] = ()
     in_folder: tuple[str, ...] = ()
     fetched: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -62,30 +69,29 @@ class DataSearch:
     @property
     def is_empty(self) -> bool:
         """Whether nothing can be run, though something is needed."""
-        found = self.generated or self.in_folder or self.fetched
+        found = self.generated or self.installed or self.in_folder or self.fetched
         return bool(self.missing) and not found
 
     def lines(self) -> list[str]:
         """In words, for the terminal; nothing if all come from the folder."""
-        if not (self.fetched or self.missing):
+        if not (self.fetched or self.missing or self.installed):
             return []
-        out = []
-        if self.generated:
-            out.append(f"Generated: {', '.join(self.generated)}.")
-        if self.in_folder:
-            out.append(f"In the folder: {', '.join(self.in_folder)}.")
-        if self.fetched:
-            where = openml.cache_folder()
-            out.append(f"From OpenML, kept in {where}: {', '.join(self.fetched)}.")
-        fetchable = [name for name in self.missing if name in OPENML]
-        if fetchable:
-            out.append(f"At OpenML, but {self.reason}: {', '.join(fetchable)}.")
+        fetchable = tuple(name for name in self.missing if name in OPENML)
+        places = {
+            "Generated": self.generated,
+            "From scikit-learn": self.installed,
+            "In the folder": self.in_folder,
+            f"From OpenML, kept in {openml.cache_folder()}": self.fetched,
+            f"On OpenML, but {self.reason}": fetchable,
+        }
+        out = [f"{place}: {', '.join(names)}." for place, names in places.items() if names]
         if self.missing:
             named = ", ".join(f"{name}.csv" for name in self.missing)
             out.append(
-                f"Left out; to run them, put these files into a folder and give it by "
-                f"--data or $OMNITREE_DATA: {named}. A file has a header, the class in the "
-                "column `class`, and an empty cell for a missing value."
+                f"Left out: {', '.join(self.missing)}. To include them, put the files "
+                f"{named} into a folder and name the folder in --data or $OMNITREE_DATA. "
+                "Each file has a header, the class in the column `class`, and an empty "
+                "cell for a missing value."
             )
         return out
 
@@ -125,7 +131,7 @@ def survey(names: Sequence[str], folder: Path | None = None) -> DataSearch:
     here = [n for n in names if folder is not None and (folder / f"{n}.csv").exists()]
     fetched, missing, reason = [], [], ""
     for name in names:
-        if name in here or name in GENERATED:
+        if name in (*here, *GENERATED, *SCIKIT_LEARN):
             continue
         if name not in OPENML or reason:
             missing.append(name)
@@ -135,23 +141,30 @@ def survey(names: Sequence[str], folder: Path | None = None) -> DataSearch:
             fetched.append(name)
         except InputError as error:
             # A server that does not answer is asked once only.
-            reason = "it cannot be asked" if "cannot be asked" in str(error) else ""
+            offline = "cannot be reached" in str(error)
+            reason = "which cannot be reached" if offline else ""
             missing.append(name)
     made = tuple(name for name in names if name in GENERATED)
-    reason = reason or "not as expected"
-    return DataSearch(made, tuple(here), tuple(fetched), tuple(missing), reason)
+    installed = tuple(n for n in names if n in SCIKIT_LEARN and n not in here)
+    reason = reason or "not what the paper used"
+    return DataSearch(
+        made, installed, tuple(here), tuple(fetched), tuple(missing), reason
+    )
 
 
 def load(name: str, folder: Path | None = None) -> Dataset:
-    """A data set of the folder, else of OpenML."""
+    """A data set of the folder, else of scikit-learn or OpenML."""
     where = data_folder(folder)
-    if where is not None and ((where / f"{name}.csv").exists() or name not in OPENML):
+    elsewhere = name in OPENML or name in SCIKIT_LEARN
+    if where is not None and ((where / f"{name}.csv").exists() or not elsewhere):
         return from_folder(name, where)
+    if name in SCIKIT_LEARN:
+        return from_scikit_learn(name)
     if name in OPENML:
         return _fetch(name)
     raise InputError(
-        f"{name} is neither built in nor known to be at OpenML: give the folder of "
-        f"{name}.csv by --data or $OMNITREE_DATA"
+        f"{name} is neither built in nor on OpenML: name the folder that has "
+        f"{name}.csv in --data or $OMNITREE_DATA"
     )
 
 
