@@ -10,9 +10,10 @@ from tests.export.browser import Watched, chromium
 
 from omnitree import TreeClassifier, TreeRegressor, presets
 from omnitree.data.schema import Feature, Schema
-from omnitree.tree.splits import MachineSplit
+from omnitree.tree.splits import AxisSplit, LinearSplit, MachineSplit
 from omnitree.tree.tree import NodeRecord, tree_from_nodes
 
+FIVE = ("f0", "f1", "f2", "f3", "f4")
 # Cards, and what covers a part of the canvas.
 BOXES = """() => {
   const box = e => e.getBoundingClientRect().toJSON();
@@ -112,7 +113,8 @@ def test_the_tree_fits_at_opening_and_when_asked(size, noise, watch):
 
 def test_details_follow_the_zoom(watch):
     X, y = load_iris(return_X_y=True, as_frame=True)
-    page = watch(presets.make("cart", random_state=0, pruning=None).fit(X, y))
+    clf = presets.make("cart", random_state=0, pruning=None).fit(X, y)
+    page = watch(clf, size=(1100, 800))
     page.click("#zoom-fit")
     assert page.evaluate(BOXES)["detail"] == "middle"
     assert page.locator(".card[data-node='0'] .short").is_visible()
@@ -173,6 +175,72 @@ def test_cards_show_the_main_terms(watch):
     for name, text in zip(main, terms.all_text_contents(), strict=True):
         assert name.startswith(text.rstrip("…"))
     assert terms.locator("rect").count() == 3
+
+
+@pytest.fixture(scope="module")
+def lopsided():
+    """A deep path of cuts, then a sum of which some terms hardly count; 5 features."""
+    features = tuple(Feature(f"f{j}", "numeric") for j in range(5))
+    weights = (1.0, -0.5, 0.25, 0.002, -1.5e-6)
+    records = [NodeRecord(-1, [40.0, 40.0], AxisSplit(4, 0.5), [1, 2])]
+    records.append(NodeRecord(0, [40.0, 0.0]))
+    for at in (2, 4, 6):
+        records.append(NodeRecord(at - 2, [8.0, 40.0], AxisSplit(3, 0.1 * at)))
+        records[-1].children = [at + 1, at + 2]
+        records.append(NodeRecord(at, [4.0, 0.0]))
+    linear = LinearSplit(tuple(range(5)), weights, (0.5,) * 5, 0.4)
+    records.append(NodeRecord(6, [4.0, 40.0], linear, [9, 10]))
+    records += [NodeRecord(8, [4.0, 1.0]), NodeRecord(8, [0.0, 39.0])]
+    clf = TreeClassifier()
+    tree = tree_from_nodes(Schema(features, True), ("no", "yes"), records)
+    clf._set_fitted(tree, np.array(["no", "yes"]))
+    return clf
+
+
+def test_terms_that_hardly_count_are_folded(lopsided, watch):
+    rng = np.random.default_rng(0)
+    page = watch(lopsided, pd.DataFrame(rng.random((80, 5)), columns=list(FIVE)))
+    page.fill("#search", "#8")
+    page.press("#search", "Enter")
+    shown = page.locator("#node .bars:not(details .bars) tr:visible")
+    assert shown.locator("th").all_text_contents() == ["f0", "f1", "f2"]
+    rest = page.locator("#node details", has_text="2 smaller terms")
+    rest.locator("summary").click()
+    assert rest.locator("th").all_text_contents() == ["f3", "f4"]
+    page.uncheck("#node .choice input")  # the weights themselves
+    assert "−0.0000015" not in page.text_content("#node")
+    assert "−1.5e−6" in page.text_content("#node")
+
+
+def test_a_sum_from_afar_names_its_main_terms(lopsided, watch):
+    page = watch(lopsided)
+    page.click("#zoom-fit")
+    assert page.evaluate(BOXES)["detail"] == "middle"
+    card = page.locator(".card[data-node='8']")
+    assert card.locator(".short:visible").all_text_contents() == ["linear", "f0", "f1"]
+    boxes = card.locator(".short:visible").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().toJSON())"
+    )
+    paper = card.locator(".paper").bounding_box()
+    for above, below in zip(boxes, boxes[1:], strict=False):
+        assert above["bottom"] <= below["bottom"] - 5
+    assert boxes[-1]["bottom"] <= paper["y"] + paper["height"]
+
+
+def test_what_if_begins_with_what_decides(lopsided, watch):
+    page = watch(lopsided)
+    page.click("#tab-whatif")
+    names = page.locator("#whatif .control-name").all_text_contents()
+    assert names[:2] == ["f3", "f4"] and sorted(names) == list(FIVE)
+
+
+def test_histograms_have_round_ticks(watch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"glucose": rng.uniform(56, 199, 300)})
+    y = X.glucose > 127.3
+    page = watch(presets.make("cart", random_state=0).fit(X, y), X, y)
+    ticks = page.locator("#node .chart .tick:not(.strong)").all_text_contents()
+    assert 3 <= len(ticks) <= 7 and all(int(t) % 25 == 0 for t in ticks)
 
 
 @pytest.mark.parametrize("leaves", ["ridge", "additive"])

@@ -1,7 +1,7 @@
 // The cards of the tree: what is tested or answered, the main terms or curves, rows and class
 // shares. Seen from afar a card is its short title, from farther away its shares alone.
 
-const CARD = { width: 200, height: 62, tall: 76, curves: 132, spaceX: 112, spaceY: 22 };
+const CARD = { width: 200, height: 62, tall: 76, curves: 132, spaceY: 22 };
 const FONT = "ui-sans-serif, system-ui, sans-serif";
 
 // A test, or a leaf's own model, with curves.
@@ -40,6 +40,15 @@ function shortTitle(node) {
   return familyOf(node.kind);
 }
 
+// What the main terms or curves are of, for the same look.
+function shortNames(node) {
+  const most = Math.floor((cardHeight(node) - 62) / 24);
+  if (withTerms(node)) return cardTermsOf(node).slice(0, most).map(({ name }) => name);
+  if (!withCurves(node)) return [];
+  const test = isLeaf(node) ? node.model : node.test;
+  return curveOrder(linesOf(node)).slice(0, most).map((j) => features[curveFeature(test, j)].name);
+}
+
 function cardWords(node) {
   const { label, share } = verdictAt(node);
   const what = isLeaf(node) ? "leaf" : `${titleOf(node.kind)} ${cardTitle(node)}`;
@@ -59,6 +68,7 @@ function makeCard(node) {
   const lines = fitLines(cardTitle(node), width - 26, font, formula ? 2 : 1);
   const inset = isLeaf(node) ? 14 : 20;
   const below = top + height - 22;
+  const names = shortNames(node);
   const siblings = node.parent < 0 ? [0] : nodes[node.parent].children;
   const card = svg("g", {
     class: `card ${isLeaf(node) ? "leaf" : several ? "tall" : "test"}`, role: "treeitem", tabindex: "-1",
@@ -74,9 +84,12 @@ function makeCard(node) {
       svg("text", { class: "sub", x: 14, y: below, text: cardNote(node) }),
       svg("text", { class: "sub", x: width - inset, y: below, "text-anchor": "end", text: `#${node.id}` })),
     svg("text", {
-      class: "short", x: 14, y: top + height / 2 + 3,
-      text: fitText(shortTitle(node), width - 30, `600 26px ${FONT}`),
+      class: "short", x: 14, y: names.length ? top + 32 : top + height / 2 + 3,
+      text: fitText(shortTitle(node), width - 30, `600 22px ${FONT}`),
     }),
+    names.map((name, i) => svg("text", {
+      class: "short name", x: 14, y: top + 58 + 24 * i, text: fitText(name, width - 30, `18px ${FONT}`),
+    })),
     cardShares(node, 14, below + 8, width - 28),
   );
   if (!isLeaf(node)) card.append(foldKnob(node));

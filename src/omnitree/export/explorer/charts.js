@@ -83,11 +83,12 @@ function histogram(chart, mark, words) {
   picture.append(...stackedBars(chart, step, step > 4 ? 1 : 0));
   const axis = height - bottom;
   picture.append(svg("line", { class: "axis", x1: left, x2: width - right, y1: axis, y2: axis }));
-  const ends = [[chart.low, left, "start"], [chart.low + n * chart.width, width - right, "end"]];
-  for (const [value, x, anchor] of ends) {
-    picture.append(svg("text", {
-      class: "tick", x, y: height - 7, "text-anchor": anchor, text: num(value, 4),
-    }));
+  for (const value of roundTicks(chart.low, chart.low + n * chart.width)) {
+    const text = num(value, 4), half = textWidth(text, `12px ${FONT}`) / 2;
+    const x = Math.min(Math.max(at(value), left + half), width - right - half);
+    picture.append(
+      svg("line", { class: "axis", x1: at(value), x2: at(value), y1: axis, y2: axis + 4 }),
+      svg("text", { class: "tick", x, y: height - 6, "text-anchor": "middle", text }));
   }
   const x = Math.min(Math.max(at(chart.cut), left), width - right);
   picture.append(
@@ -103,6 +104,14 @@ function histogram(chart, mark, words) {
       svg("title", { text: `this row: ${num(mark)}` })));
   }
   return picture;
+}
+
+// A few round numbers of a range.
+function roundTicks(low, high) {
+  const rough = (high - low) / 6, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 2.5, 5].find((m) => m * power >= rough) ?? 10);
+  const first = Math.ceil(low / step), last = Math.floor(high / step);
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
 function stackedBars(chart, step, space) {

@@ -58,7 +58,7 @@ function commonText() {
   if (common.size === nodes.length && nodes.length === other.tree.nodes.length) return "Both trees have the same tests.";
   const alone = nodes.length - common.size;
   return `${plural(common.size, "node")} from the root down ${common.size === 1 ? "has" : "have"} the same test in both trees; `
-    + (alone ? `${plural(alone, "node")} of this tree, with a dashed edge, only here.` : "this tree has no others.");
+    + (alone ? `${plural(alone, "node")} with a dashed edge ${alone === 1 ? "is" : "are"} in this tree only.` : "this tree has no others.");
 }
 
 function swapTrees() {
@@ -90,7 +90,7 @@ function agreementText({ rows, same, only }) {
   const start = `The trees give the same answer for ${count(same)} of ${plural(rows, "row")}.`;
   if (!only) return start;
   const [first, second] = [page.title, page.compare.title];
-  return `${start} Of the others, only ${first} is right for ${count(only[0])}, only ${second} for ${count(only[1])}.`;
+  return `${start} Where they differ, “${first}” is right for ${plural(only[0], "row")} and “${second}” for ${count(only[1])}.`;
 }
 
 const answerBars = (shares) => (numeric ? el("p", { class: "strong", text: num(shares[0], 6) }) : classTable(shares, null, 4));

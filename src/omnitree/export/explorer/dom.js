@@ -36,6 +36,11 @@ function byId(id) {
 
 const ruler = document.createElement("canvas").getContext("2d");
 
+function textWidth(text, font) {
+  ruler.font = font;
+  return ruler.measureText(text).width;
+}
+
 // The text in lines of so many pixels, broken between words, the last cut with an ellipsis.
 function fitLines(text, width, font, most) {
   ruler.font = font;

@@ -3,6 +3,21 @@
 
 const cards = new Map(); // node id -> <g>
 const places = new Map(); // node id -> {x, y} of the card's left middle
+const SPACE = { least: 72, most: 112 };
+let spaceX = SPACE.most; // between columns of cards: as the words at the edges need
+
+const edgeWidths = []; // by node: what the words at its edge need, near and from afar
+
+function edgeWidth(id) {
+  return edgeWidths[id] ??= Math.max(textWidth(edgeText(nodes[id]), `600 12px ${FONT}`) + 24,
+    textWidth(shortEdgeText(nodes[id], Infinity, ""), `18px ${FONT}`) + 16);
+}
+
+function spaceFor(shown) {
+  let widest = SPACE.least;
+  for (const id of shown.slice(1)) widest = Math.max(widest, edgeWidth(id));
+  return Math.min(widest, SPACE.most);
+}
 
 // Nodes that no folded ancestor hides, parents before children.
 function visibleNodes() {
@@ -19,13 +34,14 @@ function visibleNodes() {
 // Every open end gets a line of its own; a parent stands in the middle of its children.
 function placeNodes(shown) {
   places.clear();
+  spaceX = spaceFor(shown);
   let next = 0; // where the next card may begin
   for (const id of shown) {
     const open = !isLeaf(nodes[id]) && !state.folded.has(id);
     const height = cardHeight(nodes[id]);
     const y = open ? null : next + height / 2;
     if (!open) next += height + CARD.spaceY;
-    places.set(id, { x: depths[id] * (CARD.width + CARD.spaceX), y });
+    places.set(id, { x: depths[id] * (CARD.width + spaceX), y });
   }
   for (const id of [...shown].reverse()) {
     const place = places.get(id);
@@ -67,7 +83,7 @@ const edgeText = (node) => {
 function edgeBand(id) {
   const node = nodes[id];
   const from = places.get(node.parent), to = places.get(id);
-  const x1 = from.x + CARD.width, x2 = to.x, bend = CARD.spaceX * 0.5;
+  const x1 = from.x + CARD.width, x2 = to.x, bend = spaceX * 0.5;
   const share = rowsAt(node) / (rowsAt(nodes[0]) || 1);
   return svg("path", {
     class: "edge" + (state.way?.part.has(id) ? " lit" : ""), "data-edge": id,
@@ -83,8 +99,7 @@ function shortEdgeText(node, room, font) {
   if (!isCut) return edgeText(node);
   const [sign] = sideText(test, branchOfNode(node));
   const texts = [4, 3, 2].map((digits) => `${sign} ${num(test.threshold, digits)}`);
-  ruler.font = font;
-  return texts.find((text) => ruler.measureText(text).width <= room) ?? texts.at(-1);
+  return texts.find((text) => textWidth(text, font) <= room) ?? texts.at(-1);
 }
 
 // The side of the test, where the band leaves room: above it if it rises, else below. Once in
@@ -100,10 +115,10 @@ function edgeLabel(id) {
   const label = (text, kind, above, below) => svg("text", {
     class: `edge-label ${kind}${lit ? " lit" : ""}`, x: x - 8, y: falls ? y + below : y - above, "text-anchor": "end",
   }, svg("title", { text: side }), text);
-  const room = CARD.spaceX - 14;
+  const room = spaceX - 14;
   return [
-    label(fitText(part + side, CARD.spaceX - 22, font(12)), "near", 10, 19),
-    label(fitText(shortEdgeText(node, room, font(20)), room, font(20)), "short", 12, 28),
+    label(fitText(part + side, spaceX - 22, font(12)), "near", 10, 19),
+    label(fitText(shortEdgeText(node, room, font(18)), room, font(18)), "short", 12, 26),
   ];
 }
 

@@ -3,6 +3,7 @@
 
 const BARS_AT_MOST = 6; // sums with a bar each; more of them are a table of shades
 const TERMS_AT_ONCE = 16;
+const VISIBLE = 0.01; // of the largest term: a bar of at least a pixel
 
 // The standard deviation of a term: of the rows at the node if the page has them, else of
 // the training rows.
@@ -50,11 +51,12 @@ function weightChart(node, scaled) {
     if (looks.length === 1) return signedBars(shown.map(({ name, values }) => ({ name, value: values[0] })), Infinity);
     return looks.length <= BARS_AT_MOST ? groupedBars(shown, terms, looks) : shadeTable(shown, terms, looks);
   };
-  const rest = terms.slice(TERMS_AT_ONCE);
+  const many = terms.findIndex(({ size }, i) => i >= TERMS_AT_ONCE || size < VISIBLE * terms[0].size);
+  const first = many < 0 ? terms : terms.slice(0, many), rest = terms.slice(first.length);
   return el("div", {},
     looks.length > 1 && looks.length <= BARS_AT_MOST ? el("p", { class: "note" }, looks.flatMap(({ name, colour }) =>
       [dot(colour), el("bdi", { text: name }), "  "])) : null,
-    draw(terms.slice(0, TERMS_AT_ONCE)),
+    draw(first),
     rest.length ? el("details", {}, el("summary", { text: plural(rest.length, "smaller term") }), draw(rest)) : null);
 }
 

@@ -1,13 +1,27 @@
 // What if: a control per feature; every change is routed again, here, as the library does it.
 // The strip under a slider shows the answer along its range, all else as it is.
 
-const used = new Set(nodes.flatMap((n) => {
-  if (isLeaf(n)) return n.model ? featuresOf(n.model) : [];
-  return [n, ...(n.surrogates ?? [])].flatMap((t) => featuresOf(t.test));
-}));
+// Features that something looks at, those that decide about most rows first.
+const used = new Set(Object.entries(rowsDecided()).sort(([, a], [, b]) => b - a).map(([j]) => Number(j)));
 const controls = new Map(); // feature -> {read(), write(value), paint(row)}
 const STRIP_STEPS = 60;
 const BARS_SHOWN = 5;
+
+// By feature: the rows of nodes that test it or of leaves with a model of it, divided among
+// the features of each; a stand-in for a missing value counts for little.
+function rowsDecided() {
+  const found = {};
+  const count = (holder, rows) => {
+    const named = featuresOf(holder);
+    for (const j of named) found[j] = (found[j] ?? 0) + rows / named.length;
+  };
+  for (const node of nodes) {
+    if (!isLeaf(node)) count(node.test, rowsAt(node));
+    else if (node.model) count(node.model, rowsAt(node) / 10);
+    for (const { test } of node.surrogates ?? []) count(test, rowsAt(node) / 1000);
+  }
+  return found;
+}
 
 // The row to begin with: the first of the table, else the middle of every range.
 function firstRow() {
@@ -27,7 +41,7 @@ function niceNumber(value, width) {
 
 function buildWhatIf() {
   const line = (j) => el("div", { class: "control", "data-feature": j }, makeControl(j));
-  const inUse = features.flatMap((_, j) => (used.has(j) ? [line(j)] : []));
+  const inUse = [...used].map(line);
   const idle = features.flatMap((_, j) => (used.has(j) ? [] : [line(j)]));
   fill(byId("whatif"),
     el("div", { class: "tools" },

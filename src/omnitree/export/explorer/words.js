@@ -1,9 +1,10 @@
 // Tests, branches and rules in the user's names and units.
 
-// A number with so many digits, and a true minus sign.
+// A number with so many digits, and a true minus sign; a very small one as a power of ten.
 function num(value, digits = 6) {
-  const text = String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  const short = Number(value.toPrecision(digits)), size = Math.abs(short);
+  const text = size > 0 && size < 1e-4 ? short.toExponential() : String(short);
+  return text.replaceAll("-", "−");
 }
 
 // A count of rows: weights may be fractions.
