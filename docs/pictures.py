@@ -48,7 +48,7 @@ NAMED = {
     "qua": ("quadratic", (8, -3)),
     "STree": ("STree", (-34, 8)),
     "id3": ("ID3", (8, -3)),
-    "lmdt": ("LMDT", (-38, -3)),
+    "lmdt": ("LMDT", (8, -3)),
 }
 
 
@@ -70,7 +70,9 @@ def explorer() -> None:
         )
         for scheme, name in (("light", "explorer"), ("dark", "explorer_dark")):
             page = browser.new_page(
-                viewport={"width": 1560, "height": 800}, color_scheme=scheme
+                viewport={"width": 1280, "height": 680},
+                device_scale_factor=1.5,
+                color_scheme=scheme,
             )
             page.goto(page_path.as_uri())
             page.wait_for_timeout(500)
@@ -151,6 +153,7 @@ def accuracy() -> None:
     worst = max(error for method, (error, _) in found.items() if method in NAMED)
     axis.set_ylim(top=worst + 1)
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.set(
         xlabel="parameters of the tree (log scale)", ylabel="error on held-out rows, %"
     )

@@ -33,6 +33,7 @@ from omnitree.data import reading
 from omnitree.estimators import persistence
 from omnitree.estimators.registries import REGISTRIES
 from omnitree.lab import data
+from omnitree.tree.splits import SPLITS
 
 PLAY = """outlook,temperature,windy,play
 sunny,30.5,false,no
@@ -301,7 +302,8 @@ def test_demo(tmp_path: Path, monkeypatch):
     for word in (*demo.DATA, *demo.PRESETS, "p against omni", "Nadeau & Bengio"):
         assert word in result.stdout
     assert load(folder / "penguins.json").describe() in result.stdout
-    assert "19 missing values" in result.stdout and "least sure" in result.stdout
+    words = " ".join(result.stdout.split())
+    assert "19 missing values" in words and "least sure" in words
     assert f"{folder / 'report.html'}: all of this" in result.stdout
     page = (folder / "report.html").read_text()
     for word in ('src="penguins.html"', "prefers-color-scheme: dark", "Nadeau"):
@@ -320,11 +322,21 @@ def test_the_reasons_of_the_demo_are_those_of_the_tree():
     )
     (first, *_) = story.reasons()
     assert first.startswith("The root (344 rows): ")
-    assert f"wrong on {100 * chosen['score']:.1f} % of held-out rows" in first
+    assert f"error of {100 * chosen['score']:.1f} % on held-out rows" in first
+    assert "softmax" not in first
     assert "tests on one feature" in first
     assert f"{clf.tree_.n_leaves} leaves" in story.kinds
     least = clf.predict_proba(table.X).max(axis=1).argmin() + 1
     assert story.hardest_row.startswith(f"Row {least} ")
+
+
+def test_a_tree_of_the_demo_mixes_kinds():
+    """On a real table with categories and missing values, as the README shows it."""
+    table = data.load(demo.DATA[-1])
+    assert table.X.isna().any(axis=None) and table.X["sex"].dtype.kind not in "if"
+    clf = presets.make("omni", random_state=demo.SEED).fit(table.X, table.y)
+    used = {kind for kind, n in clf.tree_.node_kinds().items() if n}
+    assert len({SPLITS[kind].family for kind in used}) > 1
 
 
 def test_demo_that_cannot_write(tmp_path: Path):

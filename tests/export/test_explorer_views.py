@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -222,7 +224,7 @@ def test_a_sum_from_afar_names_its_main_terms(lopsided, watch):
         "all => all.map(e => e.getBoundingClientRect().toJSON())"
     )
     paper = card.locator(".paper").bounding_box()
-    for above, below in zip(boxes, boxes[1:], strict=False):
+    for above, below in pairwise(boxes):
         assert above["bottom"] <= below["bottom"] - 5
     assert boxes[-1]["bottom"] <= paper["y"] + paper["height"]
 

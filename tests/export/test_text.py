@@ -329,3 +329,13 @@ def test_many_curves_show_the_largest():
 )
 def test_turns_of_curves(values, told):
     assert turns(values) == told
+
+
+def test_opposite_sums_are_told_once(rng):
+    """With two classes, the second sum of a logistic model is the first turned round."""
+    X = rng.normal(size=(120, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=120) > 0, "yes", "no")
+    text = presets.make("lmt", random_state=0).fit(X, y).describe()
+    assert "yes = the same with opposite signs" in text and "no  = " in text
+    many = presets.make("lmt", random_state=0).fit(X, rng.choice(list("abc"), 120))
+    assert "opposite" not in many.describe()

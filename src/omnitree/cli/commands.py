@@ -256,7 +256,9 @@ def reproduce(
     for line in found_data.lines():
         typer.echo(fill(line, 88, break_long_words=False, break_on_hyphens=False))
     if found_data.is_empty:
-        raise InputError(f"none of the data sets that {paper} needs is available; see above")
+        raise InputError(
+            f"none of the data sets that {paper} needs is available; see above"
+        )
     missing = found_data.missing
     with closing(Store(store)) as file, cluster(scheduler, jobs):
         lab = Lab(file, folder, jobs_of(jobs), seed, quick, True, missing)

@@ -9,6 +9,7 @@ of, and held-out errors beside four classic systems. Writes a report, explorers 
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ PRESETS = ("omni", "c4.5", "cart", "ldt", "lmt")
 DATA = ("penguins", "thyroid")
 PROTOCOL = "10fold"
 SEED = 0
+WIDTH = 88
 
 
 def demo(
@@ -27,7 +29,7 @@ def demo(
         Path, typer.Option(help="Folder for the files that the demo writes.")
     ] = Path("demo"),
 ) -> None:
-    """Fit, show, explain and compare trees on two real tables (under a minute)."""
+    """Fit, explain and compare trees on two real tables."""
     from omnitree import save
     from omnitree.cli import demo_story
     from omnitree.data.files import replace_file
@@ -51,12 +53,10 @@ def demo(
         story = demo_story.Story(table, clf)
         stories.append(story)
         typer.secho(f"\n{story.title}", bold=True)
-        typer.echo(f"{story.facts}\n")
-        if len(stories) == 1:
-            typer.echo(clf.describe() + "\n")
-        typer.echo(f"{story.kinds}\n")
+        typer.echo(fill(story.facts, WIDTH) + "\n")
+        typer.echo(f"{clf.describe()}\n\n{story.kinds}\n")
         for line in story.reasons():
-            typer.echo(f"- {line}")
+            typer.echo(fill(f"- {line}", WIDTH, subsequent_indent="  "))
         typer.echo(f"\n{story.hardest_row}\n\n{story.explanation}")
     typer.secho("\nOn rows that the trees have not seen", bold=True)
     kind = protocols.parse(PROTOCOL)

@@ -20,13 +20,20 @@ from omnitree.lab.report import explorer_colours
 from omnitree.tree.splits import SPLITS
 
 ABOUT = {
-    "penguins": "Which species is a penguin of? Bill, flipper, weight, sex and island "
-    "of birds near Palmer Station, Antarctica.",
-    "thyroid": "Does a patient have an underactive thyroid? Six hormone levels, none "
-    "of them measured in everybody, age, sex and history.",
+    "penguins": "Which species does a penguin belong to? Bill, flipper, weight, sex and "
+    "island of birds near Palmer Station, Antarctica.",
+    "thyroid": "Does a patient have an underactive thyroid? Six hormone levels, none of "
+    "which was measured in every patient, and age, sex and history.",
 }
 MOST_REASONS = 4
 SIMPLE = "univariate subtree"  # as candidates are named
+# What candidates are called here: the kinds of tests, in words that need no glossary.
+PLAIN = {
+    SIMPLE: "tests on one feature",
+    "additive softmax": "curves",
+    "linear softmax": "a weighted sum",
+    "quadratic softmax": "products of features",
+}
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,9 @@ class Story:
     def hardest_row(self) -> str:
         """The row that the tree is least sure of."""
         i = self._hardest
-        return f"Row {i + 1} ({self.table.y[i]}) is the one the tree is least sure of:"
+        return (
+            f"Row {i + 1} ({self.table.y[i]}) is the one the tree is least sure about:"
+        )
 
     @cached_property
     def explanation(self) -> str:
@@ -111,8 +120,9 @@ def _reason(node: dict[str, Any]) -> str:
     for candidate in others[:3]:
         close = candidate["score"] < own["score"]
         named.append(_scored(candidate) + " but no clear gain" * close)
-    text = f"{where} ({rows}): {_name(own)}, wrong on {_percent(own)} of held-out rows"
-    return f"{text}; {', '.join(named)}." if named else f"{text}."
+    error = f"with an error of {_percent(own)} on held-out rows"
+    text = f"{where} ({rows}): {_name(own)}, {error}"
+    return f"{text} ({', '.join(named)})." if named else f"{text}."
 
 
 def _scored(candidate: dict[str, Any]) -> str:
@@ -120,7 +130,12 @@ def _scored(candidate: dict[str, Any]) -> str:
 
 
 def _name(candidate: dict[str, Any]) -> str:
-    return candidate["learner"].replace(SIMPLE, "tests on one feature")
+    name = candidate["learner"]
+    if name.startswith("tree over"):
+        return "tests on features and such sums"
+    sparse = name.startswith("sparse ")
+    plain = PLAIN.get(name.removeprefix("sparse "), name)
+    return f"{plain}, few terms" if sparse else plain
 
 
 def _percent(candidate: dict[str, Any]) -> str:

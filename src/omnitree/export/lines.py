@@ -62,7 +62,17 @@ def model_lines(
     lines = plain.get("curve_values", ())
     terms = [text for _, text in writer.write(plain["weights"], plain["bias"], lines)]
     labels = [str(c) for c in tree.get("classes", [])] if names is None else names
+    if len(labels) == 2 and _are_opposite(plain):
+        terms[1] = ["the same with opposite signs"]
     return named(labels, terms, pad) if labels else broken("", terms[0], pad, 2)
+
+
+def _are_opposite(model: dict[str, Any]) -> bool:
+    """Whether one of two sums is the other with all signs turned."""
+    sums = [model["bias"], *zip(*model["weights"], strict=True)]
+    curves = zip(*model.get("curve_values", ((), ())), strict=True)
+    sums += [pair for lines in curves for pair in zip(*lines, strict=True)]
+    return all(first == -second for first, second in sums)
 
 
 def sum_lines(model: Model, node: int, pad: str) -> list[str]:

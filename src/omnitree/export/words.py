@@ -18,7 +18,7 @@ from omnitree.export.numbers import number
 from omnitree.export.plain import centre_of, plain_test, spreads
 from omnitree.tree.shared_models import terms_of
 
-# Terms of a sum that a short description shows.
+# Terms of a sum that a short description shows; a quarter more is not worth hiding.
 MOST_TERMS = 8
 # A comparison with both sides negated.
 MIRRORED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
@@ -303,7 +303,8 @@ class SumWriter:
             [at for at, w in enumerate((*row, *map(any, own))) if w]
             for row, own in zip(rows, curves, strict=True)
         ]
-        centred = self.most is not None and max(map(len, used)) > self.most
+        limit = math.inf if self.most is None else self.most + self.most // 4
+        centred = max(map(len, used)) > limit
         centres = [self._centre(pair) if centred else 0.0 for pair in self.pairs]
         names = self._names(centres)
         out = []
@@ -311,7 +312,7 @@ class SumWriter:
             sizes = [w * s for w, s in zip(row, self.scale, strict=True)]
             sizes += map(curve_spread, curves[i])
             shown = used[i]
-            if centred and len(shown) > (self.most or 0):
+            if len(shown) > limit:
                 shown = sorted(shown, key=lambda at: -abs(sizes[at]))[: self.most]
             hidden = set(used[i]) - set(shown)
             start = 0.0 if starts is None else starts[i]

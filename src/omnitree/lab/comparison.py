@@ -100,7 +100,8 @@ class MethodComparison:
             f"Mean ± standard deviation over the folds of {self.protocol.name}; failed "
             f"folds are left out. p: {self.protocol.test_name}, errors of the same folds; "
             "not corrected for the number of tests. Fit s: CPU seconds of one fit."
-            + " MB: memory that one fit needs." * ("memory" in measures)
+            + " MB: memory that one fit needs."
+            * ("memory" in measures)
         )
         return TextTable("Comparison", columns, tuple(rows), note, text_columns=2)
 

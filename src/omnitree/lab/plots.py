@@ -154,7 +154,9 @@ def nodes_by_level(counts: Mapping[str, Mapping[str, Sequence[float]]]) -> Svg:
     figure = _figure(1.4 + 2.3 * len(counts), 2.8)
     axes = figure.subplots(1, len(counts), sharey=True, squeeze=False)[0]
     found = {family for by_family in counts.values() for family in by_family}
-    colours = dict(zip((*FAMILIES, *sorted(found - {*FAMILIES})), PALETTE, strict=False))
+    colours = dict(
+        zip((*FAMILIES, *sorted(found - {*FAMILIES})), PALETTE, strict=False)
+    )
     families = [family for family in colours if family in found]
     for axis, (method, by_family) in zip(axes, counts.items(), strict=True):
         depth = max((len(values) for values in by_family.values()), default=0)

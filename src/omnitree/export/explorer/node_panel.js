@@ -87,7 +87,7 @@ function formula({ kind, test }) {
     return el("p", { class: "formula", text: whole });
   }
   const nTerms = (test.terms ?? test.columns).length + (test.curve_columns ?? []).length;
-  const all = nTerms > MOST_TERMS ? el("details", {}, el("summary", { text: "all terms" }),
+  const all = nTerms > ALL_TERMS ? el("details", {}, el("summary", { text: "all terms" }),
     formulaLines(test, Infinity)) : null;
   // The chart of the weights tells more than several long sums do.
   const charted = isMachine(test) && "weights" in test && nTerms > 2;

@@ -103,7 +103,8 @@ const TERM_LINE = 18;
 function cardTermsOf(node) {
   const holder = isLeaf(node) ? !isToldAbove(node) && node.model : node.test;
   if (!holder?.weights?.flat().length) return [];
-  return termTable(holder, hasDeviations(), null).slice(0, CARD_TERMS);
+  const spread = sample?.views[node.id]?.spread;
+  return termTable(holder, hasDeviations(spread), spread).slice(0, CARD_TERMS);
 }
 
 // The main terms of a weighted sum: names, and a bar or, of several sums, a dot for each.

@@ -51,13 +51,14 @@ function termNames(test) {
 
 // Terms of a sum that are written down; a longer one shows its largest.
 const MOST_TERMS = 8;
+const ALL_TERMS = 10; // so many are shown in full
 
 // Positions of the largest terms, by weight times the deviations of the columns. Curves
 // follow the terms; they are measured by the deviation of their values.
 function mainTerms(test, weights, most, lines) {
   const used = [...weights.map(() => true), ...lines.map((line) => line.some((v) => v))];
   const at = used.map((_, t) => t).filter((t) => used[t]);
-  if (at.length <= most) return at;
+  if (at.length <= most + Math.floor(most / 4)) return at;
   const deviation = (a) => data.tree.deviations?.[test.columns[a]] ?? 1;
   const size = weights.map((w, t) =>
     termColumns(test, t).reduce((product, a) => product * deviation(a), Math.abs(w)));
@@ -84,7 +85,7 @@ function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS, l
   const bent = shown.filter((t) => t >= n).map((t) => `curve(${columnName(test.curve_columns[t - n])})`);
   const sumOfTerms = sumText(plain.map((t) => weights[t]), plain.map((t) => names[t]), start, digits);
   const text = [sumOfTerms, ...bent].filter((part) => part).join(" + ");
-  return rest ? `${text} + … (${plural(rest, "smaller term")}, 0 for an average row)` : text;
+  return rest ? `${text} + … (${rest} smaller terms, 0 for an average row)` : text;
 }
 
 // Weights, then values of curves, of one sum of a model (`flat_weights`): apart again.

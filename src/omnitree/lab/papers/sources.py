@@ -84,7 +84,9 @@ class DataSearch:
             f"From OpenML, kept in {openml.cache_folder()}": self.fetched,
             f"On OpenML, but {self.reason}": fetchable,
         }
-        out = [f"{place}: {', '.join(names)}." for place, names in places.items() if names]
+        out = [
+            f"{place}: {', '.join(names)}." for place, names in places.items() if names
+        ]
         if self.missing:
             named = ", ".join(f"{name}.csv" for name in self.missing)
             out.append(
