@@ -168,10 +168,11 @@ def compact(column: TableColumn) -> TableColumn:
 def weight_numbers(given: Any) -> NDArray[np.float64]:
     """Weights of rows as numbers that are not negative; always a new array."""
     problem = "sample_weight must be finite numbers, none missing"
-    if np.iscomplexobj(given):
-        raise ValueError(problem)
     try:
-        weight = np.array(given, dtype=np.float64)
+        plain = np.asarray(given)  # what is no array may refuse to be asked as one
+        if np.iscomplexobj(plain):
+            raise ValueError("complex numbers")
+        weight = np.array(plain, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{problem}: {error}") from error
     if not np.isfinite(weight).all():

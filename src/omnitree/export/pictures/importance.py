@@ -75,7 +75,7 @@ def plot_importance(tree: dict[str, Any], *, ax: Any = None, max_features: int) 
     what = "loss" if tree["task"] == "regression" else "Gini impurity"
     ax.set_xlabel(f"share of the decrease in {what}")
     ax.spines[["top", "right"]].set_visible(False)
-    if len(order):
+    if len(ax.containers) > 1:
         # Beside the bars: the axis goes on behind the longest, and the legend is there.
         ax.set_xlim(0, left.max() * (1 + LEGEND_SHARE))
         ticks = [t for t in ax.get_xticks() if t <= left.max() * 1.001]

@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Full sizes of text in points, and the smallest size that can be read.
+# Full sizes of text in points, and the smallest size that can be read; in large axes text
+# grows up to a limit.
 TEXT, SMALL, LEAST = 8.0, 7.0, 5.0
+MOST_GROWTH = 1.4
 # Inches of a letter of small text, on average.
 LETTER = 0.058
 # From the top down: a box, the room around it, and a box with a picture in it.
@@ -84,6 +86,7 @@ def arrange(
     everything = levels(nodes, max_depth)
     deepest = max(everything.values())
     space = room or LARGEST
+    largest = MOST_GROWTH if room else 1.0
     for depth in range(deepest, -1, -1):
         level = {at: k for at, k in everything.items() if k <= depth}
         found = _from_the_top(nodes, level, height_of)
@@ -99,13 +102,13 @@ def arrange(
         found.boxes,
         found.size,
         found.lines,
-        text,
+        min(text, largest),
         len(everything) - len(level),
     )
 
 
 def _scale(size: tuple[float, float], room: tuple[float, float]) -> float:
-    return min(room[0] / size[0], room[1] / size[1], 1.0)
+    return min(room[0] / size[0], room[1] / size[1], MOST_GROWTH)
 
 
 def _ends_apart(
