@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import platform
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +29,7 @@ import omnitree
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import bu95, bu95_runs, ldt05
 from omnitree.lab.papers.base import Lab, PaperTable, published
+from omnitree.lab.papers.readings import SUMMED_UP, summed_up
 from omnitree.lab.papers.results import Study
 from omnitree.lab.protocols import RepeatedFolds
 from omnitree.lab.store import Store
@@ -42,14 +42,16 @@ WAYS = {
     "keep": ReducedError(ties="keep"),
     "cut, top down": ReducedError(order="top_down"),
 }
-# Of the first paper: whether thermal training is used, and what takes its place.
-GROUPS = {
-    "RLS, pocket, univariate": (False, None),
-    "thermal": (True, None),
-    "thermal, to the end": (True, Thermal(alpha=0.0)),
+# Methods of the first paper, and what takes the place of their coefficient learner.
+GROUPS: dict[str, tuple[tuple[str, ...], Thermal | None]] = {
+    "univariate": (("Uni-G", "Uni-I"), None),
+    "RLS": (("RLS",), None),
+    "pocket": (("Pocket",), None),
+    "thermal": (("Thermal",), None),
+    "thermal, to the end": (("Thermal",), Thermal(alpha=0.0)),
 }
-BU95_SETS = ("bupa", "breast", "cleveland", "glass", "hepatitis")
-BU95_TABLES = ("5", "9", "13", "14", "16", "17")
+BU95_SETS = ("bupa", "breast", "cleveland", "hepatitis")
+BU95_TABLES = ("5", "9", "13", "16")
 LDT05_TABLES = ("3", "4", "6", "7", "15", "16")
 
 
@@ -61,14 +63,9 @@ def with_pruning(method: Method, pruning: ReducedError) -> Method:
     return replace(method, options=method.options | {"pruning": pruning})
 
 
-def is_thermal(key: bu95_runs.Key) -> bool:
-    """Whether a method of the first paper trains in this way."""
-    return bu95_runs.method_of(key).options.get("coefficients") == "thermal"
-
-
 def bu95_tables(lab: Lab, pruning: ReducedError, group: str) -> list[PaperTable]:
     """Tables of the first paper on a few data sets, from three runs."""
-    thermal, instead = GROUPS[group]
+    methods, instead = GROUPS[group]
     frames = {n: bu95._published(n, False) for n in BU95_TABLES}
     frames = {n: f[f["dataset"].isin(BU95_SETS)] for n, f in frames.items()}
     keys = {
@@ -76,7 +73,7 @@ def bu95_tables(lab: Lab, pruning: ReducedError, group: str) -> list[PaperTable]
         for number, frame in frames.items()
         for _, row in frame.iterrows()
         for key in bu95_runs.keys_of(number, row)
-        if not key.method.startswith(("CART", "C4.5")) and is_thermal(key) == thermal
+        if key.method in methods
     }
     own = bu95_runs.method_of
 
@@ -122,21 +119,7 @@ def summary(paper: str, tables: dict[str, list[PaperTable]]) -> list[tuple[str, 
         for way, found in tables.items():
             cells = [c for t in found for c in t.cells if c.better == better]
             cells = [c for c in cells if np.isfinite(c.error)]
-            counts = Counter(c.verdict for c in cells)
-            high, low = (
-                ("better", "worse") if kind == "accuracy" else ("larger", "smaller")
-            )
-            apart = [c.difference / c.error for c in cells if c.error > 0]
-            means = [
-                np.mean([getattr(c, n) for c in cells]) for n in ("published", "ours")
-            ]
-            rows.append(
-                (
-                    *(paper, kind, way, f"{means[0]:.2f}", f"{means[1]:.2f}"),
-                    *(str(counts[v]) for v in ("same", high, low)),
-                    f"{np.mean(apart):+.2f}",
-                )
-            )
+            rows.append((paper, kind, way, *summed_up(cells)))
     return rows
 
 
@@ -149,14 +132,11 @@ def main() -> None:
     lab = Lab(Store(asked.store), asked.data)
     rows = []
     for group in GROUPS:
-        found = {way: bu95_tables(lab, p, group) for way, p in WAYS.items()}
+        found = {way: bu95_tables(lab, WAYS[way], group) for way in ("cut", "keep")}
         rows += summary(f"BU95, {group}", found)
     found = {way: ldt05_tables(lab, p) for way, p in WAYS.items()}
     rows += summary("LDT05", found)
-    columns = (
-        *("paper", "figure", "ties", "published", "ours"),
-        *("same", "better or larger", "worse or smaller", "mean difference in s.e."),
-    )
+    columns = ("paper", "figure", "ties", *SUMMED_UP)
     table = TextTable("Ties in reduced-error pruning", columns, tuple(rows), "", 3)
     about = f"omnitree {omnitree.__version__}, Python {platform.python_version()}."
     text = (

@@ -6,10 +6,11 @@ No fit: folds with random errors stand for all runs, so the whole of a paper is 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from omnitree.lab.data import generate
-from omnitree.lab.papers import ldt05, omni
+from omnitree.lab.data import Dataset, generate
+from omnitree.lab.papers import ldt05, omni, sources
 from omnitree.lab.papers.base import Lab, PaperTable, figure_cell
 from omnitree.lab.papers.pooled import pooled
 from omnitree.lab.papers.results import Study
@@ -98,6 +99,22 @@ def test_other_readings_stand_beside_the_first_and_are_not_counted(made_up):
     table = others["Table 20: accuracy, seven methods, read otherwise"]
     assert len(table.rows) == 20 * 5
     assert len({(row[0], row[1]) for row in table.rows}) == len(table.rows)
+
+
+def test_data_are_coded_as_the_papers_have_them():
+    """The repository's monks-1.test begins 1 1 1 1 1 1, 1 1 1 1 1 2, 1 1 1 1 2 1."""
+    names = ["a1", "a2", "a3", "a4", "a5", "a6"]
+    rows = [
+        ["round", "round", "yes", "sword", "red", "yes"],
+        ["round", "square", "no", "balloon", "yellow", "no"],
+        ["octagon", "square", "no", "flag", "blue", "no"],
+    ]
+    monks = Dataset("monks1", pd.DataFrame(rows, columns=names), np.arange(3))
+    expected = [[1, 1, 1, 1, 1, 1], [1, 2, 2, 2, 2, 2], [3, 2, 2, 3, 4, 2]]
+    assert sources.as_numbers(monks).X.to_numpy().tolist() == expected
+    balance = Dataset("balance", pd.DataFrame({"weight": [1, 5]}), np.arange(2))
+    assert sources.as_categories(balance).X["weight"].tolist() == ["1", "5"]
+    assert {*omni.CODED, *ldt05.CODED} == {"monks", "balance"}
 
 
 def test_a_table_without_cells_is_refused():

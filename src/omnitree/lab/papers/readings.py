@@ -2,7 +2,7 @@
 
 Where a paper can be read in two ways, one is run for the main tables and counted there. The
 other is run on the same folds, shown beside it and not counted: `side_by_side` sums both up,
-and `read_otherwise` has all figures. Used by `ldt05`.
+and `read_otherwise` has all figures. Used by `ldt05` and `benchmarks/pruning_ties.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from omnitree.lab.papers.base import PaperCell, PaperTable
 from omnitree.lab.papers.results import Published, Study
 from omnitree.lab.tables import TextTable
 
+SUMMED_UP = (
+    *("published", "ours", "same", "better or larger", "worse or smaller"),
+    "mean difference in s.e.",
+)
 Readings = Mapping[Published, Mapping[str, Method]]  # methods by words
 
 
@@ -46,16 +50,14 @@ def side_by_side(pairs: Iterable[tuple[PaperTable, PaperTable]]) -> TextTable:
             cells = [cell for cell in other.cells if cell.labels[1:] == (method, words)]
             first = [own[cell.labels[0], method] for cell in cells]
             for reading, found in (("as run", first), (words, cells)):
-                rows.append((other.number, method, reading, *_summed_up(found)))
-    columns = (
-        *("table", "method", "reading", "published", "ours", "same"),
-        *("better or larger", "worse or smaller", "mean difference in s.e."),
-    )
+                rows.append((other.number, method, reading, *summed_up(found)))
+    columns = ("table", "method", "reading", *SUMMED_UP)
     note = "Means over the data sets. Only what was run as the first is counted above."
     return TextTable("Two readings side by side", columns, tuple(rows), note, 3)
 
 
-def _summed_up(cells: list[PaperCell]) -> list[str]:
+def summed_up(cells: list[PaperCell]) -> list[str]:
+    """Means of cells, how many are apart and which way, by the columns `SUMMED_UP`."""
     counts = Counter(cell.verdict for cell in cells)
     high, low = counts["better"] + counts["larger"], counts["worse"] + counts["smaller"]
     apart = [cell.difference / cell.error for cell in cells if cell.error > 0]

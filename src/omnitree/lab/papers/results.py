@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -84,7 +84,8 @@ class Study:
 
     `methods` are by published method and variant, of which None stands for any. `data`
     has our names of data sets by the published ones, where they differ; `only` some of
-    these (published names) are run, if it is not empty.
+    these (published names) are run, if it is not empty. `coded` says how the paper codes a
+    data set, where otherwise than the file.
     """
 
     lab: Lab
@@ -92,6 +93,7 @@ class Study:
     methods: Mapping[Published, Method]
     data: Mapping[str, str]
     only: Sequence[str] = ()
+    coded: Mapping[str, Callable[[Dataset], Dataset]] = field(default_factory=dict)
 
     def method(self, name: str, variant: str | None) -> Method | None:
         """Our method for a published one; None if it has no preset (yet)."""
@@ -103,8 +105,9 @@ class Study:
         return (name, variant if (name, variant) in self.methods else None)
 
     def load(self, name: str) -> Dataset:
-        """A data set by its published name."""
-        return self.lab.load(self.data.get(name, name))
+        """A data set by its published name, coded as the paper has it."""
+        found = self.lab.load(self.data.get(name, name))
+        return self.coded[name](found) if name in self.coded else found
 
     def table(self, number: str, title: str, file: str) -> PaperTable:
         """A published table beside ours."""

@@ -1,15 +1,16 @@
 """Where the data sets of a paper come from: a folder, scikit-learn, else OpenML.
 
 `needed` reads the names off the published tables, `survey` says of each where it was found,
-and `load` loads it. Only those of OpenML's tables are taken that are known to be what the
-papers used, and a fetched table must have the expected rows and features. What is found
-nowhere is left out, and the other cells are run.
+and `load` loads it; `as_numbers` and `as_categories` code it as a paper did. Only those of
+OpenML's tables are taken that are known to be what the papers used, and a fetched table must
+have the expected rows and features. What is found nowhere is left out, and the other cells
+are run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,17 @@ FILES = {
 }
 # UCI's tables; two rows of scikit-learn's iris each differ from UCI's in a cell or two.
 SCIKIT_LEARN = ("iris", "wine")
+# The repository's codes of the MONK's problems; no value is in two features with two codes.
+MONKS = {
+    value: code
+    for values in (
+        ("round", "square", "octagon"),
+        ("sword", "balloon", "flag"),
+        ("red", "yellow", "green", "blue"),
+        ("yes", "no"),
+    )
+    for code, value in enumerate(values, 1)
+}
 GENERATED = ("dnf", "led")  # drawn by the papers' modules themselves
 # Published names that a paper's files have otherwise.
 RENAMED = {"lmdt91": {"soybean": "soybean15"}}
@@ -168,6 +180,16 @@ def load(name: str, folder: Path | None = None) -> Dataset:
         f"{name} is neither built in nor on OpenML: name the folder that has "
         f"{name}.csv in --data or $OMNITREE_DATA"
     )
+
+
+def as_numbers(data: Dataset) -> Dataset:
+    """The MONK's problems with the repository's numbers for their values."""
+    return replace(data, X=data.X.apply(lambda column: column.map(MONKS).astype(float)))
+
+
+def as_categories(data: Dataset) -> Dataset:
+    """Every number as a category of its own."""
+    return replace(data, X=data.X.astype(str))
 
 
 def _fetch(name: str) -> Dataset:
