@@ -132,8 +132,7 @@ def from_xgboost(model: Any, tree: int = 0) -> TreeRegressor:
     ----------
     model : xgboost.Booster, or a fitted XGBRegressor, XGBClassifier or XGBRanker
     tree : int, default=0
-        Position of the tree. A model of several classes has a tree for each class in every
-        round.
+        Position of the tree, as for `from_lightgbm`.
 
     Returns
     -------
