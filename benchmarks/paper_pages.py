@@ -34,7 +34,7 @@ ORDER = ("lw94", "lmdt91", "omni", "ldt05", "bu95")
 
 
 # What decides which trees are fitted and how they are tested.
-FITTING = (str(ROOT / "src"), f":!{ROOT / 'src/omnitree/lab/papers'}")
+FITTING = ("src", ":!src/omnitree/lab/papers")
 
 
 def git(*words: str) -> subprocess.CompletedProcess[str]:
