@@ -19,13 +19,12 @@ errors, and which way.
 from __future__ import annotations
 
 import argparse
-import platform
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from page import versions
 
-import omnitree
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import bu95, bu95_runs, ldt05
 from omnitree.lab.papers.base import Lab, PaperTable, published
@@ -138,10 +137,8 @@ def main() -> None:
     rows += summary("LDT05", found)
     columns = ("paper", "figure", "ties", *SUMMED_UP)
     table = TextTable("Ties in reduced-error pruning", columns, tuple(rows), "", 3)
-    about = f"omnitree {omnitree.__version__}, Python {platform.python_version()}."
-    text = (
-        f"# Ties in reduced-error pruning\n\n{__doc__}\n{about}\n\n{table.markdown()}\n"
-    )
+    head = f"# Ties in reduced-error pruning\n\n{__doc__}\n{versions()}."
+    text = f"{head}\n\n{table.markdown()}\n"
     if asked.out is None:
         print(text)
     else:

@@ -63,7 +63,7 @@ def bu95(
     values: the node's mean. Pruning: reduced error by Quinlan's method, which the paper's
     experiments name: a subtree that errs as often as a leaf is cut. By the general words of
     its section 5 it would stay (``pruning=ReducedError(1 / 3, ties="keep")``), but then
-    trees of RLS and univariate tests have up to twice the published sizes
+    univariate trees, in which nothing else is open, have twice the published sizes
     (`benchmarks/results/pruning_ties.md`). The paper's own prune set is a quarter of the
     data against half for growing, so a third of the training rows is held out unless a
     prune set is given to fit. ``pruning="multivariate"`` prunes the tests too
