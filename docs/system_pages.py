@@ -123,14 +123,19 @@ def _title(name: str, title: str) -> str:
     """A title for the list of pages: the preset, and what it is in a few words.
 
     >>> _title("c4.5", "C4.5, release 8 (Quinlan 1993, 1996).")
-    'c4.5: C4.5, release 8'
+    'C4.5, release 8'
+    >>> _title("bu95", "Multivariate trees of Brodley & Utgoff (1995).")
+    'bu95: Multivariate trees of Brodley & Utgoff'
     >>> _title("lmdt", "LMDT (Utgoff & Brodley 1991).")
     'LMDT (Utgoff & Brodley 1991)'
     """
     words = title.removesuffix(".").replace("`", "")
     short = re.split(r" \(|: |; |, (?:as|where) ", words)[0]
     whole = re.split(r",? as ", words)[0]
-    return whole if short.lower() == name else f"{name}: {short}"
+    if short.lower() == name:
+        return whole
+    is_named = re.match(rf"{re.escape(name)}(?![\w(-])", short.lower())
+    return short if is_named else f"{name}: {short}"
 
 
 def _dimensions(paragraph: str) -> str:

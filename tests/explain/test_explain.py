@@ -212,9 +212,9 @@ def test_one_term_is_told_by_its_cell():
     root = NodeRecord(-1, [1.0, 1.0], split, [1, 2])
     clf = fitted(tree_from_nodes(schema, ("high", "low"), [root, *leaves]))
     text = str(clf.explain({"a": 9.5}))
-    assert "a >= 8\n      value 9.5, 1.5 from the other side" in text
+    assert "a >= 8\n      value 9.5, 1.5 from the cut" in text
     text = str(clf.explain({"a": None}))
-    assert "a < 8\n      value 3 (filled in), 5 from the other side" in text
+    assert "a < 8\n      value 3 (filled in), 5 from the cut" in text
 
 
 def test_missing_are_told():

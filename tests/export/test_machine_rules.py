@@ -114,7 +114,7 @@ def test_small_machines_make_rules_of_inequalities():
     clf = presets.make("lmdt", random_state=0, max_depth=1).fit(wide, y)
     text = clf.export("rules")
     assert "\nSums of node 0:\n  0 = " in text
-    assert text.count(" largest of the sums of node 0\nTHEN ") == 6
+    assert text.count(" is largest among the sums of node 0\nTHEN ") == 6
 
 
 def test_only_machines():

@@ -69,9 +69,9 @@ def test_a_machine_in_words():
         "  b = 0 + 1 y",
         "  c = 2 - 1 x + 0.5 y",
         "probabilities: softmax of the scores, calibrated (scale 0.83)",
-        "a largest: a (13 rows, 2 wrong)",
-        "b largest: b (13 rows, 2 wrong)",
-        "c largest: c (13 rows, 2 wrong)",
+        "a is largest: a (13 rows, 2 wrong)",
+        "b is largest: b (13 rows, 2 wrong)",
+        "c is largest: c (13 rows, 2 wrong)",
     ]
     plain = own(ROUND, 1.0, ("a", "b", "c")).describe()
     assert "quadratic machine: predict" in plain
@@ -153,7 +153,7 @@ def test_a_class_that_is_never_the_most_likely():
 def test_a_leaf_is_named_by_the_function_that_is_largest_there():
     counts = [[1, 9, 0], [0, 5, 0], [0, 0, 5]]  # most rows of the first branch are b
     clf = own(MACHINE, 0.5, ("a", "b", "c"), counts)
-    assert "a largest: a (10 rows, 9 wrong)" in clf.describe()
+    assert "a is largest: a (10 rows, 9 wrong)" in clf.describe()
     assert "THEN a  (support 10 = 50.0%, confidence 10.0%)" in clf.export("rules")
     assert clf.predict([[9.0, 0.0]]) == ["a"]
     model = Model(clf.tree_.to_dict())

@@ -272,10 +272,10 @@ def test_machines_are_named_by_their_classes():
         text = describe(tree)
         if own is counts:
             assert "  a = 0 + 1 x0\n  b = 1\n  c = 2 - 1 x0\n" in text
-            assert text.endswith("c largest: c (1 row)")
+            assert text.endswith("c is largest: c (1 row)")
         else:
             assert "  branch 1 = 0 + 1 x0\n" in text
-            assert text.endswith("branch 3 largest: b (1 row)")
+            assert text.endswith("branch 3 is largest: b (1 row)")
 
 
 # -- curves ---------------------------------------------------------------------------

@@ -291,9 +291,9 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         >>> print(clf.explain(petals.iloc[50]))
         versicolor  (versicolor 90.7%, virginica 9.3%)
           petal length (cm) > 2.45
-              value 4.7, 2.25 from the other side
+              value 4.7, 2.25 from the cut
           petal width (cm) <= 1.75
-              value 1.4, 0.35 from the other side
+              value 1.4, 0.35 from the cut
         It would be virginica with petal width (cm) = 1.751 (now 1.4)
         """
         return self._explain(row, max_changes)

@@ -154,9 +154,9 @@ def _details(step: Step) -> list[str]:
             if not isinstance(only.value, float) or abs(only.value) == abs(step.value):
                 value = _cell(only)
         lines.append(
-            f"ahead by {step.margin:.4g}"
+            f"by {step.margin:.4g}"
             if step.is_lead
-            else f"value {value}, {step.margin:.4g} from the other side"
+            else f"value {value}, {step.margin:.4g} from the cut"
         )
     if len(step.contributions) > 1:
         if step.adds_up and step.margin is not None and step.value is not None:
@@ -246,7 +246,7 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
         text = branch_text(test, branch, schema)
         if test.is_machine:
             first, second = leading(values_of(model, test, row))
-            text = f"{largest(first, test.names)}, before {test.names[second]}"
+            text = f"{largest(first, test.names)}, ahead of {test.names[second]}"
         if i:
             name = model.features[tests[0].feature]["name"]
             note = f"{name} is missing: surrogate test {i}"
@@ -303,7 +303,8 @@ def _model_step(
         return Step(node, "model", text, None, share)
     value, _, parts = taken_apart(model, test, row)
     best, next_ = leading(values_of(model, test, row))
-    text = f"model of leaf {node}: {model.classes[best]} before {model.classes[next_]}"
+    ahead = f"{model.classes[best]} ahead of {model.classes[next_]}"
+    text = f"model of leaf {node}: {ahead}"
     note = _filled("filled as in training", model, test, row)
     told = value, 0.0, value, parts, note
     return Step(node, "model", text, None, share, *told, is_lead=True)

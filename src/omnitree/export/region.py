@@ -200,7 +200,7 @@ def _conditions(model: Model, test: NodeTest) -> list[list[str]]:
         found = sums_of(test, schema)
         if isinstance(found, Sides):
             return [[text] for text in found.conditions(sum_name(test.node))]
-        sums = f"of the sums of node {test.node}"
+        sums = f"among the sums of node {test.node}"
         return [[f"{largest(b, test.names)} {sums}"] for b in every]
     if test.is_machine and test.n_branches > 2:
         # Imported here: few trees need the linear programmes.

@@ -424,7 +424,7 @@ def sum_name(node: int) -> str:
 
 def largest(b: int, names: Sequence[str] = ()) -> str:
     """That branch `b` of a machine has the largest score."""
-    return f"{names[b] if names else f'branch {b + 1}'} largest"
+    return f"{names[b] if names else f'branch {b + 1}'} is largest"
 
 
 def _of_one_feature(test: NodeTest, b: int, features: list[dict[str, Any]]) -> str:

@@ -203,7 +203,7 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
 
 
 def omni_1(optimise: str | None = None, **changes: Any) -> TreeClassifier:
-    """`omni` as it was first: univariate, linear and quadratic tests; not from a paper.
+    """The first version of `omni`: univariate, linear and quadratic tests; not from a paper.
 
     Node: univariate, or a linear or quadratic test with one branch per class, found by
     penalised multinomial logistic regression; with more than 500 products, by LogitBoost.

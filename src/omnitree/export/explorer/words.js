@@ -175,7 +175,7 @@ function sideText(test, branch) {
     const exact = isNumber(features[feature]);
     return `${sign} ${exact ? num(threshold) : categoryText(feature, Math.floor(threshold))}`;
   }
-  if (isMachine(test)) return `${sumNames(test)[branch]} largest`;
+  if (isMachine(test)) return `${sumNames(test)[branch]} is largest`;
   return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
 }
 
