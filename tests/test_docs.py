@@ -161,3 +161,16 @@ def test_files_that_the_design_names_are_there():
     assert len(named) > 40
     for name in named:
         assert any((ROOT / at / name).exists() for at in (".", "src/omnitree")), name
+
+
+def test_tests_that_the_promises_name_are_there():
+    """`docs/reliability.md` says which test holds each promise."""
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:tests|benchmarks|\.ci)/[^` :]*)`", text)
+    functions = re.findall(r"`(test_\w+)(?:\[\w+\])?`", text)
+    assert len(paths) > 30 and len(functions) > 15
+    for path in paths:
+        assert (ROOT / path).exists(), path
+    sources = [path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/*.py")]
+    for name in functions:
+        assert any(f"def {name}(" in source for source in sources), name
