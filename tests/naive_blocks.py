@@ -52,3 +52,26 @@ def moments(columns, weight):
         for i in range(p)
     ]
     return filled, second
+
+
+def on_grid(cells, feature, category, centre, step, half, rows, y, weight, n_classes):
+    """Columns in steps (None: missing), and by class and column their sums and weights."""
+    sums = [[0] * len(feature) for _ in range(n_classes)]
+    present = [[0] * len(feature) for _ in range(n_classes)]
+    whole = []
+    for i in rows:
+        line: list[int | None] = []
+        for j, (f, c) in enumerate(zip(feature, category, strict=True)):
+            value = float(cells[i][f])
+            if math.isnan(value):
+                line.append(None)
+                continue
+            if c >= 0:
+                value = 1.0 if value == c else -1.0
+            # Python's round takes ties to even numbers.
+            steps = max(-half, min(half, round((value - centre[j]) / step[j])))
+            line.append(int(steps))
+            sums[y[i]][j] += int(weight[i]) * int(steps)
+            present[y[i]][j] += int(weight[i])
+        whole.append(line)
+    return whole, sums, present

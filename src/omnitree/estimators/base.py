@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnitree.data.encoding.sources import open_source
 from omnitree.data.schema import Schema
 from omnitree.data.sources import open_blocks
+from omnitree.data.sources.base import block_cells
 from omnitree.data.table import Table, encode, learn_table
 from omnitree.estimators.class_inputs import check_classes
 from omnitree.estimators.documents import to_json
@@ -127,7 +128,7 @@ class BaseTree(Showing, BaseEstimator):
         if blocks is not None:
             limit = memory_limit(self.max_memory)
             client = getattr(self, "client", None)
-            engine = engine_for(blocks, self.n_jobs, client)
+            engine = engine_for(blocks, self.n_jobs, client, block_cells(limit))
             whole = read_whole(engine.source, limit)
             if whole is None:
                 refuse_rows(prune_set=prune_set, groups=groups)

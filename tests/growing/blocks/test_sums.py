@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests import naive_blocks
 
+from omnitree._core.linear import grid
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table, learn_table
 from omnitree.estimators.large import make_bins
@@ -86,6 +87,32 @@ def test_counts_are_exact(numeric):
                 sum(a for a, k in zip(w, y, strict=True) if k == c) for c in range(3)
             ]
         assert found[slot] == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_on_the_grid_are_those_of_the_rows(seed, weighted):
+    rng = np.random.default_rng(seed)
+    n = 60 if seed else 9000  # more than the kernel works on at a time
+    rows = coded(rng, n, weighted=weighted)
+    feature, category = rows.table.schema.linear_columns()
+    p, half = len(feature), 8.0
+    centre, step = rng.integers(-2, 3, p) / 4, rng.choice([0.25, 0.5, 1 / 16], p)
+    at = rng.permutation(n)[: n - 7]
+    given = rows.table.values, feature, category, centre, step, half, at, rows.y
+    for missing in (True, False):
+        if not missing:
+            np.nan_to_num(rows.table.values, copy=False)
+        whole = np.empty((len(at), p), order="F")
+        seen = np.empty_like(whole) if missing else None
+        sums, present = np.zeros((2, 3, p), dtype=np.int64)
+        grid.on_grid(*given, rows.weight, whole, seen, sums, present)
+        expected = naive_blocks.on_grid(*given, rows.weights, 3)
+        cells = np.array(expected[0], dtype=float)
+        assert (whole == np.nan_to_num(cells)).all()
+        assert seen is None or (seen == ~np.isnan(cells)).all()
+        assert sums.tolist() == expected[1]
+        assert present.tolist() == expected[2]
 
 
 def node_of(standard, sample):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.data.sources.base import Block, Roles, block_rows
+from omnitree.data.sources.base import BLOCK_CELLS, Block, Roles, block_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +61,14 @@ class ArraySource:
         """Size in memory, as float64."""
         return 8 * self.array.size
 
-    def parts(self) -> Iterator[ArrayRows]:
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[ArrayRows]:
         """Runs of rows."""
         if self.roles.names:
             raise ValueError(
                 "The columns of an array have no names: give y and sample_weight as arrays."
             )
         self.roles.check_length(self.n_rows)
-        step = block_rows(self.array.shape[1])
+        step = block_rows(self.array.shape[1], cells)
         for start in range(0, self.n_rows, step):
             stop = min(start + step, self.n_rows)
             yield ArrayRows(self.array, start, stop, self.roles)
@@ -82,6 +82,7 @@ class Batch:
     start: int
     number: int
     roles: Roles
+    cells: int = BLOCK_CELLS  # of a block
 
     def blocks(self) -> Iterator[Block]:
         """The rows in pieces."""
@@ -91,7 +92,7 @@ class Batch:
             roles.check_length(len(X))
         else:
             roles, start = self.roles, self.start
-        step = block_rows(X.shape[1])
+        step = block_rows(X.shape[1], self.cells)
         for at in range(0, len(X), step):
             yield roles.block(X[at : at + step], start + at, place)
 
@@ -106,7 +107,7 @@ class BatchSource:
     n_bytes = None
     travels = False
 
-    def parts(self) -> Iterator[Batch]:
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[Batch]:
         """One part a batch."""
         start = 0
         for number, batch in enumerate(self.batches):
@@ -116,6 +117,6 @@ class BatchSource:
                     "Batches without y: give tuples (X, y), or the name of a column as y."
                 )
             if len(X):
-                yield Batch(batch, start, number, self.roles)
+                yield Batch(batch, start, number, self.roles, cells)
             start += len(X)
         self.roles.check_length(start)

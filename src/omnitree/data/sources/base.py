@@ -1,9 +1,10 @@
 """What a source of blocks is, and how the target and weights are found in it.
 
 A source is a sequence of parts that can be gone through any number of times; a part reads
-its rows when asked, in blocks of at most `BLOCK_ROWS` rows and `BLOCK_CELLS` cells. Parts
-are small values, so an engine may send them to other threads or processes and ask again for
-one that was lost.
+its rows when asked, in blocks of at most `BLOCK_ROWS` rows and `BLOCK_CELLS` cells, or fewer
+where little may be held. Python's share of the work falls with the size of the blocks, and
+threads take turns there. Parts are small values, so an engine may send them to other threads
+or processes and ask again for one that was lost.
 """
 
 from __future__ import annotations
@@ -14,18 +15,29 @@ from typing import Any, Protocol
 
 import numpy as np
 
-BLOCK_ROWS, BLOCK_CELLS = 1 << 16, 1 << 19
+BLOCK_ROWS, BLOCK_CELLS = 1 << 16, 1 << 21
 
 
-def block_rows(n_columns: int) -> int:
+def block_rows(n_columns: int, cells: int = BLOCK_CELLS) -> int:
     """Rows of a block of a table with so many columns.
 
     Examples
     --------
     >>> block_rows(4), block_rows(1000)
-    (65536, 524)
+    (65536, 2097)
     """
-    return max(1, min(BLOCK_ROWS, BLOCK_CELLS // max(n_columns, 1)))
+    return max(1, min(BLOCK_ROWS, cells // max(n_columns, 1)))
+
+
+def block_cells(memory: int) -> int:
+    """Cells of a block where so many bytes may be held: a quarter of them at most.
+
+    Examples
+    --------
+    >>> block_cells(2**30), block_cells(2**24)
+    (2097152, 524288)
+    """
+    return min(BLOCK_CELLS, max(memory // 32, 1 << 17))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +80,8 @@ class BlockSource(Protocol):
     @property
     def travels(self) -> bool: ...
 
-    def parts(self) -> Iterator[SourcePart]:
-        """Go through the parts, in any order."""
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[SourcePart]:
+        """Go through the parts, in any order; their blocks have at most so many cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,28 +117,21 @@ class Roles:
     def block(self, X: Any, start: int, place: str) -> Block:
         """The rows of `X`, which begin at number `start` of the table."""
 
-        def own(role: Any) -> Any:
-            if role is None:
-                return None
-            if isinstance(role, str):
-                return _column(X, role)
-            return _rows_of(role, start, start + len(X))
+        frame = _frame(X) if self.names else None
 
-        rest = _without(X, self.names) if self.names else X
+        def own(role: Any) -> Any:
+            if frame is not None and isinstance(role, str):
+                return frame[role].to_numpy()
+            return None if role is None else _rows_of(role, start, start + len(X))
+
+        rest = X if frame is None else frame.drop(self.names).to_native()
         return Block(rest, own(self.y), own(self.weight), place)
 
 
-def _column(frame: Any, name: str) -> Any:
-    """A column of a data frame as an array."""
+def _frame(X: Any) -> Any:
     import narwhals as nw
 
-    return nw.from_native(frame, eager_only=True)[name].to_numpy()
-
-
-def _without(frame: Any, names: list[str]) -> Any:
-    import narwhals as nw
-
-    return nw.from_native(frame, eager_only=True).drop(names).to_native()
+    return nw.from_native(X, eager_only=True)
 
 
 def _rows_of(values: Any, start: int, stop: int) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -196,6 +197,7 @@ def _add_hash(column: TableColumn, name: str, out: Hashes) -> None:
     out += hashes[np.where(np.isnan(column.values), -1, column.values).astype(np.intp)]
 
 
+@lru_cache(1 << 12)
 def _number(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from omnitree.data.sources.base import Block, Roles, block_rows
+from omnitree.data.sources.base import BLOCK_CELLS, Block, Roles, block_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,7 @@ class RowGroups:
     columns: list[str]
     start: int
     roles: Roles
+    cells: int = BLOCK_CELLS  # of a block
 
     def blocks(self) -> Iterator[Block]:
         """Read only the columns needed, a few thousand rows at a time."""
@@ -40,7 +41,7 @@ class RowGroups:
         try:
             batches = self.fragment.to_batches(
                 columns=self.columns,
-                batch_size=block_rows(len(self.columns)),
+                batch_size=block_rows(len(self.columns), self.cells),
                 batch_readahead=0,
                 use_threads=False,
                 **options,
@@ -97,7 +98,7 @@ class DatasetSource:
         """Size in memory, as float64."""
         return 8 * self.n_rows * len(self.names)
 
-    def parts(self) -> Iterator[RowGroups]:
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[RowGroups]:
         """The row groups of all files."""
         self.roles.check_length(self.n_rows)
         start = 0
@@ -106,7 +107,7 @@ class DatasetSource:
             if hasattr(fragment, "split_by_row_group"):
                 groups = fragment.split_by_row_group()
             for group in groups:
-                yield RowGroups(group, self.names, start, self.roles)
+                yield RowGroups(group, self.names, start, self.roles, cells)
                 if groups is not whole:
                     start += sum(g.num_rows for g in group.row_groups)
                 else:

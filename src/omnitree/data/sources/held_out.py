@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.data.sources.base import Block, BlockSource, SourcePart
+from omnitree.data.sources.base import BLOCK_CELLS, Block, BlockSource, SourcePart
 from omnitree.data.sources.coding import read_rows
 
 
@@ -60,9 +60,9 @@ class ShareOfSource:
         share = self.share if self.apart else 1 - self.share
         return None if whole is None else int(whole * share)
 
-    def parts(self) -> Iterator[ShareOfRows]:
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[ShareOfRows]:
         """Parts with some of their rows."""
-        for part in self.source.parts():
+        for part in self.source.parts(cells):
             yield ShareOfRows(part, self.seed, self.share, self.apart)
 
 

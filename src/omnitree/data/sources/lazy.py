@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.data.sources.base import Block, Roles, block_rows
+from omnitree.data.sources.base import BLOCK_CELLS, Block, Roles, block_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +60,11 @@ class LazyFrameSource:
         """Size in memory, as float64."""
         return 8 * self.n_rows * len(self.query.collect_schema().names())
 
-    def parts(self) -> Iterator[FrameRows]:
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[FrameRows]:
         """Batches as the query yields them."""
         self.roles.check_length(self.n_rows)
-        start, step = 0, block_rows(len(self.query.collect_schema().names()))
+        n_columns = len(self.query.collect_schema().names())
+        start, step = 0, block_rows(n_columns, cells)
         if hasattr(self.query, "collect_batches"):
             batches = self.query.collect_batches(chunk_size=step)
         else:  # polars before 1.35
@@ -84,6 +85,7 @@ class DelayedRows:
     weight: Any
     number: int
     client: Any = None  # that computes it; None: this thread
+    cells: int = BLOCK_CELLS  # of a block
 
     def blocks(self) -> Iterator[Block]:
         """Compute the partition, if it is not computed yet, and give it in pieces."""
@@ -100,7 +102,7 @@ class DelayedRows:
             *(r if r is None or isinstance(r, str) else np.asarray(r) for r in names)
         )
         roles.check_length(len(X))
-        step = block_rows(X.shape[1])
+        step = block_rows(X.shape[1], self.cells)
         for at in range(0, len(X), step):
             here = slice(at, at + step)
             rows = X.iloc[here] if hasattr(X, "iloc") else X[here]
@@ -135,10 +137,10 @@ class DaskSource:
         )
         return list(zip(X, y, weight, strict=True))
 
-    def parts(self) -> Iterator[DelayedRows]:
+    def parts(self, cells: int = BLOCK_CELLS) -> Iterator[DelayedRows]:
         """One part a partition."""
         for number, rows in enumerate(self.partitions):
-            yield DelayedRows(*rows, number, self.client)
+            yield DelayedRows(*rows, number, self.client, cells)
 
     def _along(self, role: Any, n: int) -> list[Any]:
         """What each partition has of the target or the weights."""

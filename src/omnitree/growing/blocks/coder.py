@@ -59,6 +59,14 @@ class CodedRows:
         cells = np.empty((len(at), values.shape[1]), order="F")
         for j in range(values.shape[1]):  # columns are contiguous
             np.take(values[:, j], at, out=cells[:, j], mode="clip")
+        return self._picked(cells, at)
+
+    def part(self, first: int, end: int) -> CodedRows:
+        """Consecutive rows, which are not copied."""
+        here = slice(first, end)
+        return self._picked(self.table.values[here], here)
+
+    def _picked(self, cells: Floats, at: Any) -> CodedRows:
         return CodedRows(
             Table(cells, self.table.schema),
             self.y[at],

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from omnitree.data.sources import Block, BlockSource
+from omnitree.data.sources.base import BLOCK_CELLS
 from omnitree.data.sources.lazy import DaskSource, DelayedRows, result_on
 from omnitree.growing.blocks.engine import Engine, LocalEngine, part_sum, plus
 
@@ -93,11 +94,17 @@ def check_client(client: Any) -> None:
         )
 
 
-def engine_for(source: BlockSource, n_jobs: int | None, client: Any = None) -> Engine:
+def engine_for(
+    source: BlockSource,
+    n_jobs: int | None,
+    client: Any = None,
+    cells: int = BLOCK_CELLS,
+) -> Engine:
     """Who goes through the blocks of a source.
 
     The client that is given; of dask collections, also the client that there is, and of
-    files the one that was made current. Else the threads of this process.
+    files the one that was made current. Else the threads of this process, with blocks of
+    so many cells.
     """
     if client is not None:
         check_client(client)
@@ -110,7 +117,7 @@ def engine_for(source: BlockSource, n_jobs: int | None, client: Any = None) -> E
     elif source.travels:
         client = current_client(allow_global=isinstance(source, DaskSource))
     if client is None:
-        return LocalEngine(source, n_jobs)
+        return LocalEngine(source, n_jobs, cells)
     if isinstance(source, DaskSource):
         source = replace(source, client=client, n_rows=_number_of_rows(source, client))
     return DaskEngine(source, client)

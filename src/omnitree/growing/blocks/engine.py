@@ -13,14 +13,17 @@ To add an engine, write a class with `map_blocks`; see `docs/large_data.md`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
+from threading import Condition
 from typing import Any, Protocol, TypeVar
 
 from joblib import effective_n_jobs
 
 from omnitree.data.sources import Block, BlockSource, SourcePart
+from omnitree.data.sources.base import BLOCK_CELLS
 from omnitree.growing.threads import one_thread
 
 T = TypeVar("T")
@@ -38,59 +41,119 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LocalEngine:
-    """Threads of this process, each with a part at a time."""
+    """Threads of this process, each with a block at a time."""
 
     source: BlockSource
     n_jobs: int | None = None  # number of threads, as in scikit-learn
+    cells: int = BLOCK_CELLS  # of a block
 
     def map_blocks(self, function: Callable[[Block], T]) -> T | None:
-        n_threads = effective_n_jobs(self.n_jobs)
-        total: Any = None
+        n_threads, add = effective_n_jobs(self.n_jobs), adder(function)
+        blocks = SharedBlocks(self.source.parts(self.cells))
+
+        def work() -> T | None:
+            total: T | None = None
+            try:
+                while (block := blocks.next()) is not None:
+                    total = add(total, block)
+            except BaseException:
+                blocks.stop()
+                raise
+            return total
+
         with one_thread():
             if n_threads == 1:
-                for part in self.source.parts():
-                    total = part_sum(part, function, total)
-                return total
-            sums: deque[Any] = deque()  # one for each thread, which goes on with it
-
-            def work(part: SourcePart) -> None:
-                try:
-                    so_far = sums.pop()
-                except IndexError:
-                    so_far = None
-                sums.append(part_sum(part, function, so_far))
-
-            waiting: deque[Future] = deque()
+                return work()
             with ThreadPoolExecutor(n_threads) as pool:
                 try:
-                    for part in self.source.parts():
-                        # Parts may hold rows, so no more than can be worked on are made.
-                        if len(waiting) > n_threads:
-                            waiting.popleft().result()
-                        waiting.append(pool.submit(work, part))
-                    while waiting:
-                        waiting.popleft().result()
+                    sums = [pool.submit(work) for _ in range(n_threads)]
+                    return reduce(plus, [future.result() for future in sums])
                 finally:
-                    for future in waiting:
-                        future.cancel()
-            while sums:
-                total = plus(total, sums.pop())
-        return total
+                    blocks.stop()
+
+
+class SharedBlocks:
+    """The blocks of all parts, for several threads.
+
+    A thread reads on where no other is reading: in a part that is open or in a new one, so
+    that files are read side by side, and those with a few large parts are still worked on
+    by all threads.
+    """
+
+    def __init__(self, parts: Iterator[SourcePart]) -> None:
+        self.parts = parts
+        self.idle: deque[Iterator[Block]] = deque()  # parts that nobody is reading
+        self.n_reading = 0
+        # Whether someone asks for the next part, and whether there are none left.
+        self.is_opening = self.is_last = self.is_stopped = False
+        self.changed = Condition()
+
+    def next(self) -> Block | None:
+        """A block with rows that nobody else has had; None: there are no more."""
+        while (part := self._part()) is not None:
+            block = None
+            try:
+                block = next((b for b in part if b.n_rows), None)
+            finally:
+                with self.changed:
+                    self.n_reading -= 1
+                    if block is not None:
+                        self.idle.append(part)
+                    self.changed.notify_all()
+            if block is not None:
+                return block
+        return None
+
+    def _part(self) -> Iterator[Block] | None:
+        """A part that nobody is reading; None: all are read."""
+        while True:
+            with self.changed:
+                while not self.idle and (
+                    self.is_opening or (self.is_last and self.n_reading)
+                ):
+                    self.changed.wait()
+                if self.is_stopped or (self.is_last and not self.idle):
+                    return None
+                if self.idle:
+                    self.n_reading += 1
+                    return self.idle.popleft()
+                self.is_opening = True
+            new = None
+            try:
+                new = next(self.parts, None)
+            finally:
+                with self.changed:
+                    self.is_opening, self.is_last = False, new is None
+                    if new is not None:
+                        self.idle.append(iter(new.blocks()))
+                    self.changed.notify_all()
+
+    def stop(self) -> None:
+        """Let no more blocks be read."""
+        with self.changed:
+            self.is_stopped = self.is_last = True
+            self.idle.clear()
+            self.changed.notify_all()
+
+
+def adder(function: Callable[[Block], T]) -> Callable[[T | None, Block], T | None]:
+    """What adds the result of a block to a sum, which is used up.
+
+    A function with `add_to` does so itself, which saves the memory and the time for another
+    sum of the same size.
+    """
+
+    def plainly(total: T | None, block: Block) -> T | None:
+        return plus(total, function(block))
+
+    return getattr(function, "add_to", plainly)
 
 
 def part_sum(
     part: SourcePart, function: Callable[[Block], T], total: T | None = None
 ) -> T | None:
-    """What a function returns for the blocks of one part, added up.
-
-    A function with `add_to` adds a block to what there is, which saves the memory and the
-    time for another sum of the same size. `total` is used up.
-    """
-
-    def plainly(so_far: T | None, block: Block) -> T | None:
-        return plus(so_far, function(block))
-
-    add = getattr(function, "add_to", plainly)
+    """What a function returns for the blocks of one part, added to a sum so far."""
+    add = adder(function)
     for block in part.blocks():
         if block.n_rows:
             total = add(total, block)

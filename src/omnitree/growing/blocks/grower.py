@@ -12,9 +12,9 @@ the rows that their fold does not hold out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -34,6 +34,7 @@ from omnitree.growing.blocks.statistics import (
     KeyRange,
     Pass,
     Results,
+    concatenated,
     from_digits,
 )
 from omnitree.growing.blocks.sum_node import FoundSplit, SumNode, Zone
@@ -43,9 +44,12 @@ from omnitree.growing.missing import Surrogate
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.progress import progress
 from omnitree.growing.sample import Sample
+from omnitree.growing.threads import one_thread
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import AxisSplit
 from omnitree.tree.tree import Tree, tree_from_nodes
+
+T = TypeVar("T")
 
 DRAWN_NODES = 4  # rows of so many small nodes are drawn in all large nodes
 ZONE_NODES = 4  # rows of so many small nodes may come to refine the cuts of a level
@@ -191,58 +195,73 @@ class BlockGrower:
             tasks.append(MomentSums(self.standard, n_large, len(self.coder.classes)))
         elif n_large:
             tasks.append(Histograms(self.bins, n_large, self.coder.n_statistics))
-        asked = self._asked(tops, now)
-        results = self.engine.map_blocks(Pass(self.coder, asked, tasks))
+        asking = Pass(self.coder, self._asked(tops, now), tasks)
+        results = self.engine.map_blocks(asking)
         assert results is not None  # the survey found rows
-        results = self._refine(tops, now, tasks, results)
+        results = self._refine(tops, now, asking, results)
         counts = from_digits(results.each[0])
-        taken = [i for i in range(len(now)) if share[i] > 0]
-        rows = results.each[1].of(taken, self.n_jobs)
-        small = [i for i in range(n_large, len(now)) if not last[i] and i in rows]
-        trees = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._subtree)(now[i], rows[i]) for i in small
-        )
-        for i, tree in zip(small, trees, strict=True):
-            tops[now[i].tree].subtrees[now[i].at] = tree
-        children: list[Open] = []
-        for i, node in enumerate(now):
-            record = tops[node.tree].records[node.at]
-            self._fill(record, counts[i])
-            if i >= n_large or self._stays_leaf(counts[i]):
-                continue
-            seen = self._seen(node, i, n_large, counts[i], results.each[2], rows.get(i))
+
+        def found_at(i: int) -> FoundSplit | Tree | None:
+            rows = results.each[1].of_slot(i)
+            if i >= n_large:
+                small = rows is not None and not last[i]
+                return self._subtree(now[i], rows) if small else None
+            if self._stays_leaf(counts[i]):
+                return None
+            seen = self._seen(now[i], i, n_large, counts[i], results.each[2], rows)
             rng = np.random.default_rng(
-                [self.growth.rules.seed, node.depth, *node.path]
+                [self.growth.rules.seed, now[i].depth, *now[i].path]
             )
-            found = self.growth.learner.fit_sums(seen, rng)
-            if found is not None:
-                children += self._children(tops[node.tree], node, found)
+            return self.growth.learner.fit_sums(seen, rng)
+
+        children: list[Open] = []
+        for node, own, found in zip(
+            now, counts, self._each(found_at, range(len(now))), strict=True
+        ):
+            top = tops[node.tree]
+            self._fill(top.records[node.at], own)
+            if isinstance(found, Tree):
+                top.subtrees[node.at] = found
+            elif found is not None:
+                children += self._children(top, node, found)
         return children
 
+    def _each(self, function: Callable[[int], T], numbers: Iterable[int]) -> list[T]:
+        """What a function gives for some numbers, in threads."""
+        with one_thread():
+            return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(function)(i) for i in numbers
+            )
+
     def _refine(
-        self, tops: list[Top], now: list[Open], tasks: list[Any], results: Results
+        self, tops: list[Top], now: list[Open], asking: Pass, results: Results
     ) -> Results:
         """Make the cuts of the last pass exact, and count the rows beside them."""
         slot = {(o.tree, o.at): i for i, o in enumerate(now)}
         unrefined, self.unrefined = self.unrefined, []
-        rows = results.each[1].of([len(now) + i for i in range(len(unrefined))])
-        for i, node in enumerate(unrefined):
-            own = rows.get(len(now) + i)
-            if own is None or not len(own):
-                continue
+
+        def refined(i: int) -> tuple[CodedRows, Floats] | None:
+            node, rows = unrefined[i], results.each[1].of_slot(len(now) + i)
+            if rows is None:
+                return None
             record = tops[node.tree].records[node.at]
-            values = own.table.values[:, node.feature]
-            cut, merit = node.zone.refine(*self._sums_up_to(own, values))
+            values = rows.table.values[:, node.feature]
+            cut, merit = node.zone.refine(*self._sums_up_to(rows, values))
             assert isinstance(record.split, AxisSplit)
             record.split = replace(
                 record.split, threshold=cut, merit=self._merit(merit)
             )
             first = record.children[0]
             branch = [slot.get((node.tree, first + b), -1) for b in range(2)]
-            slots = np.where(values > cut, branch[1], branch[0]).astype(np.int32)
-            found = tuple(task(own, slots[None]) for task in tasks)
-            results = results + Results(found)
-        return results
+            return rows, np.where(values > cut, branch[1], branch[0])
+
+        found = self._each(refined, range(len(unrefined)))
+        placed = [pair for pair in found if pair is not None]
+        if not placed:
+            return results
+        every = concatenated([rows for rows, _ in placed])
+        slots = np.concatenate([slots for _, slots in placed]).astype(np.int32)
+        return asking.add_rows(results, every, slots[None])
 
     def _sums_up_to(self, rows: CodedRows, values: Floats) -> tuple[Floats, Floats]:
         """Different values in ascending order, and statistics of the rows up to each."""

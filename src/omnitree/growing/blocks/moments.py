@@ -10,11 +10,12 @@ that takes the same products of cells that are there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.linear import grid as kernel
 from omnitree.data.table import Table
 from omnitree.growing.blocks.coder import CodedRows, Floats, Ints
 from omnitree.growing.node import Node
@@ -23,6 +24,7 @@ from omnitree.growing.sample import Sample
 from omnitree.growing.scaling import Scaling
 from omnitree.growing.standard_columns import StandardColumns
 
+BITS, WEIGHTED_BITS = 20, 17  # of columns, and of those that weights multiply
 DIGIT = 30  # bits of the lower digit of a sum
 HALF = 10  # bits of the lower half of a weight
 
@@ -38,7 +40,7 @@ class Standard:
     # (p,): A column is `centre` plus a whole number of steps.
     centre: Floats
     step: Floats
-    weighted: bool
+    levels: int  # whole numbers of the grid, from one end of the range to the other
     may_miss: bool
 
     @classmethod
@@ -50,7 +52,7 @@ class Standard:
         feature, category = sample.table.schema.linear_columns()
         low = np.where(category >= 0, -1.0, low[feature])
         high = np.where(category >= 0, 1.0, high[feature])
-        levels = 1 << (17 if weighted else 20)
+        levels = 1 << (WEIGHTED_BITS if weighted else BITS)
         width = high - low
         step = np.where(width > 0, width / levels, 1.0)
         scaling = found.scaling
@@ -60,31 +62,45 @@ class Standard:
             found.spread,
             low + width / 2,
             step,
-            weighted,
+            levels,
             may_miss,
         )
 
-    def applied(self, sample: Sample) -> Sample:
+    def applied(self, sample: Sample) -> StandardSample:
         """A sample whose columns are standardised as those of the table."""
-        cells = sample.table.encoded.cells
-        missing = np.isnan(cells)
-        std = np.where(self.std > 0, self.std, 1.0)
-        z = np.ascontiguousarray((cells - self.mean) / std)
+        return StandardSample(
+            sample.table, sample.target, sample.weight, sample.groups, self
+        )
+
+    def columns(self, table: Table) -> StandardColumns:
+        """The encoded columns of some rows."""
+        cells = table.encoded.cells
+        missing = np.isnan(cells) if table.has_missing else np.zeros((1, 1), dtype=bool)
+        z = np.empty(cells.shape)
+        np.subtract(cells, self.mean, out=z)
+        z /= np.where(self.std > 0, self.std, 1.0)
         z[:, self.std == 0] = 0.0
-        z[missing] = np.nan
-        sample.__dict__["standardised"] = StandardColumns(
+        if table.has_missing:
+            z[missing] = np.nan
+        return StandardColumns(
             z,
             Scaling(np.arange(len(self.mean)), self.mean, self.std),
             np.flatnonzero(missing.any(axis=0)),
             self.spread,
         )
-        return sample
 
-    def on_grid(self, table: Table) -> Floats:
-        """The encoded columns in steps, as whole numbers; NaN is missing."""
-        half = 1 << (16 if self.weighted else 19)
-        steps = np.rint((table.encoded.cells - self.centre) / self.step)
-        return np.clip(steps, -half, half)
+
+@dataclass(frozen=True, eq=False)
+class StandardSample(Sample):
+    """Some rows of a table, standardised as all of its rows are, if someone asks."""
+
+    standard: Standard | None = None
+
+    @cached_property
+    def standardised(self) -> StandardColumns:
+        """The encoded columns, in units of the deviations in the table."""
+        assert self.standard is not None
+        return self.standard.columns(self.table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +178,14 @@ class MomentSums:
         self, total: FoundMoments, rows: CodedRows, slots: NDArray[np.int32]
     ) -> FoundMoments:
         """Add some rows, in place."""
-        n_products = len(total.products)
-        columns = self.standard.on_grid(rows.table)
+        n_products, p = len(total.products), len(self.standard.mean)
+        grid = (
+            rows.table.values,
+            *rows.table.schema.linear_columns(),
+            self.standard.centre,
+            self.standard.step,
+            self.standard.levels / 2,
+        )
         for of_tree in slots:
             # Slots of the pass that are not counted here come after all others; NumPy
             # sorts numbers of 16 bits by counting.
@@ -176,32 +198,17 @@ class MomentSums:
                 here = order[ends[slot] : ends[slot + 1]]
                 if not len(here):
                     continue
-                whole = columns[here]
-                there = ~np.isnan(whole)
-                whole[~there] = 0.0
+                whole = np.empty((len(here), p), order="F")
+                seen = np.empty_like(whole) if n_products > 1 else None
+                by_class = total.class_sums[slot], total.class_present[slot]
+                kernel.on_grid(*grid, here, rows.y, rows.weight, whole, seen, *by_class)
                 weight = None if rows.weight is None else rows.weight[here]
-                found = _class_sums(whole, there, rows.y[here], weight, self.n_classes)
-                total.class_sums[slot] += found[0]
-                total.class_present[slot] += found[1]
-                seen = there.astype(np.float64)
-                for i, (a, b) in enumerate(
-                    ((whole, whole), (seen, whole), (seen, seen))[:n_products]
-                ):
-                    total.products[i, :, slot] += exact_products(a, b, weight)
+                pairs = [(whole, whole)]
+                if seen is not None:
+                    pairs += [(seen, whole), (seen, seen)]
+                for i, pair in enumerate(pairs):
+                    total.products[i, :, slot] += exact_products(*pair, weight)
         return total
-
-
-def _class_sums(
-    whole: Floats, there: NDArray, y: Any, weight: Ints | None, n_classes: int
-) -> tuple[Ints, Ints]:
-    """Sums of columns and of the weights of cells that are there, by class."""
-    one_hot = np.zeros((len(y), n_classes))
-    one_hot[np.arange(len(y)), y] = 1 if weight is None else weight
-    sums = np.zeros((n_classes, whole.shape[1]), dtype=np.int64)
-    for start in range(0, len(y), 1 << 13):  # below 2^39 each: exact
-        part = slice(start, start + (1 << 13))
-        sums += (one_hot[part].T @ whole[part]).astype(np.int64)
-    return sums, (one_hot.T @ there).astype(np.int64)
 
 
 def exact_products(a: Floats, b: Floats, weight: Ints | None) -> Ints:

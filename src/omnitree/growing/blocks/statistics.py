@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import bins as kernel
@@ -148,6 +147,12 @@ class Pass:
         if not len(rows):
             return total
         slots = np.stack([one.slots(rows) for one in self.asked])
+        return self.add_rows(total, rows, slots)
+
+    def add_rows(
+        self, total: Results | None, rows: CodedRows, slots: NDArray[np.int32]
+    ) -> Results:
+        """The results with those of some rows, placed already; `total` is used up."""
         if total is None:
             return Results(tuple(task(rows, slots) for task in self.tasks))
         found = []
@@ -290,27 +295,21 @@ class Histograms:
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Rows of slots, in pieces."""
+    """Rows of slots, in pieces; in each piece the slots ascend."""
 
     pieces: list[tuple[NDArray[np.int32], CodedRows]]
 
     def __add__(self, other: FoundRows) -> FoundRows:
         return FoundRows([*self.pieces, *other.pieces])
 
-    def of(
-        self, slots: Sequence[int], n_jobs: int | None = None
-    ) -> dict[int, CodedRows]:
-        """Rows of each slot, in an order that depends on nothing but the rows."""
-        if not self.pieces:
-            return {}
-        slot = np.concatenate([s for s, _ in self.pieces])
-        rows = concatenated([r for _, r in self.pieces])
-        order = np.lexsort((rows.weights, rows.y, rows.key, slot))
-        start = np.searchsorted(slot[order], np.arange(max(slots, default=-1) + 2))
-        taken = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(rows.take)(order[start[s] : start[s + 1]]) for s in slots
-        )
-        return dict(zip(slots, taken, strict=True))
+    def of_slot(self, slot: int) -> CodedRows | None:
+        """Rows of a slot, if any, in an order that depends on nothing but the rows."""
+        parts = []
+        for of_row, rows in self.pieces:
+            first, end = np.searchsorted(of_row, [slot, slot + 1]).tolist()
+            if first < end:
+                parts.append(rows.part(first, end))
+        return concatenated(parts).in_order() if parts else None
 
 
 def concatenated(pieces: Sequence[CodedRows]) -> CodedRows:
@@ -348,6 +347,7 @@ class Gather:
             own = np.where(slot < len(self.share), slot, -1)
             taken = np.flatnonzero(draw < limit[own])
             if len(taken):
+                taken = taken[np.argsort(slot[taken], kind="stable")]
                 pieces.append((slot[taken], rows.take(taken)))
         return FoundRows(pieces)
 
