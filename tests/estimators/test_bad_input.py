@@ -90,6 +90,7 @@ FIT = {
     ),
     "ragged rows": (lambda: fit([[1], [1, 2]] * 4), ValueError, "cells|inhomogeneous"),
     "no y": (lambda: fit(y=None), ValueError, "requires y"),
+    "a name as y": (lambda: fit(y="class"), ValueError, r"y='class' names a column"),
     "y too short": (lambda: fit(y=Y[:5]), ValueError, "inconsistent"),
     "y of two columns": (
         lambda: fit(y=np.column_stack([Y, Y])),

@@ -288,6 +288,7 @@ def test_hard_partitions():
         (lambda X, y: [(X, y, -np.ones(len(y)))], "negative"),
         (lambda X, y: [(X, y, np.zeros(len(y)))], "no row has a weight"),
         (lambda X, y: [(X[:0], y[:0])], "0 sample"),
+        (lambda X, y: [(X, None)], "target y is None"),
     ],
 )
 def test_clear_errors(change, message):

@@ -139,6 +139,11 @@ class BaseTree(Showing, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        if isinstance(y, str):
+            raise ValueError(
+                f"y={y!r} names a column, which is for data that is not in memory. Of a "
+                f"data frame, pass the column as y=frame[{y!r}] and X without it."
+            )
         source = open_source(X)
         if source.shape[0] == 1:
             raise ValueError(

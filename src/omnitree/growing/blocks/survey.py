@@ -208,7 +208,10 @@ class SurveyBlock:
         rows = read_rows(block, self.seed, not self.classes)
         if not len(rows):
             return None
-        assert rows.y is not None
+        if rows.y is None:
+            raise ValueError(
+                "The target y is None: give the name of its column, or an array."
+            )
         low, high = np.array([_range(c.values) for c in rows.columns]).T
         if np.isinf([low, high]).any():
             j = int(np.isinf([low, high]).any(axis=0).argmax())
