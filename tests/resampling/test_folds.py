@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 import pandas as pd
 import pytest
 from tests.samples import sample_of
 
 from omnitree.data.table import learn_table
-from omnitree.resampling.folds import halve, parts_of, row_hash
+from omnitree.resampling.folds import halve, mix, parts_of, row_hash
 
 
 def fold(X, y, weight=None, n_folds=10, seed=0, groups=None):
@@ -90,6 +92,22 @@ def test_all_missing_values_are_alike():
     strange = np.array([0x7FF8000000000001, 0xFFF8000000000000], dtype=np.uint64)
     X = np.column_stack([np.tile(strange.view(float), 10), np.zeros(20)])
     assert len(set(row_hash(learn_table(X), 0))) == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 20_000), (5000, 7), (20_000, 2)])
+def test_hashes_as_column_by_column(shape, rng):
+    """The hashes that decide folds are those of any number of columns at a time."""
+    X = rng.choice([0.0, -0.0, 1.5, -2.0, 1e300, np.nan], size=shape)
+    X[0] = 1.0
+    table = learn_table(X)
+    expected = np.zeros(table.n_rows, dtype=np.uint64)
+    for j, name in enumerate(table.schema.names):
+        column = table.values[:, j] + 0.0
+        column[np.isnan(column)] = np.nan
+        digest = blake2b(f"5:{name}".encode(), digest_size=8).digest()
+        key = np.uint64(int.from_bytes(digest, "little"))
+        expected += mix(column.view(np.uint64) ^ key)
+    assert (row_hash(table, 5) == mix(expected)).all()
 
 
 def test_seed_moves_rows(rng):
