@@ -250,10 +250,12 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="names of loads; all if left out")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
+    command = "python benchmarks/load.py"
+    command += "" if given.scale == 1 else f" --scale {given.scale}"
+    command += f" --only {' '.join(given.only)}" if given.only else ""
     lines = [
         "# Load",
-        f"`python benchmarks/load.py{'' if given.scale == 1 else f' --scale {given.scale}'}`"
-        f"; omnitree {omnitree.__version__}, Python {platform.python_version()}, "
+        f"`{command}`; omnitree {omnitree.__version__}, Python {platform.python_version()}, "
         f"{multiprocessing.cpu_count()} cores",
         "",
         "| load | seconds | grew, MB | end |",
@@ -283,9 +285,8 @@ def main() -> int:
             f"| {found['n']} | {found['s']:.1f} | {found['grew']:.0f} | {end} |"
         )
         print(lines[-1], flush=True)
-    text = "\n".join(lines) + "\n"
-    if given.output:
-        given.output.write_text(text)
+        if given.output:  # after each load: what was measured is kept
+            given.output.write_text("\n".join(lines) + "\n")
     return int(failed)
 
 
