@@ -222,9 +222,11 @@ class NodeColumns:
     @cached_property
     def sums(self) -> Floats:
         """Sum of the rows of each class."""
-        if "moments" in self.__dict__ or len(self.rows) > self.n_columns:
+        many = len(self.rows) > self.n_columns and not self.scaling.curves
+        if "moments" in self.__dict__ or many:
             return self.moments.sums
-        # Few rows: their scatter is better not asked for (`Fisher` works on the rows).
+        # Few rows: their scatter is better not asked for (`Fisher` works on the rows). Nor
+        # that of curves, which nobody else asks for.
         sums = np.zeros((self.n_classes, self.n_columns))
         kernel.add_class_sums(self.columns, self.y, self.weight, sums)
         return sums

@@ -9,41 +9,28 @@ quadratic or additive test, with more a machine. One of the rivals in the refine
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.node import CURVED, Node
-from omnitree.growing.node_columns import Floats, NodeColumns
+from omnitree.growing.node_columns import NodeColumns
 from omnitree.growing.part import number
 from omnitree.growing.target import Target
 from omnitree.growing.threads import one_thread
+from omnitree.learners.softmax_trials import SampledTrial, SoftmaxTrial
 from omnitree.learners.trial import Trial, TrialLearner, folds_of
 from omnitree.parts.discriminants.softmax import Standardised, Whitened
 from omnitree.parts.discriminants.softmax_blocks import BlockFolds, Place
-from omnitree.parts.discriminants.softmax_folds import (
-    ROOM,
-    Validated,
-    kept,
-    validate,
-)
+from omnitree.parts.discriminants.softmax_folds import Validated, validate
 from omnitree.parts.discriminants.softmax_metric import Spread
-from omnitree.parts.discriminants.softmax_sparse import Thinned, enough, fewest
 from omnitree.resampling.held_out import HeldOut
 
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 # Rows or columns, whichever are fewer: finding the directions of more takes minutes.
 TOO_MANY = 3000
-# Multiplications of the last fit: with thousands of rows and columns, the last digits of the
-# weights take seconds and change no answer.
-WORK = 4e8
-# Shares of its log loss, and of that of the class shares, that is nothing to a test with
-# curves: many terms are sure to save next to nothing.
-TRIFLES = 0.01, 0.002
 # How trials are called, by expansion.
 NAMES = {
     "linear": "linear softmax",
@@ -51,161 +38,8 @@ NAMES = {
     "curves": "additive softmax",
     "blocks": "additive softmax with products",
 }
-# Steps of a fit that must not begin where another one ended.
-COLD = 40
-
-
-@dataclass(frozen=True)
-class SoftmaxTrial(Trial):
-    """What `Softmax` found."""
-
-    whitened: Whitened | Spread
-    validated: Validated
-
-    def functions(self) -> tuple[Floats, Floats]:
-        target = self.target.of_present()
-        k = target.n_classes
-        with one_thread():
-            (w,) = self.whitened.fit(
-                target.y,
-                self.rows.weight[:, None],
-                k,
-                self.validated.penalty,
-                self.validated.start,
-                **self._last_steps(),
-            )
-        return self.whitened.functions(w)
-
-    def _last_steps(self) -> dict[str, Any]:
-        """How far the fit to all rows goes.
-
-        With curves, where penalties are small and weights many, as far as the folds: that
-        they stop early is part of what held-out rows have judged.
-        """
-        if self.rows.scaling.curves:
-            return {}
-        work = self.whitened.scores.size * len(self.rows.present)
-        return {"tolerance": 1e-6, "most": _most(work)}
-
-    @property
-    def fold(self) -> NDArray[np.intp] | None:
-        return self.validated.held.argmax(axis=1) if self.tested.all() else None
-
-    def scores_without(self, held: NDArray[np.bool_]) -> Iterator[Floats]:
-        for _, w in self.weights_without(held):
-            yield from np.moveaxis(self.whitened.sums(w), 1, 2)
-
-    def weights_without(
-        self, held: NDArray[np.bool_]
-    ) -> Iterator[tuple[Floats, Floats]]:
-        """Weights (n, m) of the rows outside some of the sets, and functions for them."""
-        target, weight = self.target.of_present(), self.rows.weight
-        y, k, penalty = target.y, target.n_classes, self.validated.penalty
-        size = max(1, ROOM // (len(weight) * k))
-        for at in range(0, held.shape[1], size):
-            left = kept(weight, held[:, at : at + size])
-            with one_thread():
-                w = self.whitened.fit(y, left, k, penalty, most=COLD)
-            yield left, w
-
-    def thinned(self, weight: Floats, w: Floats) -> Thinned:
-        """All weights `w`, fitted to rows of some `weight`, on their way to fewer."""
-        scaling, spread = self.rows.scaling, self.rows.standard.spread
-        curves = (scaling.terms, spread) if scaling.curves else (None, None)
-        return Thinned.of(
-            self.whitened,
-            self.rows.columns,
-            self.target.of_present().y,
-            weight,
-            self.validated.penalty,
-            w,
-            scaling.factors,
-            *curves,
-        )
-
-    def _trifle(self) -> float:
-        """The log loss that fewer terms may cost; 0 without curves."""
-        if not self.rows.scaling.curves:
-            return 0.0
-        share = self.rows.class_weight[self.rows.present] / self.rows.total
-        losses = self.validated.loss, -float(share @ np.log(share))
-        return max(a * b for a, b in zip(TRIFLES, losses, strict=True))
-
-    def sparser(self, margin: float) -> Trial | None:
-        weight, valid = self.rows.weight, self.validated
-        target = self.target.of_present()
-        held = valid.held[:, : enough(valid.held)]
-        start = self.thinned(kept(weight, held), valid.weights[: held.shape[1]])
-        with one_thread():
-            found = fewest(start, target, weight, held, margin, self._trifle())
-        if found is None:
-            return None
-        sizes, scores = found
-        return SparseTrial(
-            f"sparse {self.name}",
-            self.rows,
-            self.expansion,
-            scores,
-            self.target,
-            self.groups,
-            self,
-            start.together(weight),
-            sizes,
-        )
-
-
-@dataclass(frozen=True)
-class SparseTrial(Trial):
-    """A softmax test of which only some terms are left, the last of `sizes`.
-
-    `dense` has all weights; those of `start` are fitted to all rows or nearly so.
-    """
-
-    dense: SoftmaxTrial
-    start: Thinned
-    sizes: list[int]
-
-    @property
-    def n_parameters(self) -> int:
-        return self.parameters(self.thinned.alive[0])
-
-    def _used_terms(self) -> NDArray[np.bool_]:
-        return self.thinned.alive[0].any(axis=0)
-
-    @cached_property
-    def thinned(self) -> Thinned:
-        """The terms that are left, not yet fitted to the last digits."""
-        thin = self.start
-        with one_thread():
-            for size in self.sizes:
-                thin = thin.thinner(size)
-        return thin
-
-    def functions(self) -> tuple[Floats, Floats]:
-        thin = self.thinned
-        if not self.rows.scaling.curves:
-            with one_thread():
-                thin = thin.fitted(1e-4, _most(thin.x.size * thin.w.shape[1]))
-        (w,) = thin.w
-        weights = w[:, :-1] * self.dense.whitened.unit
-        return weights, w[:, -1] - weights @ self.dense.whitened.mean
-
-    @property
-    def fold(self) -> NDArray[np.intp] | None:
-        return self.dense.fold
-
-    def scores_without(self, held: NDArray[np.bool_]) -> Iterator[Floats]:
-        for left, w in self.dense.weights_without(held):
-            thin = self.dense.thinned(left, w)
-            with one_thread():
-                for size in self.sizes:
-                    thin = thin.thinner(size)
-            yield from (thin.x @ own.T for own in thin.w)
-
-
-def _most(work: int) -> int:
-    """Steps of a last fit that takes so many products a step."""
-    return int(np.clip(WORK / work, 50, 300))
+# Rows of a class that a sample has at least, if there are so many.
+LEAST = 50
 
 
 class Softmax(TrialLearner):
@@ -228,6 +62,9 @@ class Softmax(TrialLearner):
         Neither do nodes with more than this many rows times columns times classes.
     max_weights : int, optional
         Nor nodes with more than this many columns times classes; of two classes, columns.
+    sample_cells : int, optional
+        In nodes with more than this many rows times columns times classes, a sample of the
+        rows that has as many chooses penalties and terms; the last fit is to all rows.
 
     Examples
     --------
@@ -242,6 +79,7 @@ class Softmax(TrialLearner):
 
     penalties: Any = PENALTIES
     folds: int = 5
+    sample_cells: int | None = None
 
     def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
         """Cross-validate every penalty; `validate` says when it gives up."""
@@ -249,6 +87,39 @@ class Softmax(TrialLearner):
         number("penalties", penalties[-1], 1e-12)
         if not self.suits(node):
             return None
+        at = self._sample(node)
+        if at is None:
+            return self._trial(node, penalties, against)
+        some = _node_of(node, at, self.expansion)
+        if some is None:
+            return None
+        ahead = None if against is None else against.take(at)
+        found = self._trial(some, penalties, ahead)
+        if found is None:
+            return None
+        rows, groups = node.view(self.expansion), node.sample.groups_of(node.rows)
+        return SampledTrial.of(found, at, rows, node.target, groups)
+
+    def _sample(self, node: Node) -> NDArray[np.intp] | None:
+        """Positions of the rows that choose penalties and terms; None if all do."""
+        if self.sample_cells is None:
+            return None
+        k, p = int((node.statistics > 0).sum()), node.view(self.expansion).n_columns
+        part = len(node.rows) * p * k / number("sample_cells", self.sample_cells, 1)
+        if part <= 1:
+            return None
+        fold = folds_of(node, part)
+        if fold is None:
+            return None
+        chosen = fold == 0
+        if node.sample.groups is None:  # of rare classes all rows
+            chosen |= (np.bincount(node.y) < LEAST * part)[node.y]
+        return np.flatnonzero(chosen)
+
+    def _trial(
+        self, node: Node, penalties: list[float], against: HeldOut | None
+    ) -> SoftmaxTrial | None:
+        """What cross-validation of all rows finds."""
         rows = node.view(self.expansion)
         if min(len(rows.rows), rows.n_columns) > TOO_MANY:
             return None
@@ -333,3 +204,22 @@ def _blocks(
     blocks = np.unique(rows.scaling.blocks, return_inverse=True)[1]
     held = fold[:, None] == np.unique(fold)
     return BlockFolds(columns, blocks, target, rows.weight, held, penalties)
+
+
+def _node_of(node: Node, at: NDArray[np.intp], expansion: str) -> Node | None:
+    """Some rows of a node, with its columns; None where a class is missing.
+
+    Each class weighs as much, of all rows, as it does in the node.
+    """
+    target = node.target.take(at)
+    share = target.statistics(node.weight[at])
+    if ((share == 0) & (node.statistics > 0)).any():
+        return None
+    scale = node.statistics / np.where(share > 0, share, 1.0)
+    weight = node.weight[at] * (scale * share.sum() / node.total)[target.y]
+    some = Node(node.sample, node.rules, node.rows[at], weight)
+    for name in {expansion, "curves"} if expansion in CURVED else {expansion}:
+        whole = node.view(name)
+        part = {"rows": whole.rows[at], "y": whole.y[at], "weight": weight}
+        some.views[name] = replace(whole, **part, remainder=None, within=(whole, at))
+    return some

@@ -42,9 +42,9 @@ from omnitree.tree.tree import LEAF, Tree
 # in sparse form; nor the curves of many classes that have more than 2000 weights.
 RIVALS = (
     Softmax(),
-    Softmax("curves", max_columns=500, max_cells=6_000_000, max_weights=2000),
+    Softmax("curves", max_columns=500, max_weights=2000, sample_cells=6_000_000),
     Softmax("quadratic", max_columns=500),
-    Softmax("blocks", max_columns=500, max_cells=3_000_000, max_weights=2000),
+    Softmax("blocks", max_columns=500, max_weights=2000, sample_cells=3_000_000),
     Boosted("quadratic", min_columns=501, max_cells=500_000),
 )
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.

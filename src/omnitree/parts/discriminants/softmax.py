@@ -10,7 +10,7 @@ all. Used by the learner `softmax`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from omnitree.growing.clock import EIGH, check_time
 from omnitree.growing.node_columns import Floats
-from omnitree.parts.discriminants.softmax_metric import Spread
+from omnitree.parts.discriminants.softmax_metric import Spread, standardised
 
 # Share of the largest variance below which a direction is rounding.
 FLAT = 1e-10
@@ -128,6 +128,16 @@ class Whitened:
         scale = np.append(1 / np.sqrt(0.25 * self.variance + penalty), 1.0)
         w = regress(self.scores, y, weight, k, penalty, scale, start, tolerance, most)
         return w - w.mean(axis=1, keepdims=True)
+
+    def standardised(self, columns: Floats) -> Floats:
+        """Columns of any rows in their units, and a last one of 1: (n, p + 1)."""
+        return standardised(columns, self.mean, self.unit)
+
+    def with_rows(self, columns: Floats) -> Whitened:
+        """Other rows along the same directions."""
+        scores = self.standardised(columns)
+        scores = np.hstack([scores[:, :-1] @ self.directions, scores[:, -1:]])
+        return replace(self, scores=scores)
 
     def sums(self, w: Floats) -> Floats:
         """What the weights (m, k, r + 1) make of every row: (m, k, n)."""

@@ -9,7 +9,7 @@ learner `softmax` with the expansions "curves" and "blocks".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,14 @@ class Spread:
             self.scores, y, weight, k, price, start, tolerance, most, factor=factor
         )
 
+    def standardised(self, columns: Floats) -> Floats:
+        """Columns of any rows as the scores are made, (n, p + 1)."""
+        return standardised(columns, self.mean, self.unit)
+
+    def with_rows(self, columns: Floats) -> Spread:
+        """Other rows; steps are measured as before."""
+        return replace(self, scores=self.standardised(columns))
+
     def sums(self, w: Floats) -> Floats:
         """What the weights (m, k, p + 1) make of every row: (m, k, n)."""
         return w @ self.scores.T
@@ -74,6 +82,14 @@ class Spread:
         """Weights (k, p) and biases (k,) of the columns for weights (k, p + 1)."""
         weights = w[:, :-1] * self.unit
         return weights, w[:, -1] - weights @ self.mean
+
+
+def standardised(columns: Floats, mean: Floats, unit: Floats) -> Floats:
+    """Columns less their means, times their units, and a last one of 1."""
+    x = np.ones((len(columns), len(mean) + 1))
+    np.subtract(columns, mean, out=x[:, :-1])
+    x[:, :-1] *= unit
+    return x
 
 
 def regress_by(

@@ -76,9 +76,7 @@ class Thinned:
         under one penalty for all.
         """
         p = columns.shape[1]
-        x = np.ones((len(columns), p + 1))
-        np.subtract(columns, whitened.mean, out=x[:, :-1])
-        x[:, :-1] *= whitened.unit
+        x = whitened.standardised(columns)
         full = whitened.in_columns(w)
         deviation = np.ones(p)
         if term is None or spread is None:
