@@ -69,7 +69,7 @@ class SoftmaxTrial(Trial):
         if self.rows.scaling.curves:
             return {}
         work = self.whitened.scores.size * len(self.rows.present)
-        return {"tolerance": 1e-6, "most": _most(work)}
+        return {"tolerance": 1e-5, "most": _most(work)}
 
     @property
     def fold(self) -> NDArray[np.intp] | None:

@@ -211,7 +211,7 @@ def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=SCALES, method="bounded").x))
 
 
-def folds_of(node: Node, folds: int) -> NDArray[np.int64] | None:
+def folds_of(node: Node, folds: float) -> NDArray[np.int64] | None:
     """The fold that holds each row of a node out; None where there are not two."""
     seed, groups = node.rules.seed, node.sample.groups_of(node.rows)
     key = node.sample.row_hash(seed)[node.rows]

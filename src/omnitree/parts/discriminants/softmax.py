@@ -16,11 +16,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.optimize import minimize
 
 from omnitree.growing.clock import EIGH, check_time
 from omnitree.growing.node_columns import Floats
-from omnitree.parts.discriminants.softmax_metric import Spread, standardised
+from omnitree.parts.discriminants.softmax_metric import Spread, regress, standardised
 
 # Share of the largest variance below which a direction is rounding.
 FLAT = 1e-10
@@ -117,7 +116,7 @@ class Whitened:
         k: int,
         penalty: float,
         start: Floats | None = None,
-        tolerance: float = 2e-3,
+        tolerance: float = 1e-2,
         most: int = 30,
     ) -> Floats:
         """Weights (m, k, r + 1) of the scores, one fit for each column of `weight` (n, m).
@@ -125,8 +124,9 @@ class Whitened:
         Classes are 0 .. k-1, rows may weigh nothing. `start` holds weights to begin with.
         The few steps of the defaults are enough to compare penalties.
         """
-        scale = np.append(1 / np.sqrt(0.25 * self.variance + penalty), 1.0)
-        w = regress(self.scores, y, weight, k, penalty, scale, start, tolerance, most)
+        inverse = np.append(1 / (0.25 * self.variance + penalty), 1.0)
+        more = (penalty, start, tolerance, most)
+        w = regress(self.scores, y, weight, k, *more, inverse=inverse)
         return w - w.mean(axis=1, keepdims=True)
 
     def standardised(self, columns: Floats) -> Floats:
@@ -154,64 +154,3 @@ class Whitened:
         """Weights (k, p) and biases (k,) of the columns for weights (k, r + 1)."""
         weights = w[:, :-1] @ self.directions.T * self.unit
         return weights, w[:, -1] - weights @ self.mean
-
-
-def regress(
-    x: Floats,
-    y: NDArray[np.int32],
-    weight: Floats,
-    k: int,
-    penalty: float,
-    scale: Floats,
-    start: Floats | None = None,
-    tolerance: float = 2e-3,
-    most: int = 30,
-) -> Floats:
-    """Weights (m, k, r) of the columns of x, one fit for each column of `weight` (n, m).
-
-    The last column of x is 1 and has no penalty. Steps are taken in units of `scale`, one
-    for each column or each weight (m, k, r); of two classes, whose weights are opposite,
-    only those of the second (m, 1, r). What has the scale 0 stays 0.
-    """
-    share = (weight / weight.sum(axis=0)).T[:, None, :]
-    two = k == 2  # one function, the difference of two, has all that matters
-    own = y == np.arange(k)[1 if two else 0 :, None]
-    shape = (len(share), len(own), x.shape[1])
-    price = penalty * scale**2
-    price[..., -1] = 0.0
-    if two:
-        price *= 0.5  # |W|^2 of w and -w, each half the difference
-    pull = ((share * own).reshape(-1, len(x)) @ x).reshape(shape) * scale
-    first = np.zeros(shape)
-    if start is not None:
-        begin = start[:, 1:] - start[:, :1] if two else start
-        np.divide(begin, scale, out=first, where=scale > 0)
-
-    def loss(flat: Floats) -> tuple[float, Floats]:
-        check_time()
-        w = flat.reshape(shape)
-        s = ((w * scale).reshape(-1, shape[-1]) @ x.T).reshape(*shape[:-1], -1)
-        if two:
-            e = np.exp(-np.abs(s))
-            logs = np.log1p(e) + np.maximum(s, 0.0)
-            p = np.where(s >= 0, share, share * e) / (1 + e)
-        else:
-            top = s.max(axis=1, keepdims=True)
-            p = np.exp(np.subtract(s, top, out=s), out=s)
-            total = p.sum(axis=1, keepdims=True)
-            logs = np.log(total) + top
-            p *= share / total
-        gradient = (p.reshape(-1, len(x)) @ x).reshape(shape) * scale - pull
-        paid = price * w
-        value = np.vdot(share, logs) + np.vdot(0.5 * paid - pull, w)
-        return float(value), (gradient + paid).ravel()
-
-    found = minimize(
-        loss,
-        first.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": most, "gtol": tolerance, "ftol": 1e-12},
-    )
-    w = found.x.reshape(shape) * scale
-    return np.concatenate([-w / 2, w / 2], axis=1) if two else w

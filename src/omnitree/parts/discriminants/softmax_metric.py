@@ -46,16 +46,19 @@ class Spread:
 
         As `Whitened.fit`; `tolerance` is the length of the slope in the metric.
         """
-        price = prices(penalty, k, len(self.mean))
-        check_time(CHOLESKY * float(len(price)) ** 3)
-        metric = np.zeros((len(price), len(price)))
+        p = len(self.mean)
+        check_time(CHOLESKY * float(p) ** 3)
+        metric = np.zeros((p + 1, p + 1))
         metric[:-1, :-1], metric[-1, -1] = 0.25 * self.second, 0.25
-        floor = FLOOR * np.trace(metric) / len(price)
-        metric[np.diag_indices_from(metric)] += price + floor
+        floor = FLOOR * np.trace(metric) / (p + 1)
+        diagonal = np.diag_indices(p + 1)
+        metric[diagonal] += np.append(np.full(p, ridge(penalty, k)), 0.0) + floor
         factor = linalg.cholesky(metric, lower=True, overwrite_a=True)
-        return _fit(
-            self.scores, y, weight, k, price, start, tolerance, most, factor=factor
-        )
+        factor = np.ascontiguousarray(factor)
+        more = (penalty, start, tolerance, most)
+        w = regress(self.scores, y, weight, k, *more, factor=factor)
+        # A ridge is least where the weights of all classes add up to 0.
+        return w - w.mean(axis=1, keepdims=True)
 
     def standardised(self, columns: Floats) -> Floats:
         """Columns of any rows as the scores are made, (n, p + 1)."""
@@ -92,51 +95,44 @@ def standardised(columns: Floats, mean: Floats, unit: Floats) -> Floats:
     return x
 
 
-def regress_by(
+def regress(
     x: Floats,
     y: NDArray[np.int32],
     weight: Floats,
     k: int,
     penalty: float,
-    scale: Floats,
     start: Floats | None = None,
     tolerance: float = 1e-2,
     most: int = 30,
+    *,
+    factor: Floats | None = None,
+    inverse: Floats | None = None,
 ) -> Floats:
-    """As `softmax.regress`, with `scale` (m, l, r) as the metric; each fit on its own."""
-    price = prices(penalty, k, x.shape[1] - 1)
-    return _fit(x, y, weight, k, price, start, tolerance, most, inverse=scale**2)
+    """Weights (m, k, r) of the columns of x, one fit for each column of `weight` (n, m).
 
-
-def prices(penalty: float, k: int, p: int) -> Floats:
-    """The ridge of each column; of two classes, of the difference of their weights."""
-    return np.append(np.full(p, penalty * (0.5 if k == 2 else 1.0)), 0.0)
-
-
-def _fit(
-    x: Floats,
-    y: NDArray[np.int32],
-    weight: Floats,
-    k: int,
-    price: Floats,
-    start: Floats | None,
-    tolerance: float,
-    most: int,
-    **metric: Floats,
-) -> Floats:
+    The last column of x is 1 and has no penalty. The metric of the steps is a matrix with
+    the lower Cholesky `factor`, or diagonal with the `inverse`, one number for each column
+    or each weight (m, l, r); of two classes, whose weights are opposite, only those of the
+    second count, l = 1. What has the inverse 0 is 0. A fit ends where its slope is no longer
+    than `tolerance` in the metric, or after so many steps.
+    """
     check_time()
     two = k == 2  # one function, the difference of two, has all that matters
     w = np.zeros((weight.shape[1], 1 if two else k, x.shape[1]))
     if start is not None:
         w += start[:, 1:] - start[:, :1] if two else start
     share = np.ascontiguousarray(weight / weight.sum(axis=0))
-    metric = {name: np.ascontiguousarray(given) for name, given in metric.items()}
-    if "inverse" in metric:
-        w[metric["inverse"] == 0] = 0.0
+    if inverse is not None:
+        inverse = np.ascontiguousarray(np.broadcast_to(inverse, w.shape))
+        w[inverse == 0] = 0.0
+    price = np.full(x.shape[1], ridge(penalty, k))
+    price[-1] = 0.0
+    metric = {"factor": factor, "inverse": inverse}
     descend(x, y, share, price, w, tolerance, most, **metric, tick=tick)
     check_time()
-    if two:
-        return np.concatenate([-w / 2, w / 2], axis=1)
-    # A ridge is least where the weights of all classes add up to 0; not where some are kept
-    # at 0.
-    return w if "inverse" in metric else w - w.mean(axis=1, keepdims=True)
+    return np.concatenate([-w / 2, w / 2], axis=1) if two else w
+
+
+def ridge(penalty: float, k: int) -> float:
+    """The price of a squared weight; of two classes, of the difference of their weights."""
+    return penalty * (0.5 if k == 2 else 1.0)

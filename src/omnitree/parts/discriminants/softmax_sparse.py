@@ -17,20 +17,17 @@ from numpy.typing import NDArray
 
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.target import Target
-from omnitree.parts.discriminants.softmax import Whitened, regress
+from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.parts.discriminants.softmax_folds import held_out_scores, losses
-from omnitree.parts.discriminants.softmax_metric import Spread, regress_by
+from omnitree.parts.discriminants.softmax_metric import Spread, regress
 from omnitree.resampling.held_out import HeldOut
 
 # Terms of a sum that is read as it is.
 TERMS = 10
 # Steps of a fit after terms were dropped, and the slope at which it stops before: enough
 # to compare.
-STEPS = 10
-SLOPE = 5e-4
-# With curves, whose columns are correlated; the slope is measured in the metric of steps.
-CURVE_STEPS = 20
-CURVE_SLOPE = 3e-3
+STEPS = 20
+SLOPE = 3e-3
 # Standard errors, beyond the margin, by which a likelihood is so much worse that fewer
 # terms have no chance.
 HOPELESS = 1.0
@@ -95,11 +92,6 @@ class Thinned:
         return replace(self, weight=weight[:, None], w=w, alive=self.alive[:1])
 
     @property
-    def has_curves(self) -> bool:
-        """Whether some terms have several columns."""
-        return len(self.term) > self.alive.shape[2]
-
-    @property
     def n_terms(self) -> int:
         """Terms that are not 0, of one weighting."""
         return int(self.alive[0].sum())
@@ -133,30 +125,24 @@ class Thinned:
                 own.reshape(-1)[at[order[:extra]]] = False
         return replace(self, alive=alive).fitted()
 
-    def fitted(
-        self, tolerance: float | None = None, most: int | None = None
-    ) -> Thinned:
+    def fitted(self, tolerance: float = SLOPE, most: int = STEPS) -> Thinned:
         """The terms that are left, fitted from where they are."""
-        solve, slope, steps = regress, SLOPE, STEPS
-        if self.has_curves:
-            solve, slope, steps = regress_by, CURVE_SLOPE, CURVE_STEPS
         alive = self.alive[..., self.term]
         used = np.append(alive.any(axis=(0, 1)), True)
-        m, lines, _ = alive.shape
-        scale = np.ones((m, lines, int(used.sum())))
+        inverse = np.ones((*alive.shape[:2], int(used.sum())))
         curvature = 0.25 * self.deviation[used[:-1]] ** 2 + self.penalty
-        scale[..., :-1] = alive[..., used[:-1]] / np.sqrt(curvature)
+        inverse[..., :-1] = alive[..., used[:-1]] / curvature
         w = np.zeros(self.w.shape)
-        w[..., used] = solve(
+        w[..., used] = regress(
             np.ascontiguousarray(self.x[:, used]),
             self.y,
             self.weight,
             self.w.shape[1],
             self.penalty,
-            scale,
             self.w[..., used],
-            slope if tolerance is None else tolerance,
-            steps if most is None else most,
+            tolerance,
+            most,
+            inverse=inverse,
         )
         return replace(self, w=w)
 
