@@ -82,6 +82,29 @@ def test_below_the_root_curves_need_rows(rng):
         assert len(few.contenders(rivals, COMPARISON)[0]) == found
 
 
+def test_leaves_ask_for_curves_only_where_a_line_leads(rng):
+    rivals = [Softmax(), Softmax("curves")]
+    for wrong, found in ((0.0, 1), (0.4, 2)):
+        leaf = replace(challenge(rng, wrong), kind="leaf", depth=1)
+        assert len(leaf.contenders(rivals, COMPARISON)[0]) == found
+        root = replace(leaf, depth=0)
+        assert len(root.contenders(rivals, COMPARISON)[0]) == 2
+
+
+def test_where_trees_grow_rivals_need_not_lead(rng):
+    """Curves and products together are tried behind a subtree, but not far behind."""
+    rivals = [Softmax(), Softmax("curves"), Softmax("blocks")]
+    for errors, found in ((0.1, 3), (0.0, 2)):
+        one = challenge(rng, 0.0, noise=0.5)
+        wrong = (rng.random(120) < errors).astype(float)
+        subtree = HeldOut(np.ones(120), wrong, 0.01 + 0.3 * wrong)
+        one = replace(one, subtree=subtree)
+        contenders, winner = one.contenders(rivals, COMPARISON, grows=True)
+        assert winner is None
+        assert len(contenders) == found
+        assert len(one.contenders(rivals, COMPARISON)[0]) == 2
+
+
 def test_the_prune_set_judges_by_the_model(rng):
     one = challenge(rng, 0.4, tested=True)
     trial = Softmax().trial(one.node)

@@ -156,16 +156,22 @@ class Node:
         if expansion not in self.views:
             standard = self.sample.columns(expansion)
             if expansion in CURVED:
+                known = [self.views[e] for e in CURVED if e in self.views]
                 schema = self.sample.table.schema
-                standard = standard.with_curves(schema, self.rows, self.weight)
+                standard = (
+                    standard.with_curves_of(known[0].scaling.curves)
+                    if known
+                    else standard.with_curves(schema, self.rows, self.weight)
+                )
 
             def difference() -> Moments | None:
                 parent, siblings = self.remainder
                 others = [s.view(expansion).moments for s in siblings]
                 return rest_of(parent[expansion], others)
 
-            known = expansion in self.remainder[0] and not standard.scaling.curves
-            usable = known and not standard.has_missing
+            usable = expansion in self.remainder[0] and not (
+                standard.scaling.curves or standard.has_missing
+            )
             self.views[expansion] = NodeColumns.of(
                 standard,
                 self.rows,

@@ -85,10 +85,13 @@ class StandardColumns:
             for curve in made
             if curve is not None and _distinct(scaling.own_knots(curve))
         )
+        return self.with_curves_of(curves)
+
+    def with_curves_of(self, curves: tuple[CurveBasis, ...]) -> StandardColumns:
+        """The same with curves that were made before, with products or without."""
         spread = np.concatenate([self.spread, *(curve.spread for curve in curves)])
-        return replace(
-            self, scaling=replace(self.scaling, curves=curves), spread=spread
-        )
+        scaling = replace(self.scaling, curves=curves)
+        return replace(self, scaling=scaling, spread=spread)
 
     def kept(self) -> StandardColumns:
         """The same with the columns of its curves made for all rows, once."""

@@ -68,7 +68,9 @@ class Boosted(TrialLearner):
     max_steps: int = 100
     patience: int = 20
 
-    def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
+    def trial(
+        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+    ) -> Trial | None:
         """Cross-validate the number of steps; it never gives up."""
         for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
             number(name, getattr(self, name), least)

@@ -81,7 +81,9 @@ class Softmax(TrialLearner):
     folds: int = 5
     sample_cells: int | None = None
 
-    def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
+    def trial(
+        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+    ) -> Trial | None:
         """Cross-validate every penalty; `validate` says when it gives up."""
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
         number("penalties", penalties[-1], 1e-12)
@@ -89,12 +91,12 @@ class Softmax(TrialLearner):
             return None
         at = self._sample(node)
         if at is None:
-            return self._trial(node, penalties, against)
+            return self._trial(node, penalties, against, slack)
         some = _node_of(node, at, self.expansion)
         if some is None:
             return None
         ahead = None if against is None else against.take(at)
-        found = self._trial(some, penalties, ahead)
+        found = self._trial(some, penalties, ahead, slack)
         if found is None:
             return None
         rows, groups = node.view(self.expansion), node.sample.groups_of(node.rows)
@@ -117,7 +119,11 @@ class Softmax(TrialLearner):
         return np.flatnonzero(chosen)
 
     def _trial(
-        self, node: Node, penalties: list[float], against: HeldOut | None
+        self,
+        node: Node,
+        penalties: list[float],
+        against: HeldOut | None,
+        slack: float,
     ) -> SoftmaxTrial | None:
         """What cross-validation of all rows finds."""
         rows = node.view(self.expansion)
@@ -127,7 +133,7 @@ class Softmax(TrialLearner):
         if fold is None:
             return None
         with one_thread():
-            found = self._validated(node, fold, penalties, against)
+            found = self._validated(node, fold, penalties, against, slack)
         if found is None:
             return None
         whitened, validated = found
@@ -148,6 +154,7 @@ class Softmax(TrialLearner):
         fold: NDArray[np.int64],
         penalties: list[float],
         against: HeldOut | None,
+        slack: float,
     ) -> tuple[Whitened | Spread, Validated] | None:
         """The rows as they are fitted, and what the folds say; None if no column varies."""
         rows, target = node.view(self.expansion), node.target.of_present()
@@ -160,7 +167,7 @@ class Softmax(TrialLearner):
             start = None
             if self.expansion == "blocks" and known is None:
                 start = self._without_products(node, target, fold, penalties)
-            spread, validated, place = folds.validate(start, against, known)
+            spread, validated, place = folds.validate(start, against, slack, known)
             node.penalties[key] = place
             return spread, validated
         directions = Whitened.of(rows.columns, rows.weight, rows.standard.spread)

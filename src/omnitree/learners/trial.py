@@ -260,10 +260,12 @@ class TrialLearner(SplitLearner):
             node.view(self.expansion).scaling.curves
         )
 
-    def trial(self, node: Node, against: HeldOut | None = None) -> Trial | None:
+    def trial(
+        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+    ) -> Trial | None:
         """Cross-validate; None where there is nothing to fit.
 
         `against` is what another test loses on the same rows; a learner may give up when
-        it sees that it cannot do better.
+        it sees that it will be behind it, by so many standard errors.
         """
         raise AssertionError(f"{type(self).__name__} has no trial")

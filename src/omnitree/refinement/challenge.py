@@ -102,17 +102,27 @@ class Challenge:
         return HeldOut.of(weight, proba, target, groups)
 
     def contenders(
-        self, rivals: Sequence[TrialLearner], comparison: Comparison
+        self,
+        rivals: Sequence[TrialLearner],
+        comparison: Comparison,
+        grows: bool = False,
     ) -> tuple[list[Contender], int | None]:
-        """Every rival's test, and which of them beats the subtree and all before it."""
+        """Every rival's test, and which of them beats the subtree and all before it.
+
+        Where trees grow on the likeliest, rivals need not be ahead, and where the subtree
+        leads, curves are tried with products, too.
+        """
         found: list[Contender] = []
         expansions: list[str] = []
         winner, losses, n_parameters = None, self.subtree, self.n_parameters
         for rival in rivals:
             won = None if winner is None else expansions[winner]
-            if _is_idle(rival, expansions, won) or not self._suits(rival):
+            led = grows and winner is None and self.likeliest(found) is not None
+            idle = _is_idle(rival, expansions, won) and not led
+            if idle or not self._suits(rival, winner is not None):
                 continue
-            trial = rival.trial(self.node, losses if self.tested is None else None)
+            against = losses if self.tested is None else None
+            trial = rival.trial(self.node, against, HOPELESS if grows else 0.0)
             if trial is None:
                 continue
             new = Contender(trial, self.losses_of(trial))
@@ -126,12 +136,16 @@ class Challenge:
                 winner, losses, n_parameters = len(found) - 1, new.losses, own_size
         return found, winner
 
-    def _suits(self, rival: TrialLearner) -> bool:
-        """Whether a rival has something of its own to say, and rows to learn it from."""
-        if not rival.is_richer(self.node):
-            return False
+    def _suits(self, rival: TrialLearner, led: bool) -> bool:
+        """Whether a rival has something of its own to say, and rows to learn it from.
+
+        Below the root, curves are asked for in leaves only if a line leads: where no cut
+        of a single feature helps, no curve does.
+        """
         if self.depth == 0 or rival.expansion not in CURVED:
-            return True
+            return rival.is_richer(self.node)
+        if (self.kind == "leaf" and not led) or not rival.is_richer(self.node):
+            return False
         return len(self.node.rows) >= ROWS * self.node.view(rival.expansion).n_columns
 
     def sparser(self, contender: Contender, margin: float) -> Contender | None:

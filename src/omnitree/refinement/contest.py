@@ -345,13 +345,12 @@ class Contest(Refinement):
         """All that challenges the subtree at a node: rivals, a sparse one, trees on one."""
         limits = growth.rules.limits
         margin = None if self.sparse is None else number("sparse", self.sparse, 0)
-        found, winner = challenge.contenders(rivals, comparison)
+        grows = grows and challenge.depth == 0
+        found, winner = challenge.contenders(rivals, comparison, grows)
         sparser = None
         if winner is not None and margin is not None and not limits.expired():
             sparser = challenge.sparser(found[winner], margin)
-        likeliest = None
-        if grows and challenge.depth == 0:
-            likeliest = challenge.likeliest(found)
+        likeliest = challenge.likeliest(found) if grows else None
         trees = []
         if likeliest is not None and not limits.expired():
             trees = challenge.trees(

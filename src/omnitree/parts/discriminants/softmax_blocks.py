@@ -29,6 +29,8 @@ ROWS = 300
 SAVED = 3e-3
 # Penalties that are tried at most.
 TRIALS = 16
+# Standard errors that no other penalty will make good.
+FAR = 2.0
 
 Place = tuple[int, ...]
 
@@ -103,10 +105,11 @@ class BlockFolds:
         assert self.best is not None
         return self.best
 
-    def on_the_way_to(self, place: Place) -> Fitted:
-        """Fits at a place, from those with larger penalties."""
+    def begun(self) -> Fitted:
+        """Fits with large penalties, from which all others begin."""
         self.loss(tuple(self._middle()))
-        return self.fitted(place)
+        assert self.best is not None
+        return self.best
 
     def _middle(self) -> NDArray[np.intp]:
         """The second largest penalty for all blocks."""
@@ -114,26 +117,40 @@ class BlockFolds:
         return np.full(n, min(1, len(self.penalties) - 1), dtype=np.intp)
 
     def validate(
-        self, start: Place | None, against: HeldOut | None, known: Place | None = None
+        self,
+        start: Place | None,
+        against: HeldOut | None,
+        slack: float = 0.0,
+        known: Place | None = None,
     ) -> tuple[Spread, Validated, Place]:
         """Cross-validate the penalties of the blocks; as `validate` does one penalty.
 
         The rows come back spread as the penalties of the blocks want it, so that the
         penalty of the first block is that of all. It is given up where the first folds say
-        that it is no better than something simpler, `against`. Penalties that are `known`,
-        from other folds of the same rows, are not searched.
+        that it is behind something simpler, `against`, by `slack` standard errors, and
+        before the search where it is far behind. Penalties that are `known`, from other
+        folds of the same rows, are not searched.
         """
         ahead = self.ahead
-        best = ahead.search(start) if known is None else ahead.on_the_way_to(known)
-        penalty = self.penalties[best.place[0]]
-        found = Validated.of(best.parts, penalty)
+
+        def is_behind(best: Fitted, by: float) -> bool:
+            found = Validated.of(best.parts, self.penalties[best.place[0]])
+            return against is not None and found.is_behind(
+                self.target, self.weight, against, by
+            )
+
         rest = replace(self, held=self.held[:, ahead.held.shape[1] :])
-        if rest.held.shape[1] and not (
-            against is not None and found.is_behind(self.target, self.weight, against)
-        ):
+        best = ahead.begun()
+        given_up = bool(rest.held.shape[1]) and is_behind(best, slack + FAR)
+        if not given_up:
+            best = ahead.search(start) if known is None else ahead.fitted(known)
+            given_up = is_behind(best, slack)
+        parts = best.parts
+        if rest.held.shape[1] and not given_up:
             # They begin anew: the others have seen the rows that these hold out.
-            parts = [*best.parts, *rest.on_the_way_to(best.place).parts]
-            found = Validated.of(parts, penalty)
+            rest.begun()
+            parts = [*parts, *rest.fitted(best.place).parts]
+        found = Validated.of(parts, self.penalties[best.place[0]])
         return best.spread, found, best.place
 
 

@@ -48,10 +48,12 @@ class Validated:
         lost = losses(self.scores, target, weight)
         return lost.gain(against, "errors") < -1 and lost.gain(against, "log_loss") < 0
 
-    def is_behind(self, target: Target, weight: Floats, against: HeldOut) -> bool:
-        """Whether it is no better than something else on the rows that were held out."""
+    def is_behind(
+        self, target: Target, weight: Floats, against: HeldOut, by: float
+    ) -> bool:
+        """Whether something else is better on the held-out rows by so many deviations."""
         lost = losses(self.scores, target, weight)
-        return max(lost.gain(against, x) for x in ("errors", "log_loss")) <= 0
+        return max(lost.gain(against, x) for x in ("errors", "log_loss")) <= -by
 
     @classmethod
     def of(cls, parts: Sequence[FittedFolds], penalty: float) -> Validated:

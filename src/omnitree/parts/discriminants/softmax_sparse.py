@@ -24,10 +24,12 @@ from omnitree.resampling.held_out import HeldOut
 
 # Terms of a sum that is read as it is.
 TERMS = 10
-# Steps of a fit after terms were dropped, and the slope at which it stops before: enough
-# to compare.
+# Steps of a fit after terms were dropped, and the slope at which it stops before: enough to
+# compare.
 STEPS = 20
-SLOPE = 3e-3
+SLOPE = 1e-2
+# With curves, whose columns are correlated.
+CURVE_SLOPE = 3e-3
 # Standard errors, beyond the margin, by which a likelihood is so much worse that fewer
 # terms have no chance.
 HOPELESS = 1.0
@@ -125,8 +127,11 @@ class Thinned:
                 own.reshape(-1)[at[order[:extra]]] = False
         return replace(self, alive=alive).fitted()
 
-    def fitted(self, tolerance: float = SLOPE, most: int = STEPS) -> Thinned:
+    def fitted(self, tolerance: float | None = None, most: int = STEPS) -> Thinned:
         """The terms that are left, fitted from where they are."""
+        if tolerance is None:
+            has_curves = len(self.term) > self.alive.shape[2]
+            tolerance = CURVE_SLOPE if has_curves else SLOPE
         alive = self.alive[..., self.term]
         used = np.append(alive.any(axis=(0, 1)), True)
         inverse = np.ones((*alive.shape[:2], int(used.sum())))
