@@ -235,7 +235,7 @@ def test_categories_in_sums_are_explained(rng):
             (0.2, 0.1),
             -37.8,
             "univariate (u): chosen because its held-out error is 20.0 %\n"
-            "    (linear (v) 10.0 % but more errors or little saved)",
+            "    (linear (v) 10.0 % but no clear gain)",
         ),
         ((0.2, None), None, None),
     ],
@@ -339,3 +339,22 @@ def test_opposite_sums_are_told_once(rng):
     assert "yes = the same with opposite signs" in text and "no  = " in text
     many = presets.make("lmt", random_state=0).fit(X, rng.choice(list("abc"), 120))
     assert "opposite" not in many.describe()
+
+
+def test_a_clear_lead_in_log_loss_is_not_called_close():
+    tree = TreeClassifier().fit([[1.0], [2.0]], ["a", "b"]).tree_.to_dict()
+    tree["nodes"][0]["candidates"] = [
+        {
+            "learner": name,
+            "kind": "linear",
+            "parameters": 2,
+            "criterion": "held-out log loss",
+            "score": score,
+            "chosen": name == "u",
+            "behind": behind,
+        }
+        for name, score, behind in (("u", 0.239, 0.0), ("v", 0.225, -37.8))
+    ]
+    text = describe(tree)
+    assert "linear (v) 0.225 but more errors or little saved" in text
+    assert "close" not in text

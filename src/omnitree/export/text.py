@@ -248,7 +248,7 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
         if not other["chosen"]:
             less = ""
             if other["score"] < own["score"]:
-                clear = other.get("behind", 0.0) <= -CLOSE
+                clear = not is_share and other.get("behind", 0.0) <= -CLOSE
                 less = f" but {'more errors or little saved' if clear else 'no clear gain'}"
             parts.append(f"{_candidate(other)} {score(other)}{less},")
     parts[0] = f"({parts[0]}"
