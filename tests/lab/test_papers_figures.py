@@ -41,6 +41,23 @@ def test_figure_3_and_the_tree_over_node_types():
     assert rows["nodes of the C4.5 tree"][1:] == ("65", "3")
 
 
+def test_published_shares_lie_on_their_side_of_the_cut(monkeypatch):
+    """Table 18 cuts levels at <= 4 and > 4, rows at >= 500 and < 500."""
+    drawn = {}
+
+    def lines_by_position(series, labels, title):
+        drawn[title] = {name: x for name, (x, _) in series.items()}
+        return "<svg/>"
+
+    monkeypatch.setattr(ldt05_figures.plots, "lines_by_position", lines_by_position)
+    ldt05_figures.shares_figure(hybrid_nodes(np.random.default_rng(0), 3000))
+    assert drawn["level"]["published, <= 4"] == [1, 4]
+    assert drawn["level"]["published, > 4"] == [5, 8]
+    assert drawn["rows in the node"]["published, < 500"] == [0, 250]
+    assert drawn["rows in the node"]["published, >= 500"] == [500, 500]
+    assert drawn["% of the training rows"]["published, > 20"] == [20, 80]
+
+
 def test_verdicts_by_kind_and_reasons():
     cells = (
         base.figure_cell(("iris", "LDT"), 95.0, 90.0, 0.5),

@@ -27,7 +27,7 @@ says neither. Its counts have no deviations; those of ours over the ten folds st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,7 @@ from omnitree.lab import plots
 from omnitree.lab.methods import Method
 from omnitree.lab.papers import base
 from omnitree.lab.papers.ldt05_figures import (
+    OPERATORS,
     iris_figures,
     shares_figure,
     tree_over_nodes,
@@ -242,14 +243,6 @@ def _nodes(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:
     )
     keys = ("data set", "nodes")
     return base.PaperTable(number, TABLES[number], keys, tuple(cells), note)
-
-
-OPERATORS: dict[str, Callable[[pd.Series, float], pd.Series]] = {
-    "<=": pd.Series.le,
-    ">": pd.Series.gt,
-    ">=": pd.Series.ge,
-    "<": pd.Series.lt,
-}
 
 
 def _rules(number: str, file: str, nodes: pd.DataFrame) -> base.PaperTable:

@@ -11,6 +11,10 @@ are drawn beside ours. The tree is C4.5's, with the node's kind as its class. Us
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_iris
@@ -33,6 +37,12 @@ AXES: dict[str, tuple[str, tuple[float, ...]]] = {
         "% of the training rows",
         (0, 1, 2, 5, 10, 20, 40, 80, 101),
     ),
+}
+OPERATORS: dict[str, Callable[[Any, float], Any]] = {
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
 }
 INPUTS = (
     *("node_level", "features", "classes", "node_classes", "rows", "node_instances"),
@@ -73,12 +83,13 @@ def shares_figure(nodes: pd.DataFrame) -> list[Figure]:
         bins = pd.cut(nodes[attribute], list(edges), right=False)
         share = 100 * nodes.groupby(bins, observed=True)["multivariate"].mean()
         at = [interval.left for interval in share.index]
+        # A bin is on the side of its largest whole number.
+        last = {interval.left: interval.right - 1 for interval in share.index}
         series = {"ours": (at, share.tolist())}
         own = rules[rules["attribute"] == attribute]
         for _, rule in own.iterrows():
-            here = [
-                a for a in at if (a >= rule["threshold"]) == (rule["op"] in (">", ">="))
-            ]
+            meets = OPERATORS[rule["op"]]
+            here = [a for a in at if meets(last[a], rule["threshold"])]
             if here:
                 ends = [min(here), max(here)]
                 level = [float(rule["multivariate_percent"])] * 2
