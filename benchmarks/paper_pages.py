@@ -65,10 +65,11 @@ def reproduced(paper: str, asked: argparse.Namespace) -> tuple[Reproduction, dic
         known["commit"] += f", {asked.commit}"
     about.write_text(json.dumps(known))
     with closing(Store(path)) as store:
-        lab = Lab(store, asked.data, jobs_of(asked.jobs), verbose=asked.verbose)
+        n_jobs, without = jobs_of(asked.jobs), tuple(asked.without)
+        lab = Lab(store, asked.data, n_jobs, verbose=asked.verbose, missing=without)
         found = papers.find(paper).reproduce(lab)
         fits, seconds = store.totals()
-    known |= {"fits": fits, "minutes": seconds / 60}
+    known |= {"fits": fits, "minutes": seconds / 60, "without": list(without)}
     known.setdefault("date", datetime.now(timezone.utc).strftime("%Y-%m-%d"))
     about.write_text(json.dumps(known))
     return found, known
@@ -81,6 +82,8 @@ def header(paper: str, found: Reproduction, about: dict) -> list[str]:
         f"{' '.join(found.notes)} {versions()} Fitted at commit {about['commit']}, "
         f"{about['date']}: {about['fits']:,} fits in {about['minutes']:.0f} minutes of CPU."
     )
+    if about["without"]:
+        made += f" Data sets left out: {', '.join(about['without'])}."
     commands = f"    make papers DATA=DIR\n    {command}"
     return [f"# {papers.find(paper).TITLE}", commands, made]
 
@@ -108,6 +111,11 @@ def write_summary(found: dict[str, Reproduction], abouts: dict[str, dict]) -> No
         f"- [{papers.find(p).TITLE}]({p}.md): commit {abouts[p]['commit']}, "
         f"{abouts[p]['date']}, {abouts[p]['fits']:,} fits, "
         f"{abouts[p]['minutes']:.0f} minutes of CPU"
+        + (
+            f"; without {', '.join(abouts[p]['without'])}"
+            if abouts[p]["without"]
+            else ""
+        )
         for p in found
     ]
     head = (
@@ -132,6 +140,9 @@ def main() -> None:
     parser.add_argument("--stores", type=Path, required=True, help="folder of results")
     parser.add_argument("--jobs", type=int, default=1, help="processes; 0: all cores")
     parser.add_argument("--only", action="append", choices=ORDER, help="some papers")
+    parser.add_argument(
+        "--without", action="append", default=[], help="a data set to leave out"
+    )
     parser.add_argument("--summary", action="store_true", help="the summary page, too")
     parser.add_argument("--verbose", action="store_true", help="show progress")
     asked = parser.parse_args()

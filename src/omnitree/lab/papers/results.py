@@ -187,7 +187,10 @@ class Study:
                 loaded[name] = self.load(name)
             keys.append((name, row["method"], _variant(row)))
             tasks.append(Task(loaded[name], method, self.protocol, self.lab.seed))
-        return dict(zip(keys, self.lab.run(tasks), strict=True))
+        # The smallest data sets first, so that a run that is stopped has much to show.
+        order = sorted(range(len(tasks)), key=lambda i: len(tasks[i].data.y))
+        found = dict(zip(order, self.lab.run([tasks[i] for i in order]), strict=True))
+        return {key: found[i] for i, key in enumerate(keys)}
 
     def _cell(self, row: pd.Series, result: Result) -> PaperCell:
         metric = METRICS[row["metric"]]
