@@ -99,6 +99,23 @@ def test_truncated(path):
     assert path.with_name("s.sqlite.damaged").exists()
 
 
+@pytest.mark.parametrize("word", [b"TABLE runs", b"TABLE folds"])
+def test_damaged_definitions_of_tables(word, path):
+    """SQLite quotes them in its message, which is then no text."""
+    raw = path.read_bytes()
+    for at in range(raw.index(word), raw.index(word) + 5):
+        path.write_bytes(raw[:at] + b"\xfd" + raw[at + 1 :])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                store = Store(path)
+        except InputError as error:
+            assert str(path) in str(error) and "\n" not in str(error)
+        else:
+            assert all(WHOLE[key] == fold for key, fold in contents(store).items())
+            store.close()
+
+
 def test_a_damaged_row_is_named_and_run_again(path):
     with sqlite3.connect(path) as db:
         db.execute(

@@ -117,6 +117,9 @@ def _opened(path: Path | None) -> sqlite3.Connection:
             _drop_damaged(db, path)
             if found != FORMAT:
                 db.execute(f"PRAGMA user_version = {FORMAT}")
+    except UnicodeDecodeError as error:  # a message of SQLite quotes what is damaged
+        db.close()
+        raise sqlite3.DatabaseError(f"malformed: {error}") from None
     except BaseException:
         db.close()
         raise
@@ -203,7 +206,7 @@ def _readable(
     """Rows that can be read, from the first on and, past damage, from the last back."""
     for order in ("rowid", "rowid DESC"):
         with (
-            suppress(sqlite3.Error),
+            suppress(sqlite3.Error, UnicodeDecodeError),
             closing(
                 db.execute(
                     f"SELECT checksum, {columns} FROM {table} NOT INDEXED ORDER BY {order}"
