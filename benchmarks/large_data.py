@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -324,16 +325,25 @@ def part_threads(folder: Path, given: argparse.Namespace) -> Missed:
     print(
         f"{n:,} rows x {d} columns, trees of depth {DEPTH}, not pruned, from blocks.\n"
     )
-    print("| method | one thread, s | two, s | ratio |\n|---|---:|---:|---:|")
+    print("| method | one thread, s | two, s | ratio | two fits at once, ratio |")
+    print("|---|---:|---:|---:|---:|")
     missed = []
     for name in given.methods or ("cart", "ldt"):
         common = {"path": path, "d": d, "method": name, "way": "blocks"}
         common["changes"] = {"max_depth": DEPTH, "pruning": None}
         one, two = (apart("fit", n_jobs=j, **common)["seconds"] for j in (1, 2))
-        print(f"| {name} | {one:.1f} | {two:.1f} | {one / two:.2f} |", flush=True)
+        with ThreadPoolExecutor(2) as pool:
+            fits = [pool.submit(apart, "fit", n_jobs=1, **common) for _ in range(2)]
+            both = max(fit.result()["seconds"] for fit in fits)
+        line = f"{one:.1f} | {two:.1f} | {one / two:.2f} | {2 * one / both:.2f}"
+        print(f"| {name} | {line} |", flush=True)
         if one / two < 1.7:
             missed.append(f"two threads of {name} {one / two:.2f} times one, not 1.7")
-    print("\nGoal: two threads at least 1.7 times as fast as one.")
+    print(
+        "\nTwo fits at once are two processes of one thread each, which share nothing but "
+        "the machine: its cores and memory allow no better ratio. Goal: two threads at "
+        "least 1.7 times as fast as one."
+    )
     return missed
 
 

@@ -101,8 +101,8 @@ def measured_prices(path: str, n: int, d: int) -> Prices:
     summed = clock(lambda: engine.map_blocks(Pass(coder, [asked], [moments])))
     held = min(n, 1 << 16)
     gather = Pass(coder, [asked], [Gather(np.array([held / n]))])
-    gathered = clock(lambda: engine.map_blocks(gather).each[0].of([0]))
-    rows = engine.map_blocks(gather).each[0].of([0])[0]
+    gathered = clock(lambda: engine.map_blocks(gather).each[0].of_slot(0))
+    rows = engine.map_blocks(gather).each[0].of_slot(0)
     rng, slots, classes = np.random.default_rng(0), 64, 100
     other = replace(rows, y=rng.integers(0, classes, len(rows)).astype(np.int32))
     at = rng.integers(0, slots, (1, len(rows))).astype(np.int32)

@@ -118,7 +118,7 @@ def test_the_tree_of_the_local_engine(name, n, client, tmp_path):
         data = lost_on_the_way(pieces, tmp_path / "reads")
         assert digest(on_dask(model, client).fit(data, "y", "w")) == local
         assert len(os.listdir(tmp_path / "reads")) > 3
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=300)
 
 
 @pytest.mark.parametrize("n", [1, 64])
@@ -133,7 +133,7 @@ def test_a_worker_that_is_killed(client, rows, expected, tmp_path):
     found = on_dask(small_cart(), client).fit(data, "y", "w")
     assert digest(found) == expected
     assert len(os.listdir(tmp_path / "reads")) > 3
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
     assert set(client.run(os.getpid).values()) != pids
 
 
@@ -156,10 +156,10 @@ def test_a_worker_that_joins(client, rows, expected, tmp_path):
         while not os.path.exists(begun):
             assert not fit.done()
         client.cluster.scale(3)  # while two partitions are being read
-        client.wait_for_workers(3, timeout=60)
+        client.wait_for_workers(3, timeout=300)
         with open(joined, "w"):
             pass
-        assert digest(fit.result(timeout=60)) == expected
+        assert digest(fit.result(timeout=300)) == expected
     client.cluster.scale(2)
 
 
