@@ -164,7 +164,7 @@ def test_every_grower_serves_somewhere(rng):
     mixed = node_of(random_sample(rng, n=30, d=3, categorical=1.0, missing_share=0.2))
     numbers = with_numbers(plain, rng.normal(size=30))
     first = [
-        growers_for(learner.search(root), root)[0]
+        next(growers_for(learner.search(root), root))
         for learner, root in (
             (Univariate(), plain),
             (Univariate(), numbers),

@@ -29,8 +29,8 @@ from tests.checks import HOLDS_ROWS_OUT, resamples
 from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
+from omnitree.export.model import Model
 from omnitree.learners import LEARNERS, Univariate
-from omnitree.tree.shared_models import shared_models
 
 NAMES = presets.names()
 ESTIMATORS = {
@@ -253,7 +253,7 @@ def test_describe(name):
     ends = [line for line in lines if re.search(LEAF_LINE, line)]
     assert len(ends) == clf.tree_.n_leaves
     # A model that the leaves below a test share is told once, or as the test's own scores.
-    shared = shared_models(clf.tree_.to_dict()["nodes"])
+    shared = Model(clf.tree_.to_dict()).shared
     models = [
         clf.tree_.model(leaf)
         for leaf in np.flatnonzero(clf.tree_.kind == 0)

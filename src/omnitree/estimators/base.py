@@ -290,7 +290,8 @@ class BaseTree(Showing, BaseEstimator):
     # -- prediction -----------------------------------------------------------------
 
     def _encode(self, X: Any) -> Table:
-        check_is_fitted(self, "tree_")
+        if "tree_" not in vars(self):  # what to say then takes time to find out
+            check_is_fitted(self, "tree_")
         if isinstance(X, Table):  # encoded already
             return X
         return encode(X, self.tree_.schema, who=type(self).__name__)

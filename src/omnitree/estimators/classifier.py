@@ -260,8 +260,8 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         from omnitree.export.text import describe
 
         check_is_fitted(self, "tree_")
-        labels = self._node_labels()
-        return describe(self.tree_.to_dict(), standardised, shares, full, labels)
+        outputs = self._node_outputs().tolist()
+        return describe(self.tree_.to_dict(), standardised, shares, full, outputs)
 
     def explain(self, row: Any, max_changes: int = 3) -> Explanation:
         """Explain the prediction for one row, and what would change it.

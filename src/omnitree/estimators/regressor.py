@@ -178,13 +178,14 @@ class OmniTreeRegressor(BaseTreeRegressor):
     Two kinds of tree are grown, both with tests on one feature: one with models in the
     leaves, whose tests divide what a model of the whole node leaves unexplained, and one
     with constant leaves (see `REGRESSION_KINDS` in this module). Both are pruned by cost-
-    complexity with five folds, or three from 1,000 rows on, and the kind with the lower
-    loss on the same folds is kept. The model of a leaf is a sum of curves, of lines, or a
-    constant, whichever has the least leave-one-out error (`AdditiveLeaves`). Beyond the
-    values that a leaf has seen, its curves stay constant; lines end there or half a range
-    further, whichever suits rows that are left out. A node whose best test gains little
-    more than that of mere noise stays a leaf. With the absolute error, leaves are constant
-    and the second kind chooses among univariate, sparse linear, linear and quadratic tests.
+    complexity with five folds, three from 1,000 rows on and two from 4,000, and the kind
+    with the lower loss on the same folds is kept. The model of a leaf is a sum of curves,
+    of lines, or a constant, whichever has the least leave-one-out error
+    (`AdditiveLeaves`). Beyond the values that a leaf has seen, its curves stay constant;
+    lines end there or half a range further, whichever suits rows that are left out. A node
+    whose best test gains little more than that of mere noise stays a leaf. With the
+    absolute error, leaves are constant and the second kind chooses among univariate,
+    sparse linear, linear and quadratic tests.
 
     Parameters
     ----------
@@ -256,8 +257,9 @@ max_memory
             None if self.max_seconds is None else time.monotonic() + self.max_seconds
         )
         for name, own in self._kinds().items():
-            if len(some) >= MANY_ROWS:
-                own = replace(own, pruning=CostComplexity(folds=FEWER_FOLDS))
+            for n_rows, folds in FEWER_FOLDS:
+                if len(some) >= n_rows:
+                    own = replace(own, pruning=CostComplexity(folds=folds))
             if not own.leaves.plain:
                 min_rows = max(own.stopping.min_rows, enough)
                 stopping = Stopping(min_rows, own.stopping.min_share)
@@ -319,7 +321,7 @@ FEW_LEAVES, BEHIND = 12, 1.25
 LARGEST_TARGET = 1e60
 PRUNING = CostComplexity(folds=5)
 # Of more rows, fewer folds say as much.
-MANY_ROWS, FEWER_FOLDS = 1000, 3
+FEWER_FOLDS = ((1000, 3), (4000, 2))
 CONSTANT = Parts(
     Univariate(min_branch=5),
     Stopping(min_rows=10),

@@ -19,9 +19,10 @@ NARROWEST = 48
 MODEL_TERMS = 5
 
 
-def category_note(tree: dict[str, Any]) -> list[str]:
+def category_note(model: Model) -> list[str]:
     """What categories count in sums, if some sum has any."""
-    model = Model(tree)
+    if not any(column.category >= 0 for column in model.columns):
+        return []
     tests = [model.tests(i)[0].data for i in model.inner if not _is_alone(model, i)]
     tests += [node["model"] for node in model.nodes if "model" in node]
     used = {c for test in tests for c in test.get("columns", ())}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import add
 from typing import Any
 
@@ -123,18 +123,23 @@ class NodeTest:
         return self.data["fill"]
 
 
-def encoded_columns(features: Sequence[dict[str, Any]]) -> list[EncodedColumn]:
+def encoded_columns(features: Sequence[dict[str, Any]]) -> tuple[EncodedColumn, ...]:
     """Columns that tests on several features see: one for two categories, else one each."""
-    columns = []
-    for j, feature in enumerate(features):
-        m = len(feature["categories"] or ())
-        if feature["kind"] in ("numeric", "ordered"):
+    return _columns_of(*((f["kind"], len(f["categories"] or ())) for f in features))
+
+
+@lru_cache(maxsize=64)
+def _columns_of(*kinds: tuple[str, int]) -> tuple[EncodedColumn, ...]:
+    """The same from kinds and numbers of categories: every sum that is told asks for it."""
+    columns: list[EncodedColumn] = []
+    for j, (kind, m) in enumerate(kinds):
+        if kind in ("numeric", "ordered"):
             columns.append(EncodedColumn(j, -1))
         elif m == 2:
             columns.append(EncodedColumn(j, 1))
         elif m > 2:
             columns.extend(EncodedColumn(j, s) for s in range(m))
-    return columns
+    return tuple(columns)
 
 
 class Model:
@@ -154,6 +159,7 @@ class Model:
         self.classes: list[Any] = tree.get("classes", [])
         self.n_outputs = len(self.classes) or 1
         self._outputs = outputs
+        self._main: dict[int, NodeTest] = {}
         self._tests: dict[int, list[NodeTest]] = {}
         # What tests on several features ask for, by node and branch (`region.py`).
         self.conditions: dict[int, list[list[str]]] = {}
@@ -217,7 +223,7 @@ class Model:
 
         With each of them the scale, if that model is the functions of the node's test.
         """
-        return shared_models(self.nodes)
+        return shared_models(self.nodes, lambda node: self._unnamed(node).data)
 
     def is_told_above(self, leaf: int) -> bool:
         """Whether a leaf has a model that it shares with all its siblings."""
@@ -267,16 +273,26 @@ class Model:
 
     def _read_tests(self, node: int) -> list[NodeTest]:
         record = self.nodes[node]
-        main = NodeTest.of(split_from_dict(record["kind"], record["test"]), node=node)
+        main = self._unnamed(node)
         if main.is_machine:
             labels = [self.labels[c] for c in record["children"]]
-            main = replace(main, names=branch_names(labels, self.classes))
+            named = replace(main, names=branch_names(labels, self.classes))
+            vars(named).update(data=main.data)
+            main = named
         tests = [main]
         for other in record.get("surrogates", ()):
             if not tests[-1].can_fail:
                 break
             tests.append(NodeTest.of(split_from_dict(other["kind"], other["test"])))
         return tests
+
+    def _unnamed(self, node: int) -> NodeTest:
+        """The main test of a node, before its branches have names."""
+        if node not in self._main:
+            record = self.nodes[node]
+            split = split_from_dict(record["kind"], record["test"])
+            self._main[node] = NodeTest.of(split, node=node)
+        return self._main[node]
 
     def model(self, leaf: int) -> NodeTest | None:
         """The model of a leaf, read like a machine; None if it has none.
@@ -287,15 +303,16 @@ class Model:
 
     @cached_property
     def _models(self) -> dict[int, NodeTest]:
-        return {
-            i: NodeTest(
-                "model",
-                Largest(fields_from_dict(LeafModel, "a model", node["model"]).sums),
-                0,
-            )
-            for i, node in enumerate(self.nodes)
-            if self.is_leaf(i) and "model" in node
-        }
+        found: dict[int, NodeTest] = {}
+        last: tuple[Any, Any] = (None, None)
+        for i, node in enumerate(self.nodes):
+            if self.is_leaf(i) and "model" in node:
+                # Leaves below one test often have the same model: it is read once.
+                if node["model"] != last[0]:
+                    model = fields_from_dict(LeafModel, "a model", node["model"])
+                    last = node["model"], NodeTest("model", Largest(model.sums), 0)
+                found[i] = last[1]
+        return found
 
     @cached_property
     def modelled(self) -> list[int]:
@@ -338,7 +355,7 @@ class Model:
     # -- features -------------------------------------------------------------------
 
     @cached_property
-    def columns(self) -> list[EncodedColumn]:
+    def columns(self) -> tuple[EncodedColumn, ...]:
         """Encoded columns, in order."""
         return encoded_columns(self.features)
 

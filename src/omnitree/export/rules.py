@@ -66,7 +66,7 @@ def to_rules(model: Model) -> str:
     lines = [
         f"{len(found)} rule{'s' * (len(found) > 1)} from {weight_text(total)} training rows"
     ]
-    lines += category_note(model.tree)
+    lines += category_note(model)
     if any(len(model.tests(i)) > 1 for i in model.inner):
         lines.append("Where a tested value is missing, surrogate tests decide.")
     if model.dividing:

@@ -51,18 +51,16 @@ def describe(
     standardised: bool = False,
     shares: bool = False,
     full: bool = False,
-    labels: Sequence[int] | None = None,
+    outputs: Sequence[Sequence[float]] | None = None,
     loss: str = "",
 ) -> str:
     """Indented text: a line for each branch, with the answer and the rows of leaves.
 
     Options are as for the estimators' `describe`; `standardised` needs `deviations` in the
-    tree. `labels` are the classes that the nodes answer, by default from their counts;
-    `loss` says what the loss of a tree for numbers is.
+    tree. `outputs` are what the nodes answer, by default from their counts; `loss` says
+    what the loss of a tree for numbers is.
     """
-    if labels is None:
-        labels = Model(tree).labels
-    writer = TextWriter(tree, standardised, shares, full, labels, loss)
+    writer = TextWriter(Model(tree, outputs), standardised, shares, full, loss)
     # A stack of lines, and of nodes whose lines are still to write.
     stack: list[Any] = list(reversed(writer.title()))
     lines = []
@@ -76,14 +74,14 @@ def describe(
 
 
 class TextWriter:
-    def __init__(self, tree, standardised, shares, full, labels, loss):
-        self.tree, self.nodes, self.model = tree, tree["nodes"], Model(tree)
-        self.classes = tree.get("classes", [])
-        self.shares, self.labels, self.loss = shares, labels, loss
+    def __init__(self, model: Model, standardised, shares, full, loss):
+        self.model, self.tree, self.nodes = model, model.tree, model.nodes
+        self.classes, self.labels = model.classes, model.labels
+        self.shares, self.loss = shares, loss
         self.scores = shared_scores(self.nodes)
         self.shifted = {leaf: s for s in self.scores.values() for leaf in s.shifts}
         rich = any(not self.model.tests(i)[0].can_fail for i in self.model.inner)
-        deviations = tree.get("deviations")
+        deviations = self.tree.get("deviations")
         if standardised and rich and not deviations:
             raise ValueError(
                 "this tree has no deviations of its columns: fit it with this omnitree"
@@ -106,7 +104,7 @@ class TextWriter:
             lines.append(f"loss: {self.loss} of the training rows")
         if self.scale:
             lines.append("z(x): x in units of its standard deviation")
-        lines += [*category_note(self.tree), *probability_notes(self.model)]
+        lines += [*category_note(self.model), *probability_notes(self.model)]
         if len(self.nodes) == 1:
             return [*lines, *self._branch("always", 0, 0)]
         return [*lines, (0, 0)]

@@ -81,7 +81,7 @@ def grow_presorted_classes(search: AxisSearch, node: Node, tick: Tick | None) ->
 
 def grow_presorted_numbers(search: AxisSearch, node: Node, tick: Tick | None) -> Tree:
     """The same for a numeric target under the squared error."""
-    mean = np.average(node.y, weights=node.weight)
+    mean = node.answer
     grown = presort.grow_targets(
         node.sample.table.values,
         node.y - mean,

@@ -43,11 +43,11 @@ def grow(root: Node, learner: SplitLearner, verbose: int = 0) -> Tree:
             return limits.expired()
 
         search = learner.search(root)
-        growers = growers_for(search, root)
-        if search is None or not growers or disabled("whole_trees"):
+        grower = next(growers_for(search, root), None)
+        if search is None or grower is None or disabled("whole_trees"):
             return grow_by_node(root, learner, tick)
         watched = verbose or limits.deadline is not None
-        return grow_whole(growers[0], search, root, tick if watched else None)
+        return grow_whole(grower, search, root, tick if watched else None)
 
 
 def grow_whole(

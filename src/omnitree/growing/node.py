@@ -42,6 +42,11 @@ class Rules:
     feature_costs: NDArray[np.float64] | None = None
     constraints: Constraints | None = None  # what tests must keep
 
+    @property
+    def see_features(self) -> bool:
+        """Whether it matters which features were tested above a node."""
+        return self.feature_costs is not None or self.constraints is not None
+
 
 @dataclass(frozen=True)
 class Node:
@@ -53,7 +58,8 @@ class Node:
     weight: NDArray[np.float64]
     path: tuple[int, ...] = ()  # branches taken from the root
     inherited: tuple[Any, ...] = ()  # what nodes above made for those below
-    tested: frozenset[int] = frozenset()  # features tested above
+    # Features tested above, where the rules ask for them.
+    tested: frozenset[int] = frozenset()
     bounds: tuple[float, float] = (-np.inf, np.inf)  # of answers; see `constraints.py`
     # Of the largest child: the moments of its parent, and the other children, so that its
     # own moments can be had by subtraction.
@@ -98,7 +104,7 @@ class Node:
         target, weight = self.target.take(known), self.weight[known]
         return target.statistics_by(branch[known], split.n_children, weight)
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Weight of the node."""
         return self.target.total(self.statistics)
@@ -116,9 +122,9 @@ class Node:
         """Whether a rule forbids splitting this node."""
         limits = self.rules.limits
         return bool(
-            self.target.is_pure
+            0 <= limits.max_depth <= self.depth
             or self.total < limits.min_rows - 1e-9
-            or (0 <= limits.max_depth <= self.depth)
+            or self.target.is_pure
         )
 
     def keeps_bounds(self, split: Split) -> bool:
@@ -245,9 +251,11 @@ class Node:
 
 def make_children(node: Node, split: Split) -> list[Node]:
     """The children of a node under a test, fractional rows included."""
-    table, schema = node.sample.table, node.sample.table.schema
+    table = node.sample.table
     of_branch, divided = branch_rows(split, table, node.rows, node.weight)
-    tested = node.tested | split.features(schema)
+    tested = node.tested
+    if node.rules.see_features:
+        tested |= split.features(table.schema)
     handed_on = (*node.inherited, *split.constructed)
     children = [
         Node(

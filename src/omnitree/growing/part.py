@@ -205,7 +205,11 @@ class Registry(Mapping[str, type[Part]]):
 def number(name: str, value: Any, least: float = 0.0, most: float = math.inf) -> float:
     """The value of a numeric option; an error that names it if it is out of range."""
     try:
-        if isinstance(value, numbers.Real) and least <= float(value) <= most:
+        # The usual types first: asking for the abstract one takes longer.
+        if (
+            isinstance(value, (int, float, numbers.Real))
+            and least <= float(value) <= most
+        ):
             return float(value)
     except OverflowError:  # a whole number beyond all floats
         pass

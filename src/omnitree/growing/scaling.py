@@ -10,6 +10,7 @@ learner, and by all leaves, that look at several columns at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class Scaling:
         """Number of columns without the products, p."""
         return len(self.mean)
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
         """Number of all columns: plain ones, products and those of curves."""
         return self._first_of_curves + sum(len(c.spread) for c in self.curves)
@@ -87,9 +88,14 @@ class Scaling:
         of_curves = np.repeat(first + np.arange(len(sizes)), sizes)
         return np.concatenate([np.arange(first), of_curves])
 
-    @property
+    @cached_property
+    def varies(self) -> NDArray[np.bool_]:
+        """Whether each plain column has more than one value."""
+        return self.std > 0
+
+    @cached_property
     def _divisor(self) -> Floats:
-        return np.where(self.std > 0, self.std, 1.0)
+        return np.where(self.varies, self.std, 1.0)
 
     def take(self, at: NDArray[np.intp]) -> Scaling:
         """Only some of the columns, by position."""
@@ -101,7 +107,7 @@ class Scaling:
         `redundant` (p, p) says which products to leave out.
         """
         a, b = np.triu_indices(self.n_plain)
-        keep = (self.std[a] > 0) & (self.std[b] > 0)
+        keep = self.varies[a] & self.varies[b]
         if redundant is not None:
             keep &= ~redundant[a, b]
         return replace(self, a=a[keep], b=b[keep])
@@ -128,16 +134,21 @@ class Scaling:
         own = np.where(np.abs(own) > noise, own, 0.0)
         return np.array([float(f"{x:.12g}") for x in own])
 
+    @cached_property
+    def _knots(self) -> list[tuple[float, ...]]:
+        """Those of all curves: while a tree grows, many models have the same."""
+        return [tuple(self.own_knots(curve).tolist()) for curve in self.curves]
+
     def standardised(self, x: Floats) -> Floats:
         """Values in the table's units in deviations; 0 in a constant column."""
-        return np.where(self.std > 0, (x - self.mean) / self._divisor, 0.0)
+        return np.where(self.varies, (x - self.mean) / self._divisor, 0.0)
 
     def fold(self, w: Floats, bias: Floats) -> tuple[Floats, Floats]:
         """Weights (..., p) of the columns and biases (...) in the table's units.
 
         ``weights @ x + bias == w @ z + b``; constant columns get the weight 0.
         """
-        weights = np.where(self.std > 0, w / self._divisor, 0.0)
+        weights = np.where(self.varies, w / self._divisor, 0.0)
         return weights, bias - weights @ self.mean
 
     def model(
@@ -154,11 +165,12 @@ class Scaling:
         if w[:, p:].any():
             at, terms, weights, bias = self._with_terms(w, bias)
         else:
-            at = np.flatnonzero((w[:, :p] != 0).any(axis=0) & (self.std > 0))
-            weights, bias = self.take(at).fold(w[:, at], bias)
+            at = np.flatnonzero((w[:, :p] != 0).any(axis=0) & self.varies)
+            weights = w[:, at] / self.std[at]
+            bias = bias - weights @ self.mean[at]
         return LeafModel(
             tuple(self.which[at].tolist()),
-            tuple(self.own(fill)[at].tolist()),
+            tuple((fill[at] * self.std[at] + self.mean[at]).tolist()),
             tuple(bias.tolist()),
             tuple(map(tuple, weights.tolist())),
             link,
@@ -173,7 +185,7 @@ class Scaling:
             return w[:, :first], bias, ()
         own, bias = w[:, :first].copy(), np.array(bias, dtype=np.float64)
         columns, knots, values = [], [], []
-        for curve in self.curves:
+        for at, curve in enumerate(self.curves):
             j, last = curve.at, first + len(curve.spread)
             part, first = w[:, first:last], last
             if part.any():
@@ -182,14 +194,14 @@ class Scaling:
                 bias += own[:, j] * fill[j]
                 own[:, j] = 0.0
                 columns.append(int(self.which[j]))
-                knots.append(tuple(self.own_knots(curve).tolist()))
+                knots.append(self._knots[at])
         lines = [tuple(tuple(v[i].tolist()) for v in values) for i in range(len(w))]
         return own, bias, (tuple(columns), tuple(knots), tuple(lines))
 
     def _with_terms(self, w: Floats, bias: Floats):
         """Positions of the columns, terms, their weights, and biases in own units."""
         a, b, mean, std = self.a, self.b, self.mean, self._divisor
-        linear = np.where(self.std > 0, w[:, : self.n_plain] / std, 0.0)
+        linear = np.where(self.varies, w[:, : self.n_plain] / std, 0.0)
         product = w[:, self.n_plain :] / std[a] / std[b]
         # (x_a - m_a)(x_b - m_b) = x_a x_b - m_b x_a - m_a x_b + m_a m_b
         bias = bias + (product @ (mean[a] * mean[b]) - linear @ mean)
@@ -206,16 +218,16 @@ class Scaling:
         return at, tuple(terms), np.hstack([linear[:, used], product]), bias
 
     def test(
-        self, w: Floats, threshold: float, fill: Floats
+        self, w: Floats, threshold: float, fill: Floats, merit: float = 0.0
     ) -> LinearSplit | QuadraticSplit | AdditiveSplit:
         """The test `columns @ w <= threshold`, with weights of this very length."""
         m = self.model(w[None], np.array([-threshold]), fill)
         if m.curve_columns:
-            return AdditiveSplit.of(m)
+            return AdditiveSplit.of(m, merit=merit)
         weights, own = m.weights[0], 0.0 - m.bias[0]
         if m.terms:
-            return QuadraticSplit(m.columns, m.fill, m.terms, weights, own)
-        return LinearSplit(m.columns, weights, m.fill, own)
+            return QuadraticSplit(m.columns, m.fill, m.terms, weights, own, merit=merit)
+        return LinearSplit(m.columns, weights, m.fill, own, merit=merit)
 
     def split(
         self, w: Floats, threshold: float, fill: Floats, merit: float
@@ -225,12 +237,12 @@ class Scaling:
         A test of one column is in that column's unit.
         """
         p = self.n_plain
-        used = np.concatenate([w[:p][(w[:p] != 0) & (self.std > 0)], w[p:]])
+        used = np.concatenate([w[:p][(w[:p] != 0) & self.varies], w[p:]])
         length = np.linalg.norm(used)
         if not length > 0:
             return None
-        test = self.test(w / length, float(threshold / length), fill)
-        return replace(test, merit=merit).in_own_unit()
+        test = self.test(w / length, float(threshold / length), fill, merit)
+        return test.in_own_unit()
 
     def machine(
         self, w: Floats, bias: Floats, fill: Floats, merit: float

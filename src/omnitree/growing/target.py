@@ -148,12 +148,12 @@ class ClassTarget(Target):
 
     def statistics(self, weight: Floats) -> Floats:
         counts = np.bincount(self.codes, weights=weight, minlength=len(self.classes))
-        return counts.astype(np.float64)
+        return counts.astype(np.float64, copy=False)
 
     def statistics_by(self, branch, n_branches, weight):
         k = len(self.classes)
         flat = np.bincount(branch * k + self.codes, weight, n_branches * k)
-        return flat.astype(np.float64).reshape(n_branches, k)
+        return flat.astype(np.float64, copy=False).reshape(n_branches, k)
 
     def total(self, statistics: Floats) -> float:
         return float(statistics.sum())

@@ -26,6 +26,7 @@ from omnitree.parts.merit import Merit
 from omnitree.tree.splits import Split
 
 GAMMAS = (-0.25, 0.0, 0.25)
+QUARTILES = np.array([0.25, 0.5, 0.75]) - 1e-12
 
 
 class CartLC(SplitLearner):
@@ -133,15 +134,15 @@ def robust_units(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
     is 0, the standard deviation takes its place.
     """
     median, scale = np.zeros(len(x)), np.zeros(len(x))
+    order, total = np.argsort(x, axis=1, kind="stable"), weight.sum()
+    shares = np.cumsum(weight[order], axis=1) / total
     for j, values in enumerate(x):
-        order = np.argsort(values, kind="stable")
-        share = np.cumsum(weight[order]) / weight.sum()
-        at = np.searchsorted(share, np.array([0.25, 0.5, 0.75]) - 1e-12)
-        low, median[j], high = values[order][at]
+        at = np.searchsorted(shares[j], QUARTILES)
+        low, median[j], high = values[order[j, at]]
         scale[j] = high - low
         if not scale[j] > 0:
-            mean = np.average(values, weights=weight)
-            scale[j] = np.sqrt(np.average((values - mean) ** 2, weights=weight))
+            mean = (values * weight).sum() / total
+            scale[j] = np.sqrt(((values - mean) ** 2 * weight).sum() / total)
     return median, scale
 
 

@@ -11,6 +11,7 @@ learner.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -91,11 +92,15 @@ def best_cut(
 def _extended(node: Node, features: tuple[Constructed, ...]) -> Node:
     """A root with the node's rows and more features, to be split once."""
     table, rules = node.sample.table, node.rules
-    plain = [(f.kind, f.categories) for f in table.schema.features]
-    kinds = plain + [("numeric", None)] * len(features)
-    schema = Schema(
-        tuple(Feature(f"x{j}", *kind) for j, kind in enumerate(kinds)), named=False
-    )
+    kinds = [(f.kind, f.categories) for f in table.schema.features]
+    schema = _unnamed(*kinds, *[("numeric", None)] * len(features))
     values = [table.values[node.rows], *(f.values[:, None] for f in features)]
     part = Sample(Table(np.hstack(values), schema), node.target, node.weight)
     return Node.root(part, Rules(rules.missing, Limits(max_depth=1), rules.seed))
+
+
+@lru_cache(maxsize=128)
+def _unnamed(*kinds: tuple[Any, Any]) -> Schema:
+    """Features of these kinds and categories; most nodes of a tree have the same."""
+    named = (Feature(f"x{j}", *kind) for j, kind in enumerate(kinds))
+    return Schema(tuple(named), named=False)

@@ -75,8 +75,9 @@ class Functional(SplitLearner):
                 model, sums = model.boosted(x, node.y, node.weight, steps)
             else:
                 sums = model.sums(x)
-        packed = columns.leaf_models([model])[0]
-        assert packed is not None
+        weights, bias = columns.own_units([model])
+        used = np.flatnonzero(weights[0].any(axis=0))
+        which, fill = tuple(used.tolist()), tuple(columns.fill[used].tolist())
         made = []
         for k in range(1 if n_classes == 2 else n_classes):
             values = np.ascontiguousarray(sums[:, k])
@@ -85,7 +86,7 @@ class Functional(SplitLearner):
                 continue
             # Rounded, so that rows that are equal have equal values.
             values = np.round(values / (spread * DIGITS)) * (spread * DIGITS)
-            weights, cut = packed.weights[k], -packed.bias[k]
-            test = LinearSplit(packed.columns, weights, packed.fill, cut)
+            own = tuple(weights[0, k, used].tolist())
+            test = LinearSplit(which, own, fill, -float(bias[0, k]))
             made.append(Constructed(test, values))
         return NodeModel(columns, model), tuple(made)

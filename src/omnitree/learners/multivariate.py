@@ -118,8 +118,10 @@ class Multivariate(SplitLearner):
         """A test with its merit over the rows that it can place, and its price."""
         merit = MERITS.resolve(self.merit, "classification")
         worth = float(merit(node.branch_statistics(split)))
-        features = split.features(node.sample.table.schema)
-        return replace(split, merit=worth / node.price(features, self.cost_weight))
+        if node.rules.feature_costs is not None:
+            features = split.features(node.sample.table.schema)
+            worth /= node.price(features, self.cost_weight)
+        return replace(split, merit=worth)
 
     def _price(self, node: Node, cases: Cases) -> Price | None:
         if node.rules.feature_costs is None:

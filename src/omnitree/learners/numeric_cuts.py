@@ -222,12 +222,15 @@ class CutSearch:
         spread[spread <= 0] = np.inf
         best = np.zeros(len(projections))
         z = np.array(projections)
-        ordered = np.sort(z, axis=1)  # NaN last
-        last = (~np.isnan(z)).sum(axis=1) - 1
-        lines = np.arange(len(z))
-        for share in SCREENED:
-            cut = ordered[lines, (last * share).astype(np.intp)]
-            side = np.nan_to_num(np.sign(z - cut[:, None]))
+        known = ~np.isnan(z)
+        last, lines = known.sum(axis=1) - 1, np.arange(len(z))
+        places = [(last * share).astype(np.intp) for share in SCREENED]
+        some = sorted({*np.concatenate(places).tolist()})
+        ordered = np.partition(z, some, axis=1)  # NaN last
+        for at in places:
+            side = np.sign(z - ordered[lines, at][:, None])
+            if not known.all():
+                side = np.where(known, side, 0.0)
             change = (side * residual) @ columns
             np.maximum(best, (change**2 / spread).sum(axis=1), out=best)
         return sorted(np.argsort(-best, kind="stable")[:MOST_FEATURES].tolist())

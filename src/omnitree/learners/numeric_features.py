@@ -34,7 +34,7 @@ def best_feature(node: Node, min_branch: float, min_gain: float = 0.0) -> Split 
     best: FeatureCut | None = None
     features = _features(node)
     features = [features[i] for i in search.promising([f.z for f in features])]
-    complete = [f for f in features if not np.isnan(f.z).any()]
+    complete = [f for f in features if f.is_complete]
     cuts: dict[int, NumericCut | None] = {}
     if complete:
         found = search.best_of(np.array([f.z for f in complete]))
@@ -75,13 +75,14 @@ def proposals(node: Node, min_branch: float) -> Callable[[int, int], Split | Non
 
 def _features(node: Node) -> list[Projection]:
     """The features that vary at a node, as projections of its rows."""
+    table = node.sample.table
+    every = np.ascontiguousarray(table.values[node.rows].T)
+    known = ~np.isnan(every)
     found = []
-    for feature, m in enumerate(node.sample.table.schema.n_categories):
-        cells = node.sample.table.values[node.rows, feature]
-        known = ~np.isnan(cells)
-        if known.any():
+    for feature, m in enumerate(table.schema.n_categories.tolist()):
+        if known[feature].any():
             made = _categories if m else _numbers
-            found.append(made(node, feature, cells, known))
+            found.append(made(node, feature, every[feature], known[feature]))
     return [f for f in found if f.varies]
 
 
@@ -93,6 +94,7 @@ class Projection:
     cells: Floats  # of the rows of the node
     # What is cut: the cells, or the places of categories; missing values filled, or NaN.
     z: Floats
+    is_complete: bool  # whether nothing in it is NaN
     # Where each category stands in the order (NaN: not here), and its weight.
     place: Floats | None = None
     size: Floats | None = None
@@ -100,35 +102,41 @@ class Projection:
     @property
     def varies(self) -> bool:
         """Whether there is anything to cut."""
+        if self.is_complete:
+            return bool(self.z.min() < self.z.max())
         # Comparisons with NaN are false: it is left out of both.
         return bool(np.fmin.reduce(self.z) < np.fmax.reduce(self.z))
 
 
 def _numbers(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
-    z = cells
-    if not known.all() and isinstance(node.rules.missing, Mean):
-        mean = np.average(cells[known], weights=node.weight[known])
-        z = np.where(known, cells, mean)
-    return Projection(feature, cells, z)
+    z, is_complete = cells, bool(known.all())
+    if not is_complete and isinstance(node.rules.missing, Mean):
+        weight = node.weight[known]
+        mean = (cells[known] * weight).sum() / weight.sum()
+        z, is_complete = np.where(known, cells, mean), True
+    return Projection(feature, cells, z, is_complete)
 
 
 def _categories(node: Node, feature: int, cells: Floats, known: NDArray) -> Projection:
     """The categories in the order of their mean targets."""
     m = int(node.sample.table.schema.n_categories[feature])
-    codes = np.where(known, cells, 0.0).astype(np.intp)
+    is_complete = bool(known.all())
+    codes = (cells if is_complete else np.where(known, cells, 0.0)).astype(np.intp)
 
     def sums(values: Floats) -> Floats:
-        return np.bincount(codes[known], values[known], m).astype(np.float64)
+        here = slice(None) if is_complete else known
+        return np.bincount(codes[here], values[here], m).astype(np.float64, copy=False)
 
     size = sums(node.weight)
-    if isinstance(node.rules.missing, Mean):
-        codes[~known], known = size.argmax(), np.ones(len(cells), dtype=bool)
+    if not is_complete and isinstance(node.rules.missing, Mean):
+        codes[~known], is_complete = size.argmax(), True
         size = sums(node.weight)
     mean = sums(node.weight * node.y) / np.maximum(size, 1e-300)
     place = np.empty(m)
     place[np.argsort(np.where(size > 0, mean, np.inf), kind="stable")] = np.arange(m)
-    z = np.where(known, place[codes], np.nan)
-    return Projection(feature, cells, z, np.where(size > 0, place, np.nan), size)
+    z = place[codes] if is_complete else np.where(known, place[codes], np.nan)
+    there = np.where(size > 0, place, np.nan)
+    return Projection(feature, cells, z, is_complete, there, size)
 
 
 @dataclass(frozen=True)
@@ -142,24 +150,20 @@ class FeatureCut:
         """The test, with the branch that rows with a missing value take."""
         policy, merit = node.rules.missing, max(self.cut.gain, 0.0) / total
         place, feature = self.of.place, self.of.feature
-        known = ~np.isnan(self.of.cells)
+        cut, known = self.cut.threshold, ~np.isnan(self.of.cells)
         cells, weight = self.of.cells[known], node.weight[known]
-        if place is None or self.of.size is None:
-            above = cells > self.cut.threshold
-            usual = np.average(cells, weights=weight) > self.cut.threshold
-        else:
-            side = place > self.cut.threshold
-            above = side[cells.astype(np.intp)]
-            usual = side[self.of.size.argmax()]
-        missing = int(usual)
         if isinstance(policy, Fractional):
             missing = -1
         elif isinstance(policy, Surrogate):
-            missing = int(2 * weight[above].sum() > weight.sum())
+            at = cells if place is None else place[cells.astype(np.intp)]
+            missing = int(2 * weight[at > cut].sum() > weight.sum())
+        elif place is None or self.of.size is None:
+            missing = int((cells * weight).sum() / weight.sum() > cut)
+        else:
+            missing = int(place[self.of.size.argmax()] > cut)
         if place is None:
-            cut = self.cut.threshold
             return AxisSplit(feature, cut, merit=merit, missing=missing)
-        branch = np.where(np.isnan(place), -1, side)
+        branch = np.where(np.isnan(place), -1, place > cut)
         return SubsetSplit(
             feature, tuple(branch.tolist()), merit=merit, missing=missing
         )

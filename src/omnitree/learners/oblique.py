@@ -8,7 +8,7 @@ work is done in `_core/oblique*.hpp`. Used by `oc1.py` and `cart_lc.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -55,13 +55,11 @@ class Slope:
 
     def take(self, columns: NDArray[np.intp]) -> Slope:
         """Only some of the columns, in this order."""
-        return Slope(
-            np.ascontiguousarray(self.columns[columns]),
-            self.y,
-            self.weight,
-            self.n_classes,
-            self.merit,
-        )
+        some = np.ascontiguousarray(self.columns[columns])
+        taken = replace(self, columns=some)
+        if "cuts" in self.__dict__:
+            taken.__dict__["cuts"] = self.cuts[columns]
+        return taken
 
     def climb(self, w: Floats, gammas: Sequence[float], **options: Any):
         """Climb from `w` (weights, then the bias): where to, its merit, and whether both

@@ -245,5 +245,5 @@ class Univariate(SplitLearner):
         search = replace(self._search(), collapse=False)
         if merit is not None:
             search = replace(search, merit=merit)
-        stump = growers_for(search, root)[0].grow(search, root, None)
+        stump = next(growers_for(search, root)).grow(search, root, None)
         return None if stump.n_nodes == 1 else stump.split(0)

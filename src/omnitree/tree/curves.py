@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -119,13 +120,19 @@ def packed_curve(knots: Sequence[float], lines: Sequence[Line]) -> list[float]:
     The knots; then K values and K slopes at each knot and of a missing cell. Beyond the
     last knot, and of a missing cell, slopes are 0.
     """
-    if problem := curve_problem(knots, lines):
-        raise ValueError(problem)
+    n = len(knots)
+    # What is wrong, if anything, takes longer to find out.
+    rises = n >= 2 and all(map(lt, knots, knots[1:]))
+    if not rises or any(len(line) != n + 1 for line in lines):
+        raise ValueError(curve_problem(knots, lines))
     steep = [[*slopes(knots, line), 0.0, 0.0] for line in lines]
     out = list(knots)
-    for i in range(len(knots) + 1):
-        out += [line[i] for line in lines]
-        out += [own[i] for own in steep]
+    for pair in zip(zip(*lines, strict=True), zip(*steep, strict=True), strict=True):
+        for own in pair:
+            out += own
+    usual = math.isfinite(sum(out) + (knots[-1] - knots[0]))
+    if not usual and (problem := curve_problem(knots, lines)):
+        raise ValueError(problem)
     return out
 
 

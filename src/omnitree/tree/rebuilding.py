@@ -65,7 +65,7 @@ def branch_rows(
         branch[branch < 0] = split.missing
     known = branch >= 0
     if known.all():
-        at = [np.flatnonzero(branch == b) for b in range(split.n_children)]
+        at = [(branch == b).nonzero()[0] for b in range(split.n_children)]
         return [BranchRows(here, weight[here]) for here in at], False
     size = np.zeros(split.n_children)
     np.add.at(size, branch[known], weight[known])

@@ -24,6 +24,7 @@ from omnitree.tree.splits import (
     KINDS,
     Considered,
     Split,
+    all_finite,
     columns_problem,
     fields_from_dict,
     split_from_dict,
@@ -65,21 +66,15 @@ class NodeRecord:
 def check_records(schema: Schema, n_classes: int, nodes: Sequence[NodeRecord]) -> None:
     """Raise ValueError where the nodes do not make a sound tree."""
     _check_structure(nodes)
+    _check_values(nodes, n_classes)
     for i, node in enumerate(nodes):
-        value = np.asarray(node.value, dtype=np.float64)
-        what = "one count a class" if n_classes else "one weight"
-        _check(value.shape == (n_classes or 1,), f"node {i}: {what} is needed")
-        _check(
-            bool((value >= 0).all() and np.isfinite(value).all()),
-            f"node {i}: value must hold numbers, not negative",
-        )
         if not n_classes:
             _check(_is_number(node.constant), f"node {i}: constant must be a number")
             sound = _is_number(node.loss) and node.loss >= 0  # type: ignore[operator]
             _check(sound, f"node {i}: loss must be a number, not negative")
         if node.split is not None:
             _check_split(i, node, schema)
-        if node.model is not None:
+        if node.model is not None and (i == 0 or node.model is not nodes[i - 1].model):
             task = "classification" if n_classes else "regression"
             problem = _model_problem(node.model, schema, n_classes or 1, task)
             _check(problem is None, f"node {i}: model: {problem}")
@@ -103,9 +98,10 @@ def check_amounts(nodes: Sequence[NodeRecord]) -> None:
         tests = [] if node.split is None else [node.split, *node.split.surrogates]
         rules = [test.rule for test in tests]
         sums = [rule for rule in rules if feature_of(rule) is None]
-        values = [*sums, *(() if node.model is None else node.model.sums)]
+        known = i > 0 and node.model is nodes[i - 1].model
+        models = () if node.model is None or known else node.model.sums
         try:
-            for value in values:
+            for value in (*sums, *models):
                 check_sizes(value, LARGEST_SUM)
         except ValueError as error:
             _check(False, f"node {i}: {error}")
@@ -127,7 +123,14 @@ def read_tree(data: Any) -> tuple[Schema, tuple[Any, ...], list[NodeRecord]]:
     _check(bool(classes) or "classes" not in data, "a tree for numbers has no classes")
     nodes = data.get("nodes")
     _check(isinstance(nodes, list) and len(nodes) > 0, "a tree needs nodes")
-    records = [_read_node(i, n) for i, n in enumerate(nodes)]
+    records: list[NodeRecord] = []
+    for i, node in enumerate(nodes):
+        records.append(_read_node(i, node))
+        before = nodes[i - 1] if i else {}
+        if (plain := node.get("model")) is not None:
+            # Leaves below one test often have the same model: it is read once.
+            known = plain == before.get("model")
+            records[i].model = records[i - 1].model if known else _read_model(i, plain)
     for i, (record, node) in enumerate(zip(records, nodes, strict=True)):
         here = {"constant", "loss"} & set(node)
         _check(not (here and classes), f"node {i}: constant and loss are for numbers")
@@ -271,7 +274,7 @@ def _read_node(i: int, node: Any) -> NodeRecord:
     )
     if node.get("kind") == "leaf":
         _check("test" not in node and "children" not in node, f"leaf {i} has a test")
-        return NodeRecord(parent, value, model=_read_model(i, node))
+        return NodeRecord(parent, value)
     children = node.get("children")
     _check(
         isinstance(children, list) and all(_is_int(c) for c in children),
@@ -293,13 +296,10 @@ def _read_node(i: int, node: Any) -> NodeRecord:
         candidates=_read_candidates(i, node.get("candidates", [])),
         free=free,
     )
-    return NodeRecord(parent, value, split, children, _read_model(i, node))
+    return NodeRecord(parent, value, split, children)
 
 
-def _read_model(i: int, node: dict[str, Any]) -> LeafModel | None:
-    model = node.get("model")
-    if model is None:
-        return None
+def _read_model(i: int, model: Any) -> LeafModel:
     _check(isinstance(model, dict), f"node {i}: model is no object")
     try:
         return fields_from_dict(LeafModel, "a model", model)
@@ -389,6 +389,17 @@ def _check_structure(nodes: Sequence[NodeRecord]) -> None:
     _check(reached == len(nodes), "some nodes are not reached from the root")
 
 
+def _check_values(nodes: Sequence[NodeRecord], n_classes: int) -> None:
+    """Counts of all classes in every node, or one weight."""
+    what, width = ("one count a class", n_classes) if n_classes else ("one weight", 1)
+    for i, node in enumerate(nodes):
+        _check(len(node.value) == width, f"node {i}: {what} is needed")
+    values = np.array([node.value for node in nodes], dtype=np.float64)
+    damaged = np.flatnonzero(~((values >= 0) & np.isfinite(values)).all(axis=1))
+    at = damaged[0] if len(damaged) else -1
+    _check(at < 0, f"node {at}: value must hold numbers, not negative")
+
+
 def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
     """Indices within the schema, sizes that fit, finite numbers."""
     split = node.split
@@ -396,11 +407,7 @@ def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
     _check(-1 <= split.missing < split.n_children, f"node {i}: missing branch")
     for test in (split, *split.surrogates):
         _, index, weight = test.pack()
-        # Infinite numbers stay infinite in a sum, or become NaN.
-        _check(
-            math.isfinite(sum(weight)) or _all_finite(weight),
-            f"node {i}: infinite number",
-        )
+        _check(all_finite(weight), f"node {i}: infinite number")
         _check(
             test.n_children == split.n_children, f"node {i}: branches of a surrogate"
         )
@@ -410,10 +417,6 @@ def _check_split(i: int, node: NodeRecord, schema: Schema) -> None:
             not index or (min(index) >= -(2**31) and max(index) < 2**31),
             f"node {i}: a number out of range",
         )
-
-
-def _all_finite(values: Sequence[float]) -> bool:
-    return all(math.isfinite(v) for v in values)
 
 
 def _model_problem(
@@ -430,7 +433,7 @@ def _model_problem(
     if problem := widths_problem(model.weights, n_outputs, width):
         return problem
     numbers = (model.fill, model.bias, *model.weights)
-    if not all(map(_all_finite, numbers)):
+    if not all(map(all_finite, numbers)):
         return "infinite number"
     lines = model.curve_values or ((),) * n_outputs
     return curves_problem(model, lines, n_outputs, schema)

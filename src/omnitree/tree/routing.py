@@ -128,9 +128,9 @@ class Routing:
         axis = None if slow else self._axis_nodes
         run: Any = kernel.apply_tree if axis is None else kernel.apply_axis
         what = self.routing_arrays if axis is None else axis
-        n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
-        if disabled("threads"):
-            n_threads = 1
+        n_threads = 1
+        if n >= ROWS_PER_THREAD and not disabled("threads"):
+            n_threads = min(effective_n_jobs(n_jobs), 1 + n // ROWS_PER_THREAD)
         if n_threads == 1:
             run(what, table.values, 0, n, leaf)
         else:

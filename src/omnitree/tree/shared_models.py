@@ -10,16 +10,13 @@ Reads tests as `plain_rule` gives them and models in the plain form of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from omnitree.tree.expression import plain_rule
-from omnitree.tree.splits import split_from_dict
 
 Floats = NDArray[np.float64]
 # Parts of a number by which the products of different orders of rounding differ.
@@ -45,10 +42,13 @@ class OwnFunctions:
         return 1 + sum(1 + int(np.count_nonzero(row)) for row in rows)
 
 
-def shared_models(nodes: Sequence[dict[str, Any]]) -> dict[int, OwnFunctions | None]:
+def shared_models(
+    nodes: Sequence[dict[str, Any]], rule_of: Callable[[int], dict[str, Any]]
+) -> dict[int, OwnFunctions | None]:
     """The nodes whose children are all leaves with one and the same model.
 
-    With each of them the scale, if that model is the functions of the node's test.
+    With each of them the scale, if that model is the functions of the node's test, which
+    `rule_of` gives as `plain_rule` does.
     """
     found: dict[int, OwnFunctions | None] = {}
     for at, node in enumerate(nodes):
@@ -58,8 +58,7 @@ def shared_models(nodes: Sequence[dict[str, Any]]) -> dict[int, OwnFunctions | N
             child["kind"] != "leaf" or child.get("model") != model for child in below
         ):
             continue
-        rule = split_from_dict(node["kind"], node["test"]).rule
-        found[at] = own_functions(plain_rule(rule), model)
+        found[at] = own_functions(rule_of(at), model)
     return found
 
 

@@ -321,6 +321,10 @@ def _axes(symmetric: Floats) -> tuple[Floats, Floats]:
 def _scaled(rows: NodeColumns) -> tuple[Floats, Floats]:
     """The columns, centred, weighted and of length one, and one over what they had."""
     columns, mean, root = rows.columns, rows.mean, np.sqrt(rows.weight)[:, None]
+    if columns.size <= PIECE:
+        out = (columns - mean) * root
+        inverse = _inverse_scale((out**2).sum(axis=0))
+        return out * inverse, inverse
     out, squares = np.empty(columns.shape), np.zeros((1, len(mean)))
     step = max(PIECE // max(len(mean), 1), 1)
     parts = [slice(at, at + step) for at in range(0, len(out), step)]

@@ -104,7 +104,7 @@ class AdditiveLeaves(RidgeLeaves):
 
     def forms(
         self, sample: Sample, rows: NDArray, weight: Floats
-    ) -> Iterator[tuple[StandardColumns, Floats | float]]:
+    ) -> Iterator[tuple[StandardColumns, Floats | None]]:
         yield from super().forms(sample, rows, weight)
         standard, schema = sample.standardised, sample.table.schema
         n_numbers = int((schema.linear_columns()[1] < 0).sum())

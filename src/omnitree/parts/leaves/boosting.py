@@ -53,11 +53,14 @@ class Columns:
         z = scaling.take(some).standardised(fill[some])
         return cls(standard.take(np.arange(table.n_rows), z), scaling, fill)
 
+    def own_units(self, models: list[BoostedModel]) -> tuple[Floats, Floats]:
+        """Weights (models, K, p) and biases of models in the table's own units."""
+        weights, bias = ([m.weights for m in models], [m.bias for m in models])
+        return self.scaling.fold(np.stack(weights), np.stack(bias))
+
     def leaf_models(self, models: list[BoostedModel]) -> LeafModels:
-        """The models of all nodes, in the table's own units."""
-        weights, bias = self.scaling.fold(
-            np.stack([m.weights for m in models]), np.stack([m.bias for m in models])
-        )
+        """The models of all nodes, packed."""
+        weights, bias = self.own_units(models)
         return LeafModels.dense(bias, weights, self.fill, "softmax")
 
 

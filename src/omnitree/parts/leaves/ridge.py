@@ -155,12 +155,13 @@ class RidgeLeaves(Leaves):
 
     def forms(
         self, sample: Sample, rows: NDArray, weight: Floats
-    ) -> Iterator[tuple[StandardColumns, Floats | float]]:
+    ) -> Iterator[tuple[StandardColumns, Floats | None]]:
         """Columns that a model may have, and what they are multiplied by before the fit.
 
-        Each form has the columns of the one before it, and others after them.
+        None: by nothing. Each form has the columns of the one before it, and others after
+        them.
         """
-        yield sample.standardised, 1.0
+        yield sample.standardised, None
 
     def finished(self, model: LeafModel, found: RidgeFit) -> LeafModel:
         """The model as the leaf gets it."""
@@ -192,20 +193,27 @@ class RidgeFit:
     def of(
         cls,
         standard: StandardColumns,
-        scale: Floats | float,
+        scale: Floats | None,
         scatter: LeafSums,
         penalties: Sequence[float],
     ) -> RidgeFit | None:
         """The fit with the best penalty; None: a constant is no worse."""
         k, total = standard.n_columns, float(scatter.weight.sum())
-        scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), k)
         at, sums = scatter.measured, None
         mean, products, gram = scatter.sums
+        columns = scatter.columns[:, :k] - mean[:k]
         if gram is not None:
-            own = gram[:k, :k] * scales * scales[:, None]
-            sums = own, products[:k] * scales, total
+            sums = gram[:k, :k], products[:k], total
+        if scale is not None:
+            columns *= scale
+            if gram is not None:
+                sums = (
+                    gram[:k, :k] * scale * scale[:, None],
+                    products[:k] * scale,
+                    total,
+                )
         found = fit_ridge(
-            (scatter.columns[:, :k] - mean[:k]) * scales,
+            columns,
             scatter.rest[at],
             scatter.weight[at],
             np.array(penalties) * total,
@@ -214,7 +222,8 @@ class RidgeFit:
         )
         if found is None:
             return None
-        return cls(standard, scatter, found[0] * scales, found[1])
+        weights = found[0] if scale is None else found[0] * scale
+        return cls(standard, scatter, weights, found[1])
 
     @classmethod
     def best(cls, fits: Iterable[RidgeFit | None]) -> RidgeFit | None:
@@ -336,7 +345,7 @@ def slope(x: Floats, t: Floats, weight: Floats, penalty: float) -> Floats:
     few = len(x) < x.shape[1]  # rows: these serve
     inner = x @ x.T if few else x.T @ x
     # Where the columns leave a weight open, it is 0.
-    inner[np.diag_indices_from(inner)] += max(penalty, 1e-9) * weight.sum()
+    inner.flat[:: len(inner) + 1] += max(penalty, 1e-9) * weight.sum()
     solved = np.linalg.solve(inner, t if few else x.T @ t)
     return np.asarray(x.T @ solved if few else solved, dtype=np.float64)
 

@@ -13,9 +13,10 @@ in `route.hpp` also has that case's layout; any other is routed by its rule.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -149,6 +150,10 @@ class Split:
 
     def pack(self) -> Packed:
         """Kind code, ints and doubles, as the routing rule reads them."""
+        return self._packed
+
+    @cached_property
+    def _packed(self) -> Packed:
         index, weight = self._layout()
         return KINDS.index(self.kind), list(index), list(weight)
 
@@ -186,7 +191,7 @@ class Split:
     @property
     def is_finite(self) -> bool:
         """Whether all its numbers are finite."""
-        return bool(np.isfinite(self.pack()[2]).all())
+        return all_finite(self.pack()[2])
 
     def route(self, table: Table, rows: np.ndarray) -> np.ndarray:
         """Branch of each row, -1 where test and surrogates cannot tell."""
@@ -226,6 +231,12 @@ class Split:
     def to_dict(self) -> dict[str, Any]:
         """The test in plain types, without merit, missing branch and surrogates."""
         return {name: _plain(getattr(self, name)) for name in _own_fields(type(self))}
+
+
+def all_finite(values: Sequence[float]) -> bool:
+    """Whether no number is infinite or NaN."""
+    # Infinite numbers stay infinite in a sum, or become NaN; finite ones may, too.
+    return math.isfinite(sum(values)) or all(map(math.isfinite, values))
 
 
 def _plain(value: Any) -> Any:
@@ -365,7 +376,10 @@ def _read(shape: Any, value: Any) -> Any:
     if isinstance(shape, list):
         if not isinstance(value, list | tuple):
             raise ValueError(f"{value!r} is no list")
-        return tuple(_read(shape[0], v) for v in value)
+        (inner,) = shape
+        if isinstance(inner, type) and set(map(type, value)) <= {inner}:
+            return tuple(value)  # as most are: nothing to check one by one
+        return tuple(_read(inner, v) for v in value)
     accepted = (int, float) if shape is float else shape
     if not isinstance(value, accepted) or isinstance(value, bool):
         raise ValueError(f"{value!r} is no {_WORDS[shape]}")
