@@ -138,7 +138,7 @@ def one_fold(method: str, a, b, y_a, y_b) -> dict[str, float]:
         loss, brier = losses(y_b, model.predict_proba(b), model.classes_)
     error = 100 * np.mean(answer != y_b)
     numbers = (error, loss, brier, *size(model, a), seconds, prediction)
-    return dict(zip(MEASURES, map(float, numbers), strict=True))
+    return {m: float(f"{v:.6g}") for m, v in zip(MEASURES, numbers, strict=True)}
 
 
 def losses(

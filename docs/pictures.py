@@ -40,7 +40,7 @@ NAMED = {
     "lmt": ("LMT", (8, -3)),
     "cruise": ("CRUISE", (8, 4)),
     "ldt": ("LDT", (8, -3)),
-    "cart": ("CART", (8, -3)),
+    "cart": ("CART", (-38, -3)),
     "c4.5": ("C4.5", (8, 2)),
     "sklearn CART": ("scikit-learn, pruned", (-8, 8)),
     "oc1": ("OC1", (8, -3)),
@@ -123,7 +123,7 @@ def read_results(text: str) -> dict[str, tuple[float, float]]:
         row = dict(
             zip(names, (c.strip() for c in line.strip("|").split("|")), strict=True)
         )
-        if row["parameters"] not in ("nan", "–"):
+        if row["parameters"] != "–":
             found[row["method"]] = float(row["error"]), float(row["parameters"])
     return found
 
