@@ -6,11 +6,12 @@ them; "all weights" is `omni` without making tests sparse. The 35 data sets, sor
 are halved: A has the first, third and so on, B the others. Choices are made on random halves
 of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
 `omni_against.py` reports, are not looked at. The best step on A is reported on B, and the
-other way round.
+other way round. "KEEL" are the tables of `tables/keel.py` to choose on, named `keel/...`.
 
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000
     python benchmarks/omni_steps.py --shared FOLDER --table
     python benchmarks/omni_steps.py --shared FOLDER --steps "omni-1,+ growth" --store FILE
+    python benchmarks/omni_steps.py --shared FOLDER --sets A,KEEL
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000,1001 --store FILE \
         --steps "omni-1,+ growth" --settings "{'sparse': 1.0};{'repeats': 1}"
 
@@ -33,6 +34,7 @@ from pathlib import Path
 import numpy as np
 from rivals import losses
 from sklearn.model_selection import StratifiedKFold
+from tables import keel
 from tables.folder import read
 from threadpoolctl import threadpool_limits
 
@@ -53,6 +55,7 @@ STEPS: dict[str, dict | None] = {
     "+ growth": {},
     "all weights": {"sparse": None},
 }
+KEEL = "keel/"
 COLUMNS = ("error", "log loss", "Brier score", "leaves", "parameters", "seconds")
 
 
@@ -63,13 +66,17 @@ def classifier(step: str) -> TreeClassifier:
     return presets.make("omni", random_state=0, refinement=Contest(**settings))
 
 
-def names(folder: Path) -> list[str]:
-    return sorted(path.stem for path in folder.glob("*.csv"))
+def groups(folder: Path) -> dict[str, list[str]]:
+    """The names of the data sets, by group."""
+    every = sorted(path.stem for path in folder.glob("*.csv"))
+    new = [KEEL + name for name in keel.DEVELOPMENT]
+    return {"A": every[::2], "B": every[1::2], "KEEL": new}
 
 
 def fits(folder: Path, name: str, step: str, seed: int) -> Iterator[dict]:
     """Both halves of one data set."""
-    X, y = read(folder, name)
+    own = name.removeprefix(KEEL)
+    X, y = read(folder, name) if own == name else keel.load(own)
     halves = StratifiedKFold(2, shuffle=True, random_state=seed)
     for half, (a, b) in enumerate(halves.split(X, y)):
         clf, begin = classifier(step), time.process_time()
@@ -123,11 +130,10 @@ def means(rows: list[dict], sets: list[str]) -> dict[str, np.ndarray]:
     }
 
 
-def table(every: list[str], store: Path) -> str:
+def table(sets_of: dict[str, list[str]], store: Path) -> str:
     rows = recorded(store)
-    halves = {"A": every[::2], "B": every[1::2]}
     lines, best = [], {}
-    for half, sets in halves.items():
+    for half, sets in sets_of.items():
         found = means(rows, sets)
         if not found:
             continue
@@ -146,8 +152,8 @@ def table(every: list[str], store: Path) -> str:
         lines.append("")
     for half, other in (("A", "B"), ("B", "A")):
         if half in best and other in best:
-            error = means(rows, halves[other])[best[half]][0]
-            before = means(rows, halves[other])["omni-1"][0]
+            error = means(rows, sets_of[other])[best[half]][0]
+            before = means(rows, sets_of[other])["omni-1"][0]
             lines.append(
                 f"Chosen on {half}: {best[half]}; on {other} it has {error:.2f} % "
                 f"(omni-1 {before:.2f} %)."
@@ -159,7 +165,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--seeds", default="1000")
-    parser.add_argument("--datasets", default="")
+    parser.add_argument("--sets", default="A,B", help="of A, B, KEEL")
+    parser.add_argument("--datasets", default="", help="only these")
     parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument(
         "--settings", default="", help="of the contest; dicts, ';' between"
@@ -168,16 +175,17 @@ def main() -> None:
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     folder = args.shared / "data"
-    every = names(folder)
+    sets_of = groups(folder)
     if not args.table:
-        chosen = args.datasets.split(",") if args.datasets else every[::2] + every[1::2]
+        chosen = [name for group in args.sets.split(",") for name in sets_of[group]]
+        chosen = args.datasets.split(",") if args.datasets else chosen
         seeds = [int(s) for s in args.seeds.split(",")]
         steps = args.steps.split(",")
         for text in filter(None, args.settings.split(";")):
             STEPS[text] = ast.literal_eval(text)
             steps.append(text)
         run(folder, seeds, chosen, steps, args.store)
-    print(table(every, args.store))
+    print(table(sets_of, args.store))
 
 
 if __name__ == "__main__":
