@@ -1,4 +1,4 @@
-"""Two readings that decide how large trees are, beside the papers' figures.
+"""Readings that decide how large trees are, beside the papers' figures.
 
 Ties: Quinlan's reduced-error pruning cuts a subtree that errs as often as a leaf on held-out
 rows. The words of Brodley & Utgoff (1995) and of Yildiz & Alpaydin (2005) keep it, but the
@@ -6,7 +6,8 @@ former name Quinlan's method and the latter's program cuts.
 
 The end of thermal training (Brodley & Utgoff 1995): when corrections were small "for the
 last 2 * n instances". Rows that are right have none, so that training ends after a few
-passes; `to the end` goes on until nothing changes.
+passes; `to the end` goes on until nothing changes. How long the pocket algorithm trains is
+not told: 100 passes here, and 3.
 
 All are run by the papers' protocols on their smaller data sets. Sizes and accuracies stand
 beside the published ones: means over the cells, how many differ by more than three standard
@@ -33,7 +34,7 @@ from omnitree.lab.papers.results import Study
 from omnitree.lab.protocols import RepeatedFolds
 from omnitree.lab.store import Store
 from omnitree.lab.tables import TextTable
-from omnitree.parts.coefficients import Thermal
+from omnitree.parts.coefficients import Coefficients, Pocket, Thermal
 from omnitree.pruning import ReducedError
 
 WAYS = {
@@ -42,10 +43,11 @@ WAYS = {
     "cut, top down": ReducedError(order="top_down"),
 }
 # Methods of the first paper, and what takes the place of their coefficient learner.
-GROUPS: dict[str, tuple[tuple[str, ...], Thermal | None]] = {
+GROUPS: dict[str, tuple[tuple[str, ...], Coefficients | None]] = {
     "univariate": (("Uni-G", "Uni-I"), None),
     "RLS": (("RLS",), None),
     "pocket": (("Pocket",), None),
+    "pocket, 3 passes": (("Pocket",), Pocket(passes=3)),
     "thermal": (("Thermal",), None),
     "thermal, to the end": (("Thermal",), Thermal(alpha=0.0)),
 }
