@@ -45,7 +45,7 @@ def test_linear_columns():
 
 
 def test_time_grows_with_the_number_of_features():
-    """100,000 features took 45 s when each was looked for among all inputs."""
+    """Each feature was looked for among all inputs: 2 s for 20,000 of them."""
     features = tuple(Feature(f"x{j}", "numeric") for j in range(50_000))
     start = time.process_time()
     Schema.from_dict(Schema(features, named=True).to_dict())

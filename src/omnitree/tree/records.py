@@ -155,7 +155,20 @@ def _read_classes(data: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(classes)
 
 
-def read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None:
+def read_extras(data: dict[str, Any], schema: Schema, n_classes: int) -> dict[str, Any]:
+    """What a tree may have besides its nodes, by the names of its attributes."""
+    return {
+        "deviation": _read_deviations(data, schema),
+        "ranges": _read_ranges(data, schema),
+        "costs": _read_costs(data, n_classes),
+        "importance": _read_importance(data, "importance", schema),
+        "model_importance": _read_importance(data, "model_importance", schema),
+        "shrinkage": _read_shrinkage(data),
+        "reliability": _read_reliability(data),
+    }
+
+
+def _read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None:
     """What it costs to say a class (column) for a row of another (line), if given."""
     found = data.get("costs")
     if found is None:
@@ -171,7 +184,7 @@ def read_costs(data: dict[str, Any], n_classes: int) -> list[list[float]] | None
     return found
 
 
-def read_shrinkage(data: dict[str, Any]) -> float | None:
+def _read_shrinkage(data: dict[str, Any]) -> float | None:
     """How many rows the shares of a node's parent count for, if the tree says so."""
     found = data.get("shrinkage")
     if found is None:
@@ -181,7 +194,7 @@ def read_shrinkage(data: dict[str, Any]) -> float | None:
     return float(found)
 
 
-def read_reliability(data: dict[str, Any]) -> list[list[float]] | None:
+def _read_reliability(data: dict[str, Any]) -> list[list[float]] | None:
     """Of each node the share of held-out rows that were right, and its interval."""
     found = [node.get("held_out") for node in data["nodes"]]
     if all(one is None for one in found):
@@ -203,7 +216,7 @@ def read_reliability(data: dict[str, Any]) -> list[list[float]] | None:
     return out
 
 
-def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
+def _read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     """Deviation of each encoded column, if the tree has them."""
     found = data.get("deviations")
     if found is None:
@@ -217,7 +230,7 @@ def read_deviations(data: dict[str, Any], schema: Schema) -> list[float] | None:
     return found
 
 
-def read_ranges(data: dict[str, Any], schema: Schema) -> list[list[float]] | None:
+def _read_ranges(data: dict[str, Any], schema: Schema) -> list[list[float]] | None:
     """Smallest and largest value of each feature, if the tree has them."""
     found = data.get("ranges")
     if found is None:
@@ -236,7 +249,7 @@ def read_ranges(data: dict[str, Any], schema: Schema) -> list[list[float]] | Non
     return [[math.nan, math.nan] if ends is None else ends for ends in found]
 
 
-def read_importance(
+def _read_importance(
     data: dict[str, Any], name: str, schema: Schema
 ) -> tuple[tuple[tuple[int, float], ...], ...] | None:
     """What every node adds to the importance of features, if some node says it."""

@@ -50,12 +50,7 @@ from omnitree.tree.records import (
     NodeRecord,
     check_amounts,
     check_records,
-    read_costs,
-    read_deviations,
-    read_importance,
-    read_ranges,
-    read_reliability,
-    read_shrinkage,
+    read_extras,
     read_tree,
 )
 from omnitree.tree.routing import LEAF
@@ -452,15 +447,7 @@ class Tree(Answers):
         schema, classes, records = read_tree(data)
         tree = tree_from_nodes(schema, classes, records)
         check_amounts(records)
-        return tree.replace(
-            deviation=read_deviations(data, tree.schema),
-            ranges=read_ranges(data, tree.schema),
-            costs=read_costs(data, len(tree.classes)),
-            importance=read_importance(data, "importance", tree.schema),
-            model_importance=read_importance(data, "model_importance", tree.schema),
-            shrinkage=read_shrinkage(data),
-            reliability=read_reliability(data),
-        )
+        return tree.replace(**read_extras(data, tree.schema, len(tree.classes)))
 
 
 def tree_from_nodes(
