@@ -182,6 +182,7 @@ class Comparison:
         found = found[found["error"].notna()]
         theirs = originals(shared / "references" / "originals_folds.csv")
         pair = ["set", "method"]
+        found = found[found.groupby(pair)["error"].transform("size") >= HALVES]
         before = pd.DataFrame(recorded(earlier), columns=[*pair, "folds", *MEASURES])
         before = before[~before.set_index(pair).index.isin(found.set_index(pair).index)]
         self.earlier = set(before["method"])
