@@ -136,7 +136,9 @@ def main() -> int:
     parser.add_argument("--other", required=True, metavar="PYTHON")
     parser.add_argument("--shared", type=Path, required=True)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--only", default="", help="groups that contain this")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="groups that contain one of these"
+    )
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
     names = "from omnitree import presets; print(*presets.names())"
@@ -149,7 +151,7 @@ def main() -> int:
     ]
     sums: dict[str, list[float]] = {}
     for group, *piece in pieces(run.stdout.split()):
-        if args.only in group:
+        if any(part in group for part in args.only):
             pair = best(sides, tuple(piece), args.repeats)
             sums.setdefault(group, [0.0, 0.0])
             sums[group] = [a + b for a, b in zip(sums[group], pair, strict=True)]
