@@ -78,7 +78,7 @@ def test_numpy_categories_become_python_ones():
 
 
 category = (
-    st.text()
+    st.text().filter(str.strip)
     | st.booleans()
     | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False, width=64)
@@ -141,6 +141,7 @@ def one(name="f", kind="numeric", categories=None, **more):
         (one(kind="categorical", categories="ab"), "must be a tuple or None"),
         (one(kind="categorical", categories=["a", "a"]), "not all different"),
         (one(kind="categorical", categories=[1, 1.0]), "not all different"),
+        (one(kind="categorical", categories=["a", "\t"]), "blank text"),
         (one(kind="categorical", categories=[None]), "neither a string"),
         (one(kind="categorical", categories=[["a"]]), "neither a string"),
         (one(kind="categorical", categories=[float("nan")]), "finite number"),

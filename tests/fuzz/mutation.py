@@ -115,7 +115,9 @@ def _other_value(value: Any, rng: Random) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float) and rng.random() < 0.4:
-        return rng.choice([value + 1, value - 1, -value, value * 2, value / 3])
+        # An integer may be too large for a float.
+        third = value / 3 if abs(value) < 2**1000 else value // 3
+        return rng.choice([value + 1, value - 1, -value, value * 2, third])
     if isinstance(value, int | float):
         return rng.choice(NUMBERS if rng.random() < 0.9 else STRINGS)
     if isinstance(value, str):

@@ -80,6 +80,11 @@ class Feature:
                 )
             plain = tuple(_plain(c, self.name) for c in self.categories)
             object.__setattr__(self, "categories", plain)
+            if any(isinstance(c, str) and not c.strip() for c in plain):
+                raise ValueError(
+                    f"A category of feature {self.name!r} is blank text, which means a "
+                    "missing value."
+                )
             if len(set(plain)) < len(plain):
                 raise ValueError(
                     f"The categories of feature {self.name!r} are not all different."
