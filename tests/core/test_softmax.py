@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from omnitree._core.linear.softmax import descend
-from omnitree.parts.discriminants.softmax_metric import prices, regress_by
+from omnitree.parts.discriminants.softmax_metric import regress, ridge
 
 
 def table(seed: int, k: int, n: int = 120, p: int = 6):
@@ -17,6 +17,11 @@ def table(seed: int, k: int, n: int = 120, p: int = 6):
     y = (z @ rng.normal(size=(p, k)) / 4 + rng.gumbel(size=(n, k))).argmax(axis=1)
     weight = rng.uniform(0.5, 2.0, size=(n, 3)) * (rng.uniform(size=(n, 3)) > 0.2)
     return np.column_stack([z, np.ones(n)]), y.astype(np.int32), weight
+
+
+def prices(penalty, k, p):
+    """The ridge of each column; the last one has none."""
+    return np.append(np.full(p, ridge(penalty, k)), 0.0)
 
 
 def wanted(x, y, weight, penalty):
@@ -72,26 +77,17 @@ def test_more_steps_lose_less_and_one_alone_goes_the_same_way():
     assert np.allclose(alone[0], fitted(share, 10)[1], atol=1e-9)
 
 
-def test_weights_without_a_scale_stay_away():
+def test_weights_without_a_unit_stay_away():
     x, y, weight = table(2, 3)
-    scale = np.ones((3, 3, 7))
-    scale[0, 1, 2] = scale[1, :, 0] = 0.0
+    inverse = np.ones((3, 3, 7))
+    inverse[0, 1, 2] = inverse[1, :, 0] = 0.0
     start = np.full((3, 3, 7), 0.3)
-    w = regress_by(x, y, weight, 3, 0.01, scale, start, 1e-8, 2000)
+    w = regress(x, y, weight, 3, 0.01, start, 1e-8, 2000, inverse=inverse)
     assert w[0, 1, 2] == 0 and not w[1, :, 0].any()
     assert (w != 0).sum() == w.size - 4
     # As if the column were not there.
-    rest = regress_by(
-        np.ascontiguousarray(x[:, 1:]),
-        y,
-        weight,
-        3,
-        0.01,
-        scale[..., 1:],
-        None,
-        1e-8,
-        2000,
-    )
+    less = np.ascontiguousarray(x[:, 1:])
+    rest = regress(less, y, weight, 3, 0.01, None, 1e-8, 2000, inverse=inverse[..., 1:])
     assert np.allclose(rest[1, :, :-1], w[1, :, 1:-1], atol=1e-4)
 
 

@@ -170,10 +170,10 @@ def weight_numbers(given: Any) -> NDArray[np.float64]:
     """Weights of rows as numbers that are not negative; always a new array."""
     problem = "sample_weight must be finite numbers, none missing"
     try:
-        plain = np.asarray(given)  # what is no array may refuse to be asked as one
-        if np.iscomplexobj(plain):
+        # What is no array may refuse to be asked as one.
+        if np.iscomplexobj(np.asarray(given)):
             raise ValueError("complex numbers")
-        weight = np.array(plain, dtype=np.float64)
+        weight = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{problem}: {error}") from error
     if not np.isfinite(weight).all():
