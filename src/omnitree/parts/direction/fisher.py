@@ -322,9 +322,11 @@ def _scaled(rows: NodeColumns) -> tuple[Floats, Floats]:
     """The columns, centred, weighted and of length one, and one over what they had."""
     columns, mean, root = rows.columns, rows.mean, np.sqrt(rows.weight)[:, None]
     if columns.size <= PIECE:
-        out = (columns - mean) * root
+        out = columns - mean
+        out *= root
         inverse = _inverse_scale((out**2).sum(axis=0))
-        return out * inverse, inverse
+        out *= inverse
+        return out, inverse
     out, squares = np.empty(columns.shape), np.zeros((1, len(mean)))
     step = max(PIECE // max(len(mean), 1), 1)
     parts = [slice(at, at + step) for at in range(0, len(out), step)]
