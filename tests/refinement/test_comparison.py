@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.samples import sample_of
 
+from omnitree import OmniTreeClassifier
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Rules
-from omnitree.refinement.comparison import Comparison, is_proven
+from omnitree.refinement.comparison import Comparison, _n_others, is_proven
 from omnitree.resampling.held_out import HeldOut
 
 
@@ -71,3 +74,23 @@ def test_a_tree_must_beat_a_leaf_beyond_doubt(rng):
     little = held(y, np.full(n, 0.69) - 0.01 * (np.arange(n) == 0))
     assert not is_proven(little, leaf, noise, noise, rules, 2.5)
     assert is_proven(little, leaf, clear, clear, rules, 2.5)
+
+
+def test_groups_that_hold_several_classes(rng):
+    """Rows sorted by class: the first row of every group is of the first class."""
+    y = np.repeat([0, 1, 2], 40)
+    X = y[:, None] + 0.2 * rng.normal(size=(120, 2))
+    groups = np.arange(120) % 30
+    assert OmniTreeClassifier(random_state=0).fit(X, y, groups=groups).score(X, y) > 0.9
+    noise = rng.normal(size=(120, 2))
+    clf = OmniTreeClassifier(random_state=0).fit(noise, y, groups=groups)
+    assert clf.tree_.n_leaves == 1
+
+
+def test_groups_of_one_class_count_once(rng):
+    """Ten rows of a group are no more evidence than one."""
+    y = np.repeat([0, 1, 1, 0, 1, 0], 10)
+    sample = sample_of(rng.normal(size=(60, 1)), y)
+    assert _n_others(sample) == 30
+    assert _n_others(replace(sample, groups=np.repeat(np.arange(6), 10))) == 3
+    assert _n_others(replace(sample, groups=np.arange(60) % 20)) == 20

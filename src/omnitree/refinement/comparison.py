@@ -94,6 +94,18 @@ def less_one(new: HeldOut, old: HeldOut) -> float:
     return gain * (1 - one * new.weight.max() / saved) if saved > 0 else gain
 
 
+def _n_others(sample: Sample) -> int:
+    """Rows that are not of the most frequent class; groups with such a row, if any."""
+    if sample.groups is None:
+        return len(sample) - int(np.bincount(sample.y).max())
+    _, group = np.unique(sample.groups, return_inverse=True)
+    n_groups = int(group.max()) + 1
+    low, high = np.full(n_groups, sample.y.max()), np.zeros(n_groups, dtype=np.int64)
+    np.minimum.at(low, group, sample.y)
+    np.maximum.at(high, group, sample.y)
+    return n_groups - int(np.bincount(low[low == high], minlength=1).max())
+
+
 def is_proven(
     tree: HeldOut,
     leaf: HeldOut,
@@ -104,8 +116,8 @@ def is_proven(
 ) -> bool:
     """Whether a tree is better than a single leaf beyond doubt.
 
-    The fewer rows are not of the most frequent class, the more is required, by Student's
-    distribution, whatever they weigh. Their losses are skewed, so two of them count for one
+    The fewer rows, or groups, are not of the most frequent class alone, the more is
+    required, by Student's distribution, whatever they weigh. Their losses are skewed, so two of them count for one
     degree of freedom (`benchmarks/noise.py`). A tree that is not worse in either loss is
     also believed if a test of significance finds that the classes differ.
 
@@ -118,10 +130,7 @@ def is_proven(
     min_gain : float
         Required gain in standard errors.
     """
-    y, groups = tested.y, tested.groups
-    if groups is not None:
-        y = y[np.unique(groups, return_index=True)[1]]
-    n_others = len(y) - np.bincount(y).max()
+    n_others = _n_others(tested)
     errors, log_loss = (tree.gain(leaf, loss) for loss in ("errors", "log_loss"))
 
     def required(gain: float) -> float:
