@@ -117,9 +117,10 @@ def is_proven(
     """Whether a tree is better than a single leaf beyond doubt.
 
     The fewer rows, or groups, are not of the most frequent class alone, the more is
-    required, by Student's distribution, whatever they weigh. Their losses are skewed, so two of them count for one
-    degree of freedom (`benchmarks/noise.py`). A tree that is not worse in either loss is
-    also believed if a test of significance finds that the classes differ.
+    required, by Student's distribution, whatever they weigh. Their losses are skewed, so
+    two of them count for one degree of freedom (`benchmarks/noise.py`). A tree that is not
+    worse in either loss is also believed if a test of significance finds that the classes
+    differ.
 
     Parameters
     ----------
