@@ -76,7 +76,7 @@ audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
 # Comparisons that need what is not in here (results of other programs, the programs, data sets),
 # modules of others, and two scripts that print their tables.
 NOT_ALONE := $(addprefix %/,$(addsuffix .py,load originals omni_against omni_steps \
-  rivals page digests digest_configurations paper_pages pruning_ties ldt05_variants mtp_variants \
+  rivals page digests digest_configurations paper_pages pruning_ties ldt05_variants qua_variants mtp_variants \
   thermal_variants two_commits lmdt_variants omni_seeds regression_tables gram_elimination \
   regression))
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
