@@ -90,6 +90,11 @@ def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.in
             place = np.zeros(high - low + 1, dtype=np.intp)
             place[present] = np.arange(len(present))
             return (present + low).astype(labels.dtype), place[shifted]
+    if _is_text(labels):
+        cells = labels.tolist()
+        code = {label: k for k, label in enumerate(sorted(set(cells)))}
+        codes = np.fromiter(map(code.__getitem__, cells), np.intp, len(cells))
+        return np.array(list(code), dtype=object), codes
     return np.unique(labels, return_inverse=True)
 
 
@@ -118,23 +123,31 @@ def check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
             "y has whole numbers that float64 or int64 cannot tell apart: make the labels "
             "strings"
         )
-    if labels.dtype.kind == "O":
+    text = labels.dtype.kind == "U" or _is_text(labels)
+    if labels.dtype.kind == "O" and not text:
         bad = [i for i, v in enumerate(labels) if is_missing(v)]
         if bad:
             raise ValueError(
                 f"y has a missing value in row {bad[0]}: drop rows without a label first"
             )
-        kinds = {str if isinstance(v, str) else type(v) for v in labels}
-        if str in kinds and len(kinds) > 1:
+        if any(isinstance(v, str) for v in labels):
             raise TypeError("y mixes strings with other labels: make them all strings")
     elif labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         raise ValueError(
             "Input y contains NaN or infinity: drop the rows without a label first"
         )
-    check_classification_targets(labels)
+    if not text:  # which is always of classes, and takes long to look at
+        check_classification_targets(labels)
     if len(labels) != n_rows:
         check_consistent_length(np.empty(n_rows), labels)
     return labels
+
+
+def _is_text(labels: NDArray[Any]) -> bool:
+    """Whether all of some objects are strings."""
+    return labels.dtype.kind == "O" and all(
+        issubclass(kind, str) for kind in set(map(type, labels.tolist()))
+    )
 
 
 def _merged(y: ArrayLike, labels: NDArray[Any]) -> bool:

@@ -242,9 +242,8 @@ class Node:
 
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
-        self.searches.clear()
-        self.memo.clear()
-        self.__dict__.pop("row_statistics", None)
+        for name in ("searches", "memo", "row_statistics"):
+            self.__dict__.pop(name, None)
         for view in self.views.values():
             view.forget()
 

@@ -97,7 +97,7 @@ def require_present(value: Any) -> None:
             "again to fit it"
         )
     if isinstance(value, Part):
-        value = value.get_params(deep=False)
+        value = vars(value)
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):

@@ -96,7 +96,7 @@ class FrameSource:
         if dtype.is_nested() or dtype == nw.Binary:
             raise nested_error(name, str(dtype))
         if dtype in (nw.String, nw.Categorical, nw.Enum):
-            return _read_categories(name, series)
+            return _read_categories(name, series, dtype)
         if dtype in (nw.Object, nw.Time) or series.null_count() == len(series):
             return ObjectColumn(name, series.to_list())
         # Types narwhals has no name for: complex, period, sparse.
@@ -242,7 +242,7 @@ def _datetimes(series: Any) -> NDArray[Any]:
     return np.asarray(series.to_numpy(), dtype="datetime64[us]")
 
 
-def _read_categories(name: str, series: Any) -> TableColumn:
+def _read_categories(name: str, series: Any, dtype: Any) -> TableColumn:
     """Read a column of words or of declared categories.
 
     The frame's own library does the coding where it can: per million words 0.03 s,
@@ -252,23 +252,21 @@ def _read_categories(name: str, series: Any) -> TableColumn:
     import narwhals as nw
 
     native = series.to_native()
-    declared = series.dtype != nw.String
+    declared = dtype != nw.String
     if hasattr(native, "astype"):  # pandas and its like
-        if series.dtype == nw.String:
+        if declared:
+            codes, words = np.asarray(native.cat.codes), native.cat.categories
+        else:
             try:
-                native = native.astype("category")  # sorts the words
-            except (
-                UnicodeEncodeError
-            ):  # lone surrogates, which Arrow's strings cannot hold
+                codes, words = native.factorize(sort=True)
+            except UnicodeEncodeError:  # lone surrogates, which Arrow cannot hold
                 return read_cells(name, native.tolist())
-        codes = np.asarray(native.cat.codes)
-        categories = native.cat.categories.tolist()
-        ordered = bool(native.cat.ordered)
+        ordered = declared and bool(native.cat.ordered)
         return read_declared(
-            name, codes, categories, ordered=ordered, declared=declared
+            name, codes, words.tolist(), ordered=ordered, declared=declared
         )
     if hasattr(native, "to_physical"):  # polars
-        ordered = series.dtype == nw.Enum
+        ordered = dtype == nw.Enum
         if not ordered:
             series = series.cast(nw.String)
             words = sorted(series.unique().drop_nulls().to_list())
