@@ -6,15 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from omnitree.lab.data import from_folder
 from tables import Loaded
 
 
 def read(folder: Path, name: str) -> Loaded:
     """One data set, without its split column."""
-    frame = pd.read_csv(
-        folder / f"{name}.csv",
-        keep_default_na=False,
-        na_values=[""],
-        dtype={"class": str},
-    )
-    return frame.drop(columns=["class", "split"], errors="ignore"), frame["class"]
+    data = from_folder(name, folder)
+    return data.X, pd.Series(data.y)

@@ -35,6 +35,7 @@ from omnitree.export import FORMATS
 from omnitree.export.merging import merged
 from omnitree.export.model import Model
 from omnitree.export.sql import LONGEST_SUM
+from omnitree.lab.data import from_folder
 from omnitree.tree.expression import Constant, Product, walk
 from omnitree.tree.leaf_models import LeafModel, LeafModels
 from omnitree.tree.splits import (
@@ -589,13 +590,8 @@ SETS = {
 def read(name: str) -> tuple[pd.DataFrame, pd.Series]:
     if not FOLDER.exists():
         pytest.skip(f"no data sets in {FOLDER}; set OMNITREE_DATA")
-    table = pd.read_csv(
-        FOLDER / f"{name}.csv",
-        keep_default_na=False,
-        na_values=[""],
-        dtype={"class": str},
-    )
-    return table.drop(columns=["class", "split"], errors="ignore"), table["class"]
+    data = from_folder(name, FOLDER)
+    return data.X, pd.Series(data.y)
 
 
 SLOW_PLANS = (("cart", "duckdb"), ("ldt", "duckdb"))

@@ -30,6 +30,7 @@ from tests.tables import random_sample
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.export.model import Model
+from omnitree.lab.data import from_folder
 from omnitree.learners import LEARNERS, Univariate
 
 NAMES = presets.names()
@@ -350,13 +351,8 @@ SETS = (
 def read(name):
     if name is None:
         pytest.skip(f"no data sets in {FOLDER}; set OMNITREE_DATA")
-    table = pd.read_csv(
-        FOLDER / f"{name}.csv",
-        keep_default_na=False,
-        na_values=[""],
-        dtype={"class": str},
-    )
-    return table.drop(columns=["class", "split"], errors="ignore"), table["class"]
+    data = from_folder(name, FOLDER)
+    return data.X, pd.Series(data.y)
 
 
 def subsample(X, y, n=250):
