@@ -44,6 +44,7 @@ lint: $(VENV)/ready-lint ## check style, types, spelling and the direction of im
 	$(BIN)/ruff format --check
 	$(BIN)/cython-lint src/omnitree/_core
 	$(BIN)/clang-format --dry-run -Werror $(wildcard src/omnitree/_core/*/*.hpp)
+	$(BIN)/python tools/stubs.py
 	$(BIN)/mypy
 	$(BIN)/python .ci/lint_imports.py
 	$(BIN)/codespell

@@ -34,7 +34,7 @@ SOURCES = {
         "README.md",
         "SECURITY.md",
     ),
-    *("meson.build", "meson.options", "pyproject.toml", "src"),
+    *("meson.build", "meson.options", "pyproject.toml", "src", "tools"),
 }
 # What files of the wheel end with.
 PARTS = {

@@ -1,12 +1,12 @@
 """Write the stubs (.pyi) of the compiled modules from the signatures in their sources.
 
-    python .ci/stubs.py          write them
-    python .ci/stubs.py --check  exit with 1 if one is missing or out of date
+    python tools/stubs.py                  all of them, beside their sources, for mypy
+    python tools/stubs.py SOURCE OUTPUT    one of them, as the build asks for it
 
 A memory view becomes an array of its type; None is allowed where the function asks whether
 an argument is None, or its docstring says so. What a function returns is told where it is
 nothing, or the array of one declared view, else it is Any. `tests/core/test_stubs.py`
-compares the stubs with the sources and with the compiled modules.
+compares the stubs with the compiled modules.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 CORE = Path(__file__).parent.parent / "src" / "omnitree" / "_core"
+SOURCES = sorted(CORE.glob("*/*.pyx"))
 NUMBERS = {
     "double": "float",
     "float": "float",
@@ -89,9 +90,10 @@ def returned(body: str) -> str:
     return views.pop() if len(views) == 1 else "Any"
 
 
-def stub_of(source: str, path: str) -> str:
-    """The text of a stub."""
-    lines = [f"# Made from {path} by .ci/stubs.py."]
+def stub_of(path: Path) -> str:
+    """The text of the stub of a source."""
+    source = path.read_text(encoding="utf-8")
+    lines = [f"# Made from {path.parent.name}/{path.name} by tools/stubs.py."]
     constants = [f"{name}: int" for name in CONSTANT.findall(source)]
     functions = []
     for name, parameters, body in FUNCTION.findall(source):
@@ -112,28 +114,12 @@ def stub_of(source: str, path: str) -> str:
     return "\n".join([*lines, *imports]) + "\n" + text + "\n"
 
 
-def stubs() -> dict[Path, str]:
-    """What each stub should hold."""
-    return {
-        path.with_suffix(".pyi"): stub_of(
-            path.read_text(encoding="utf-8"), path.relative_to(CORE.parent).as_posix()
-        )
-        for path in sorted(CORE.glob("*/*.pyx"))
-    }
-
-
-def main() -> int:
-    """Write the stubs, or check them."""
-    stale = []
-    for path, text in stubs().items():
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(path.relative_to(CORE).as_posix())
-        if "--check" not in sys.argv:
-            path.write_text(text, encoding="utf-8")
-    print(f"{len(stale)} of {len(stubs())} stubs were out of date", *stale)
-    return int(bool(stale) and "--check" in sys.argv)
+def main() -> None:
+    """Write one stub, or all."""
+    pairs = {Path(sys.argv[1]): Path(sys.argv[2])} if len(sys.argv) == 3 else {}
+    for source, stub in (pairs or {p: p.with_suffix(".pyi") for p in SOURCES}).items():
+        stub.write_text(stub_of(source), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
