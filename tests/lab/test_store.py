@@ -141,21 +141,6 @@ def test_a_full_disk(path):
     assert contents(Store(path)).items() >= WHOLE.items()
 
 
-def test_a_store_without_checksums(path):
-    with sqlite3.connect(path) as db:
-        for table in ("runs", "folds"):
-            db.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
-    assert contents(Store(path)) == WHOLE
-    with sqlite3.connect(path) as db:
-        (unsigned,) = db.execute(
-            "SELECT count(*) FROM folds WHERE checksum = ''"
-        ).fetchone()
-    db.close()
-    assert unsigned == 0
-
-
 def test_one_line_on_the_command_line(tmp_path):
     path = tmp_path / "s.sqlite"
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)

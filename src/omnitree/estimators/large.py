@@ -54,9 +54,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SIZES = Sizes()
-MOST_LEAVES = (
-    500_000  # nodes with less than so small a part of the rows are not divided
-)
+MOST_LEAVES = 500_000  # nodes with less than such a part of the rows are not divided
 JUDGES = 300_000  # rows that choose the size of a tree, if there are so many
 MOST_COPIES = 10  # of a row in a table that is held as different rows and numbers
 ABLE = (

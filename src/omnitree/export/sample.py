@@ -28,12 +28,8 @@ class ShownRows:
     """Rows with their ways through a tree."""
 
     values: NDArray[np.float64]  # (rows, features): numbers and codes, NaN if missing
-    labels: (
-        NDArray[np.intp] | None
-    )  # places of the rows' classes among those of the tree
-    path: (
-        sparse.csr_array
-    )  # (rows, nodes): the part of a row that passes through a node
+    labels: NDArray[np.intp] | None  # places of the rows' classes among the tree's
+    path: sparse.csr_array  # (rows, nodes): the part of a row that passes a node
     target: NDArray[np.float64] | None = None  # where the tree answers numbers
 
     @property

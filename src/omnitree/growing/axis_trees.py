@@ -21,12 +21,7 @@ from omnitree.tree.tree import LEAF, Tree
 
 Tick = Callable[[float], bool]  # told the fraction done; true ends the growth
 
-CATEGORIES = (
-    "multiway",
-    "subset",
-    "one_rest",
-    "groups",
-)  # as general_types.hpp has them
+CATEGORIES = ("multiway", "subset", "one_rest", "groups")  # as in general_types.hpp
 GAIN_RATIO = 2  # the code of this merit in _core/common/merit.hpp
 # Codes of the merits that presort.hpp knows (Gini, gain, gain ratio, entropy): its own
 # code, and the factor from its scale to the merit's.

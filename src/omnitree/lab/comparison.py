@@ -138,9 +138,9 @@ class MethodComparison:
         """Whether there are enough methods and data sets to test mean ranks."""
         return len(self.methods) > 2 and len(self.mean_scores("error")) > 1
 
-    def rank_table(self, measure: str = "error") -> TextTable:
+    def rank_table(self) -> TextTable:
         """Mean ranks with Friedman's, Nemenyi's and Holm's tests."""
-        scores = np.array(list(self.mean_scores(measure).values()))
+        scores = np.array(list(self.mean_scores("error").values()))
         n, k = scores.shape
         mean = ranks.mean_ranks(scores)
         best = int(mean.argmin())
@@ -159,7 +159,7 @@ class MethodComparison:
             f"{ranks.critical_difference(k, n):.2f}."
         )
         columns = ("method", "mean rank", "p Nemenyi against the best", "p Holm")
-        return TextTable(f"Ranks: {TITLES[measure]}", columns, tuple(rows), note)
+        return TextTable(f"Ranks: {TITLES['error']}", columns, tuple(rows), note)
 
     def failures(self) -> TextTable:
         """Fits that failed, with what they said."""

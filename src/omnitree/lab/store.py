@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.reading import InputError
-from omnitree.lab.store_repair import open_checked, sign_rows
+from omnitree.lab.store_repair import open_checked, sign_row
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Store:
         command = f"{how} INTO {table} ({names}, checksum) VALUES ({places}, '')"
         done = self._db.execute(command, values)
         if done.rowcount > 0:
-            sign_rows(self._db, table, done.lastrowid)
+            sign_row(self._db, table, done.lastrowid)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -20,8 +20,6 @@ from typing import Any
 from omnitree.data.reading import InputError
 
 FORMAT = 2
-# Without checksums.
-OLD_FORMAT = 1
 # Damaged rows that a warning names.
 MOST_NAMED = 5
 
@@ -72,15 +70,12 @@ def open_checked(path: Path | None) -> sqlite3.Connection:
         raise InputError(f"{path} is no store of results: {error}") from None
 
 
-def sign_rows(db: sqlite3.Connection, table: str, row: int | None = None) -> None:
-    """Write the checksum of a row, or of all rows."""
-    which = "" if row is None else f" WHERE rowid = {row:d}"
-    found = db.execute(f"SELECT rowid, {COLUMNS[table]} FROM {table}{which}")
-    for number, *values in found.fetchall():
-        db.execute(
-            f"UPDATE {table} SET checksum = ? WHERE rowid = ?",
-            [_checksum(values), number],
-        )
+def sign_row(db: sqlite3.Connection, table: str, row: int | None) -> None:
+    """Write the checksum of a row."""
+    columns = COLUMNS[table]
+    found = db.execute(f"SELECT {columns} FROM {table} WHERE rowid = ?", [row])
+    checksum = _checksum(list(found.fetchone()))
+    db.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", [checksum, row])
 
 
 def _checksum(values: list[Any]) -> str:
@@ -101,18 +96,12 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     try:
         with db:
             (found,) = db.execute("PRAGMA user_version").fetchone()
-            if found not in (0, OLD_FORMAT, FORMAT):
+            if found not in (0, FORMAT):
                 raise InputError(
                     f"{path} is a store of format {found}; this omnitree reads {FORMAT}"
                 )
             if found:
                 _check_file(db)
-            if found == OLD_FORMAT:
-                for table in COLUMNS:
-                    db.execute(
-                        f"ALTER TABLE {table} ADD COLUMN checksum TEXT NOT NULL DEFAULT ''"
-                    )
-                    sign_rows(db, table)
             db.executescript(TABLES)
             _drop_damaged(db, path)
             if found != FORMAT:

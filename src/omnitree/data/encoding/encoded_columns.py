@@ -52,9 +52,7 @@ class EncodedColumns:
         feature, category = table.schema.linear_columns()
         if len(feature) == table.n_features and np.all(category < 0):
             whole = cls(table.values, feature, category)
-            whole.__dict__["has_missing"] = (
-                table.has_missing
-            )  # known already: saves a pass
+            whole.__dict__["has_missing"] = table.has_missing  # known: saves a pass
             return whole
         encoded = np.empty((table.n_rows, len(feature)), order="F")
         for j, (f, c) in enumerate(zip(feature, category, strict=True)):

@@ -88,9 +88,7 @@ class Asked:
         if self.keys == ALL:
             return self._placed(rows.table)
         here = self.keys.has(rows.key)
-        if (
-            self.keys.share > 0.5
-        ):  # a copy of so many rows would cost more than it saves
+        if self.keys.share > 0.5:  # a copy of so many rows costs more than it saves
             return np.where(here, self._placed(rows.table), np.int32(-1))
         found = np.full(len(rows), -1, dtype=np.int32)
         if here.any():

@@ -51,9 +51,8 @@ class Lab:
 
     def load(self, name: str) -> Dataset:
         """A data set of the folder, else of OpenML."""
-        from omnitree.lab.papers import (
-            sources,
-        )  # which reads published tables from here
+        # It reads published tables from here.
+        from omnitree.lab.papers import sources
 
         return sources.load(name, self.folder)
 
