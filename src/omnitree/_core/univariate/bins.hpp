@@ -16,15 +16,53 @@
 
 namespace omnitree {
 
-// Add a hash of each cell of a column; all missing values are alike, and so are both zeros.
-inline void add_hash(const double* column, int64_t stride, int64_t n, uint64_t key, uint64_t* out) {
+// Columns of a block where they lie.
+struct BlockColumns {
+  std::vector<const double*> base;
+  std::vector<int64_t> stride;
+  int64_t n_rows = 0;
+
+  int64_t size() const { return static_cast<int64_t>(base.size()); }
+};
+
+// Add a hash of each cell of each column to that of its row; all missing values are alike, and
+// so are both zeros.
+inline void add_hashes(const BlockColumns& columns, const uint64_t* keys, uint64_t* out) {
   const double missing = std::nan("");
-  for (int64_t i = 0; i < n; ++i) {
-    double value = column[i * stride] + 0.0;
-    if (value != value) value = missing;
-    uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    out[i] += mix(bits ^ key);
+  for (int64_t j = 0; j < columns.size(); ++j)
+    for (int64_t i = 0; i < columns.n_rows; ++i) {
+      double value = columns.base[j][i * columns.stride[j]] + 0.0;
+      if (value != value) value = missing;
+      uint64_t bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      out[i] += mix(bits ^ keys[j]);
+    }
+}
+
+// The least and the greatest value of each column, NaN if there is none, and whether some are
+// missing.
+inline void find_ranges(const BlockColumns& columns, double* low, double* high, uint8_t* missing) {
+  for (int64_t j = 0; j < columns.size(); ++j) {
+    double least = INFINITY, most = -INFINITY;
+    int64_t n = 0;
+    for (int64_t i = 0; i < columns.n_rows; ++i) {
+      const double value = columns.base[j][i * columns.stride[j]];
+      least = value < least ? value : least;
+      most = value > most ? value : most;
+      n += value == value;
+    }
+    low[j] = n ? least : std::nan("");
+    high[j] = n ? most : std::nan("");
+    missing[j] = n < columns.n_rows;
+  }
+}
+
+// Some rows of columns (all, if `at` is null), one column after the other.
+inline void put_rows(const BlockColumns& columns, const int64_t* at, int64_t n, double* out) {
+  for (int64_t j = 0; j < columns.size(); ++j, out += n) {
+    const double* column = columns.base[j];
+    const int64_t stride = columns.stride[j];
+    for (int64_t i = 0; i < n; ++i) out[i] = column[(at ? at[i] : i) * stride];
   }
 }
 

@@ -1,10 +1,13 @@
 # distutils: language = c++
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Hashes and histograms of blocks of rows: thin wrapper of bins.hpp.
+"""Hashes, ranges and histograms of blocks of rows: thin wrapper of bins.hpp.
 
-Used by the growth from sums over blocks; both functions let other threads run.
+Used by the growth from sums over blocks. Each function takes all columns of a block at once
+and lets other threads run meanwhile: to ask for the lock once a column costs more than the
+work on it.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.vector cimport vector
 
 from omnitree._core.common.views cimport Values, view_values
 
@@ -28,19 +31,59 @@ cdef extern from "univariate/bins.hpp" namespace "omnitree" nogil:
         const int64_t* start
         int64_t n_features
 
-    void hash_column "omnitree::add_hash" (
-        const double*, int64_t, int64_t, uint64_t, uint64_t*)
+    cdef cppclass BlockColumns:
+        vector[const double*] base
+        vector[int64_t] stride
+        int64_t n_rows
+
+    void hash_all "omnitree::add_hashes" (const BlockColumns&, const uint64_t*, uint64_t*)
+    void range_all "omnitree::find_ranges" (const BlockColumns&, double*, double*, uint8_t*)
+    void put_all "omnitree::put_rows" (const BlockColumns&, const int64_t*, int64_t, double*)
     void count_all "omnitree::count_bins" (
         const BlockRows&, const BinLayout&, int64_t*) except +
 
 
-def add_hash(const double[:] column, uint64_t key, uint64_t[::1] out):
-    """Add a hash of each cell of a column to `out`."""
-    cdef int64_t n = column.shape[0], stride = column.strides[0] // <int64_t> sizeof(double)
-    if n == 0:
+cdef BlockColumns _block_columns(list columns):
+    """Where columns lie, which the caller holds."""
+    cdef BlockColumns found
+    cdef const double[:] column
+    for column in columns:
+        if column.shape[0] == 0:
+            continue
+        found.base.push_back(&column[0])
+        found.stride.push_back(column.strides[0] // <int64_t> sizeof(double))
+        found.n_rows = column.shape[0]
+    return found
+
+
+def add_hashes(list columns, const uint64_t[::1] keys, uint64_t[::1] out):
+    """Add a hash of each cell to that of its row; every column has a key of its own."""
+    cdef BlockColumns block = _block_columns(columns)
+    if block.n_rows == 0:
         return
     with nogil:
-        hash_column(&column[0], stride, n, key, &out[0])
+        hash_all(block, &keys[0], &out[0])
+
+
+def find_ranges(list columns, double[::1] low, double[::1] high, uint8_t[::1] missing):
+    """The range of each column, NaN if it has no value, and whether values are missing."""
+    cdef BlockColumns block = _block_columns(columns)
+    if block.n_rows == 0:
+        return
+    with nogil:
+        range_all(block, &low[0], &high[0], &missing[0])
+
+
+def put_rows(list columns, const int64_t[::1] rows, double[::1, :] out):
+    """Put some rows (None: all) of columns of numbers into those of `out`."""
+    cdef BlockColumns block = _block_columns(columns)
+    cdef const int64_t* at = NULL
+    if block.n_rows == 0 or out.shape[0] == 0:
+        return
+    if rows is not None:
+        at = &rows[0]
+    with nogil:
+        put_all(block, at, out.shape[0], &out[0, 0])
 
 
 def count_bins(const double[:, :] cells, const int32_t[:, ::1] slot,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core.univariate import bins
+from omnitree._core.univariate import bins as kernel
 from omnitree.data.encoding.columns import (
     TableColumn,
     read_array,
@@ -67,11 +67,10 @@ def read_rows(block: Block, seed: int, hash_target: bool = False) -> Rows:
     columns = [source.column(j).read() for j in range(source.shape[1])]
     y = None if block.y is None else np.asarray(block.y)
     weight = None if block.weight is None else weight_numbers(block.weight)
-    key = np.zeros(source.shape[0], dtype=np.uint64)
-    for column in columns:
-        _add_hash(column, f"{seed}:{column.name}", key)
+    hashed = [(column, f"{seed}:{column.name}") for column in columns]
     if hash_target and y is not None:
-        _add_hash(read_array("y", y), f"{seed}:target", key)
+        hashed.append((read_array("y", y), f"{seed}:target"))
+    key = _hashes(hashed, source.shape[0])
     rows = Rows(columns, source.names is not None, y, weight, _mix(key), block.place)
     if weight is not None and not weight.all():
         rows = rows.take(weight > 0)
@@ -80,12 +79,12 @@ def read_rows(block: Block, seed: int, hash_target: bool = False) -> Rows:
 
 def target_hash(rows: Rows, seed: int) -> Hashes:
     """Hash of target and weight of each row, to tell rows with equal cells apart."""
-    key = np.zeros(len(rows), dtype=np.uint64)
+    hashed = []
     if rows.y is not None:
-        _add_hash(read_array("y", rows.y), f"{seed}:label", key)
+        hashed.append((read_array("y", rows.y), f"{seed}:label"))
     if rows.weight is not None:
-        _add_hash(read_array("weight", rows.weight), f"{seed}:weight", key)
-    return key
+        hashed.append((read_array("weight", rows.weight), f"{seed}:weight"))
+    return _hashes(hashed, len(rows))
 
 
 def encoded(rows: Rows, schema: Schema) -> Table:
@@ -102,12 +101,15 @@ def encoded(rows: Rows, schema: Schema) -> Table:
             raise ValueError(
                 f"{rows.place} has {len(rows.columns)} columns, not {schema.n_inputs}."
             )
+    try:
+        cells = [
+            rows.columns[at].coded_as(feature)
+            for at, feature in zip(where, schema.features, strict=True)
+        ]
+    except ValueError as error:
+        raise ValueError(f"{rows.place}: {error}") from None
     values = np.empty((len(rows), schema.n_features), order="F")
-    for j, (at, feature) in enumerate(zip(where, schema.features, strict=True)):
-        try:
-            values[:, j] = rows.columns[at].coded_as(feature)
-        except ValueError as error:
-            raise ValueError(f"{rows.place}: {error}") from None
+    kernel.put_rows(cells, None, values)
     return Table(values, schema)
 
 
@@ -183,18 +185,28 @@ def weight_numbers(given: Any) -> NDArray[np.float64]:
     return weight
 
 
-def _add_hash(column: TableColumn, name: str, out: Hashes) -> None:
-    """Add the hash of a column's cells; a category counts as its text."""
-    key = _number(name)
-    if column.kind == "boolean" or not column.categories:
-        bins.add_hash(column.values, key, out)
-        return
-    words = [text_of_cell(c) or "" for c in column.categories]
-    missing = np.zeros(1, dtype=np.uint64)
-    bins.add_hash(np.array([np.nan]), key, missing)
-    texts = [_number(f"{name}={word}") for word in words]
-    hashes = np.array([*texts, int(missing[0])], dtype=np.uint64)
-    out += hashes[np.where(np.isnan(column.values), -1, column.values).astype(np.intp)]
+def _hashes(columns: Sequence[tuple[TableColumn, str]], n_rows: int) -> Hashes:
+    """Sum of the hashes of each row's cells, in columns with a name each.
+
+    A category counts as its text.
+    """
+    out = np.zeros(n_rows, dtype=np.uint64)
+    plain, keys = [], []
+    for column, name in columns:
+        if column.kind == "boolean" or not column.categories:
+            plain.append(column.values)
+            keys.append(_number(name))
+            continue
+        words = [text_of_cell(c) or "" for c in column.categories]
+        missing = np.zeros(1, dtype=np.uint64)
+        own = np.array([_number(name)], dtype=np.uint64)
+        kernel.add_hashes([np.array([np.nan])], own, missing)
+        texts = [_number(f"{name}={word}") for word in words]
+        hashes = np.array([*texts, int(missing[0])], dtype=np.uint64)
+        at = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
+        out += hashes[at]
+    kernel.add_hashes(plain, np.array(keys, dtype=np.uint64), out)
+    return out
 
 
 @lru_cache(1 << 12)

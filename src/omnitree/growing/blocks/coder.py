@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.univariate import bins as kernel
 from omnitree.data.schema import Schema
 from omnitree.data.sources import Block
 from omnitree.data.sources.coding import encoded, read_rows
@@ -53,12 +54,11 @@ class CodedRows:
 
     def take(self, at: NDArray) -> CodedRows:
         """Some of the rows."""
-        if at.dtype == bool:
-            at = np.flatnonzero(at)
+        at = np.flatnonzero(at) if at.dtype == bool else at
+        at = at.astype(np.int64, copy=False)
         values = self.table.values
         cells = np.empty((len(at), values.shape[1]), order="F")
-        for j in range(values.shape[1]):  # columns are contiguous
-            np.take(values[:, j], at, out=cells[:, j], mode="clip")
+        kernel.put_rows(list(values.T), at, cells)
         return self._picked(cells, at)
 
     def part(self, first: int, end: int) -> CodedRows:

@@ -12,7 +12,7 @@ the rows that their fold does not hold out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -214,10 +214,12 @@ class BlockGrower:
             )
             return self.growth.learner.fit_sums(seen, rng)
 
+        # Histograms are looked through in no time; the rest is worth threads.
+        n_quick = 0 if by_moments else n_large
+        every = [*map(found_at, range(n_quick))]
+        every += self._in_threads(found_at, range(n_quick, len(now)), now)
         children: list[Open] = []
-        for node, own, found in zip(
-            now, counts, self._each(found_at, range(len(now))), strict=True
-        ):
+        for node, own, found in zip(now, counts, every, strict=True):
             top = tops[node.tree]
             self._fill(top.records[node.at], own)
             if isinstance(found, Tree):
@@ -226,12 +228,17 @@ class BlockGrower:
                 children += self._children(top, node, found)
         return children
 
-    def _each(self, function: Callable[[int], T], numbers: Iterable[int]) -> list[T]:
-        """What a function gives for some numbers, in threads."""
+    def _in_threads(
+        self, function: Callable[[int], T], numbers: Sequence[int], nodes: list[Open]
+    ) -> list[T]:
+        """What a function gives for the numbers of some nodes, the largest first."""
+        order = sorted(numbers, key=lambda i: -nodes[i].size)
         with one_thread():
-            return Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(function)(i) for i in numbers
+            found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(function)(i) for i in order
             )
+        of_number = dict(zip(order, found, strict=True))
+        return [of_number[i] for i in numbers]
 
     def _refine(
         self, tops: list[Top], now: list[Open], asking: Pass, results: Results
@@ -240,10 +247,11 @@ class BlockGrower:
         slot = {(o.tree, o.at): i for i, o in enumerate(now)}
         unrefined, self.unrefined = self.unrefined, []
 
-        def refined(i: int) -> tuple[CodedRows, Floats] | None:
-            node, rows = unrefined[i], results.each[1].of_slot(len(now) + i)
+        placed: list[tuple[CodedRows, Floats]] = []
+        for i, node in enumerate(unrefined, len(now)):
+            rows = results.each[1].of_slot(i)
             if rows is None:
-                return None
+                continue
             record = tops[node.tree].records[node.at]
             values = rows.table.values[:, node.feature]
             cut, merit = node.zone.refine(*self._sums_up_to(rows, values))
@@ -253,10 +261,7 @@ class BlockGrower:
             )
             first = record.children[0]
             branch = [slot.get((node.tree, first + b), -1) for b in range(2)]
-            return rows, np.where(values > cut, branch[1], branch[0])
-
-        found = self._each(refined, range(len(unrefined)))
-        placed = [pair for pair in found if pair is not None]
+            placed.append((rows, np.where(values > cut, branch[1], branch[0])))
         if not placed:
             return results
         every = concatenated([rows for rows, _ in placed])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.univariate import bins as kernel
 from omnitree.data.sources import Block
 from omnitree.data.sources.coding import (
     Rows,
@@ -212,20 +213,20 @@ class SurveyBlock:
             raise ValueError(
                 "The target y is None: give the name of its column, or an array."
             )
-        low, high = np.array([_range(c.values) for c in rows.columns]).T
+        low, high, missing = _ranges([c.values for c in rows.columns])
         if np.isinf([low, high]).any():
             j = int(np.isinf([low, high]).any(axis=0).argmax())
             raise ValueError(
                 f"{rows.place}: column {rows.names[j]!r} contains an infinite value. "
                 "Replace it by a number, or by NaN to make it missing, or drop the row."
             )
-        missing = np.array([bool(np.isnan(c.values).any()) for c in rows.columns])
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         y_range = (0.0, 0.0)
         if self.classes:
             labels = _by_label(rows.y, weight, rows.place)
         else:
-            y_range = _range(_numbers(rows))
+            (least,), (most,), _ = _ranges([_numbers(rows)])
+            y_range = (float(least), float(most))
             labels = {None: (len(rows), exact_sum(weight))}
         candidates, complete = rows, self.limit >> 64 == 1
         if not complete:
@@ -255,8 +256,8 @@ def survey(
     """Go through the table once; twice if so many rows are equal that too few are found."""
     # With a known number of rows most of them need not be carried around.
     limit, most = 1 << 64, sizes.sample_rows
-    if n_rows is not None and n_rows > 8 * most:
-        limit = (1 << 64) * 4 * most // n_rows
+    if n_rows is not None and 2 * n_rows > 3 * most:
+        limit = (1 << 63) * 3 * most // n_rows
     found = engine.map_blocks(SurveyBlock(seed, classes, sizes, limit))
     if found is None:
         raise ValueError("Found array with 0 sample(s): no row has a weight above 0.")
@@ -268,12 +269,12 @@ def survey(
     return finished
 
 
-def _range(values: Floats) -> tuple[float, float]:
-    """Least and greatest value, NaN if all are missing."""
-    present = values[~np.isnan(values)]
-    if not len(present):
-        return np.nan, np.nan
-    return float(present.min()), float(present.max())
+def _ranges(columns: list[Floats]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Least and greatest values, NaN if all are missing, and whether some are missing."""
+    low, high = np.empty((2, len(columns)))
+    missing = np.zeros(len(columns), dtype=np.uint8)
+    kernel.find_ranges(columns, low, high, missing)
+    return low, high, missing.astype(bool)
 
 
 def _by_label(
