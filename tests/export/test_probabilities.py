@@ -65,9 +65,9 @@ def test_a_machine_in_words():
         "4 nodes, 3 leaves, 3 classes",
         "softmax: exp(score) of a class over the sum of exp(score) of all",
         "linear machine: predict the class with the largest score",
-        "  a = 1 + 1 x",
+        "  a = 1.5 + 1 (x - 0.5)",
         "  b = 0 + 1 y",
-        "  c = 2 - 1 x + 0.5 y",
+        "  c = 1.5 - 1 (x - 0.5) + 0.5 y",
         "probabilities: softmax of the scores, calibrated (scale 0.83)",
         "a is largest: a (13 rows, 2 wrong)",
         "b is largest: b (13 rows, 2 wrong)",
@@ -82,14 +82,17 @@ def test_a_test_of_two_classes_in_words():
     text = own(LINEAR, 0.5, ("no", "yes")).describe()
     assert text.splitlines()[1:5] == [
         "logistic(t): 1 / (1 + exp(-t))",
-        "sum #0 = 2 x - 3 y",
-        "probability of yes: logistic(0.5 (sum #0 - 1.5))",
-        "sum #0 <= 1.5: no (12 rows, 1 wrong)",
+        "sum #0 = 2 (x - 0.5) - 3 y",
+        "probability of yes: logistic(0.5 (sum #0 - 0.5))",
+        "sum #0 <= 0.5: no (12 rows, 1 wrong)",
     ]
     two = replace(MACHINE, bias=(1.0, 0.0), weights=MACHINE.weights[:2])
     text = own(two, 1.0, ("no", "yes")).describe()
-    assert "sum #0 = 1 x - 1 y\nprobability of no: logistic(sum #0 + 1)\n" in text
-    at_0 = replace(LINEAR, threshold=0.0)
+    assert (
+        "sum #0 = 1 (x - 0.5) - 1 y\nprobability of no: logistic(sum #0 + 1.5)\n"
+        in text
+    )
+    at_0 = replace(LINEAR, threshold=1.0)  # what an average row has
     assert ": logistic(0.5 (sum #0))" in own(at_0, 0.5, ("no", "yes")).describe()
 
 
@@ -97,8 +100,8 @@ def test_the_words_are_what_the_tree_computes():
     """The probability as a reader works it out from `describe`."""
     clf = own(LINEAR, 0.5, ("no", "yes"))
     x, y = 0.3, -0.7
-    sum_0 = 2 * x - 3 * y
-    want = 1 / (1 + np.exp(-0.5 * (sum_0 - 1.5)))
+    sum_0 = 2 * (x - 0.5) - 3 * y
+    want = 1 / (1 + np.exp(-0.5 * (sum_0 - 0.5)))
     assert clf.predict_proba([[x, y]])[0, 1] == pytest.approx(want)
     assert clf.explain([x, y]).probabilities["yes"] == pytest.approx(want)
 
@@ -106,8 +109,8 @@ def test_the_words_are_what_the_tree_computes():
 def test_classes_without_a_branch():
     text = own(LINEAR, 0.5, ("no", "yes", "perhaps")).describe()
     assert (
-        "probabilities: softmax of 0.25 (sum #0 - 1.5) for yes, minus that for no "
-        "and -3 for perhaps\n"
+        "probabilities: softmax of t for yes, -t for no, -3 for perhaps; "
+        "t = 0.25 (sum #0 - 0.5)\n"
     ) in text
     clf = own(LINEAR, 0.5, ("no", "yes", "perhaps"))
     score = 0.25 * (2 * 0.3 - 3 * -0.7 - 1.5)
@@ -119,7 +122,7 @@ def test_classes_without_a_branch():
         MACHINE, bias=(1.0, 0.0, -1.0), weights=((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0))
     )
     text = own(centred, 2.0, tuple("abcdefg")).describe()
-    assert "scores and -1.5 for 4 other classes, calibrated (scale 2)\n" in text
+    assert "scores, -1.5 for 4 other classes, calibrated (scale 2)\n" in text
 
 
 def test_a_class_that_is_never_the_most_likely():
@@ -133,7 +136,7 @@ def test_a_class_that_is_never_the_most_likely():
     clf = fitted(MACHINE, model, tuple("abcd"))
     text = clf.describe()
     assert (
-        "probabilities: softmax of the scores and that of d without a branch, "
+        "probabilities: softmax of the scores, the sum below for d, "
         "calibrated (scale 2):\n  d = -2 + 0.125 y\n"
     ) in text
     assert "predict the class with the largest score" in text
@@ -144,9 +147,9 @@ def test_a_class_that_is_never_the_most_likely():
     )
     clf = fitted(LINEAR, two, ("no", "yes", "perhaps"))
     assert (
-        ", minus that for no and that of perhaps without a branch:\n  perhaps = -3 + 1 x\n"
-        in clf.describe()
-    )
+        "softmax of t for yes, -t for no, the sum below for perhaps; "
+        "t = 0.25 (sum #0 - 0.5):\n  perhaps = -2.5 + 1 (x - 0.5)\n"
+    ) in clf.describe()
     assert clf.export("rules").count("perhaps = -3 + 1 x") == 1
 
 

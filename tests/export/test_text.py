@@ -162,10 +162,24 @@ def test_a_name_may_begin_with_a_minus():
         assert branch_text(NodeTest.of(split), 0, schema) == shown
 
 
-def test_short_sums_are_whole(rng):
-    X = pd.DataFrame(rng.normal(size=(200, MOST_TERMS)))
-    clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 0)
-    assert clf.describe() == clf.describe(full=True)
+@pytest.mark.parametrize("n_terms", [6, MOST_TERMS, MOST_TERMS + 2])
+def test_sums_of_any_length_are_whole_and_measured_from_means(n_terms, rng):
+    """What a reader works out from the words is where the tree sends a row."""
+    X = pd.DataFrame(rng.normal(50.0, 2.0, size=(200, n_terms))).add_prefix("x")
+    clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 50.0 * n_terms)
+    text = clf.describe()
+    term = r"(-?) ?([\d.e-]+) \((x\d+) - ([\d.]+)\)"
+    found = re.findall(term, text)
+    assert [name for _, _, name, _ in found] == list(X.columns)
+    value = sum(
+        float(sign + w) * (X[name] - float(mean)) for sign, w, name, mean in found
+    )
+    cut = float(re.search(r"sum #0 <= (-?[\d.e-]+)", text)[1])
+    assert abs(cut) < 1  # no offset of all means
+    clear = abs(value - cut) > 0.01  # weights are rounded
+    assert clear.sum() > 150
+    assert ((value <= cut) == (clf.apply(X) == 1))[clear].all()
+    assert "(x" not in clf.describe(full=True)
 
 
 def test_describe_of_an_estimator(rng):
@@ -214,27 +228,25 @@ def test_categories_in_sums_are_explained(rng):
         (
             (0.1, 0.2),
             None,
-            "univariate (u): chosen because its held-out error is 10.0 % "
-            "(linear (v) 20.0 %)",
+            "univariate (u): chosen for a held-out error of 10.0 % (linear (v) 20.0 %)",
         ),
         (
             (0.2, 0.1),
             None,
-            "univariate (u): chosen because its held-out error is 20.0 %\n"
+            "univariate (u): chosen for a held-out error of 20.0 %\n"
             "    (linear (v) 10.0 % but no clear gain)",
         ),
         (
             (0.2, 0.1),
             -0.4,
-            "univariate (u): chosen because its held-out error is 20.0 %\n"
-            "    (linear (v) 10.0 % but no clear gain) a close choice; "
-            "standard errors behind:\n"
-            "    linear (v) -0.4",
+            "univariate (u): chosen for a held-out error of 20.0 %\n"
+            "    (a close choice, within a standard error: "
+            "linear (v) 10.0 % but no clear gain)",
         ),
         (
             (0.2, 0.1),
             -37.8,
-            "univariate (u): chosen because its held-out error is 20.0 %\n"
+            "univariate (u): chosen for a held-out error of 20.0 %\n"
             "    (linear (v) 10.0 % but no clear gain)",
         ),
         ((0.2, None), None, None),

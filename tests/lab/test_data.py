@@ -249,6 +249,26 @@ def test_openml_that_changes_is_refused(server, tmp_path: Path):
         data.load("play")
 
 
+def test_a_version_with_faults_is_warned_about(server):
+    _, served, _ = server
+    info = json.loads(served["data/77"])
+    info["data_set_description"]["status"] = "deactivated"
+    served["data/77"] = json.dumps(info).encode()
+    with pytest.warns(UserWarning, match="inactive"):
+        data.load("play")
+
+
+def test_a_connection_that_breaks_is_said(server, monkeypatch: pytest.MonkeyPatch):
+    from sklearn import datasets
+
+    def broken(*_, **__):
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(datasets, "fetch_openml", broken)
+    with pytest.raises(InputError, match="cannot be reached: timed out"):
+        openml.fetch("play", 1)
+
+
 def test_unknown_names_and_no_network(server):
     http, _, _ = server
     with pytest.raises(InputError, match="did you mean 'iris'"):

@@ -225,7 +225,7 @@ def test_a_survey_finds_what_is_there(tmp_path: Path, monkeypatch):
     def small(name, version):
         rows = 625 if name == "balance-scale" else 3
         X = pd.DataFrame(np.zeros((rows, 4)), columns=list("abcd"))
-        return data.Dataset(name, X, np.full(rows, "x"))
+        return data.Dataset(name, X, np.array(["L", "B", "R"])[np.arange(rows) % 3])
 
     names = ["bupa", "ecoli", "balance", "iris", "led", "zoo"]
     monkeypatch.setattr(sources, "from_openml", silent)
@@ -240,10 +240,20 @@ def test_a_survey_finds_what_is_there(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(sources, "from_openml", small)
     found = sources.survey(names, tmp_path)
     assert found.fetched == ("balance",) and found.missing == ("bupa", "ecoli")
+    assert any("3 instead of 336 rows, 4 instead of 7" in x for x in found.lines())
+    assert not any("cannot be reached" in line for line in found.lines())
     assert sources.load("balance", tmp_path).source == ""
     assert sources.load("iris", tmp_path).source == "scikit-learn"
-    with pytest.raises(InputError, match="3 rows"):
+    with pytest.raises(InputError, match="3 instead of 8 classes"):
         sources.load("ecoli", tmp_path)
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")
+@pytest.mark.parametrize("name", sources.OPENML)
+def test_openml_must_give_what_the_files_hold(name):
+    """Rows, features and classes that a fetched table needs are those of the file."""
+    table = data.load(name, FOLDER)
+    assert (*table.X.shape, len(table.classes)) == sources.OPENML[name][2:]
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason=f"no data sets in {FOLDER}")

@@ -114,7 +114,7 @@ def test_described():
     clf = presets.make("omni-aic", random_state=0).fit(X, y)
     chosen, *others = sorted(clf.tree_.split(0).candidates, key=lambda c: not c.chosen)
     text = " ".join(clf.describe().split())
-    first = text[text.index(f"({chosen.learner}): chosen because") :]
+    first = text[text.index(f"({chosen.learner}): chosen for") :]
     first = first[: first.index("x2 <=")]
     assert f"its AIC is {chosen.score:.4g} (" in first
     assert all(f"{c.learner}" in first and f" {c.score:.4g}" in first for c in others)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from omnitree.export.candidates import SUBTREE, candidate_text
 from omnitree.lab.comparison import MethodComparison
 from omnitree.lab.data import Dataset
 from omnitree.lab.report import explorer_colours
@@ -26,14 +27,6 @@ ABOUT = {
     "which was measured in every patient, and age, sex and history.",
 }
 MOST_REASONS = 4
-SIMPLE = "univariate subtree"  # as candidates are named
-# What candidates are called here: the kinds of tests, in words that need no glossary.
-PLAIN = {
-    SIMPLE: "tests on one feature",
-    "additive softmax": "curves",
-    "linear softmax": "a weighted sum",
-    "quadratic softmax": "products of features",
-}
 
 
 @dataclass(frozen=True)
@@ -82,7 +75,7 @@ class Story:
         """Why the tests are of these kinds, for the nodes with most rows."""
         found = [node for node in self.nodes if node.get("candidates")]
         found.sort(key=lambda node: -sum(node["value"]))
-        simple = [n for n in found if _chosen(n)["learner"] == SIMPLE]
+        simple = [n for n in found if _chosen(n)["learner"] == SUBTREE]
         other = [n for n in found if n not in simple]
         shown = [*simple[:2], *other][:MOST_REASONS]
         return [_reason(node) for node in sorted(shown, key=lambda n: n["id"])]
@@ -113,7 +106,7 @@ def _reason(node: dict[str, Any]) -> str:
     """A sentence on the candidates of a node."""
     own = _chosen(node)
     others = [c for c in node["candidates"] if not c["chosen"]]
-    others.sort(key=lambda c: (c["learner"] != SIMPLE, c["score"]))
+    others.sort(key=lambda c: (c["learner"] != SUBTREE, c["score"]))
     where = "The root" if node["id"] == 0 else f"Node {node['id']}"
     rows = f"{sum(node['value']):,.0f} rows"
     named = []
@@ -130,12 +123,7 @@ def _scored(candidate: dict[str, Any]) -> str:
 
 
 def _name(candidate: dict[str, Any]) -> str:
-    name = candidate["learner"]
-    if name.startswith("tree over"):
-        return "tests on features and such sums"
-    sparse = name.startswith("sparse ")
-    plain = PLAIN.get(name.removeprefix("sparse "), name)
-    return f"{plain}, few terms" if sparse else plain
+    return candidate_text(candidate["learner"], candidate["kind"])
 
 
 def _percent(candidate: dict[str, Any]) -> str:

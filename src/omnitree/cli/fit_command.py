@@ -25,6 +25,7 @@ from omnitree.data.reading import (
     is_numeric,
     read_table,
 )
+from omnitree.data.reading.targets import FEW_NUMBERS, n_whole_numbers
 
 if TYPE_CHECKING:
     from omnitree.lab.procedure import LearningRows, Procedure
@@ -275,6 +276,11 @@ def _learning_rows(
     if task is None and is_numeric(y):
         task = "regression"
         _note(f"{target!r} is treated as a number (change with --task)")
+    elif task is None and (n := n_whole_numbers(y)) > FEW_NUMBERS:
+        _note(
+            f"the {n} whole numbers of {target!r} are treated as classes "
+            "(--task regression predicts a number)"
+        )
     numeric = task == "regression"
     rows = LearningRows(X, as_numbers(y, target) if numeric else y, w, g)
     if w is not None and not w.all():

@@ -97,11 +97,12 @@ def warn_of_copies(table: Table, y: NDArray) -> None:
         if feature.is_categorical or len(np.unique(table.values[first, j])) < least:
             continue
         warnings.warn(
-            f"{copies} of {n} rows are exact copies of others ({copies / n:.0%}), though "
-            f"column {feature.name!r} has hardly a value twice otherwise: an oversampled "
-            "table? Copies of a row in different folds of the inner cross-validation make "
-            "errors on held-out rows look too small. Give the copies of a row the same "
-            "number in groups=, or give each row once, with sample_weight.",
+            f"{copies} of {n} rows ({copies / n:.0%}) repeat other rows exactly, as in a "
+            f"table that was oversampled: by chance, rows would hardly agree in "
+            f"{feature.name!r}. Where one copy is in the training part of the inner "
+            "cross-validation and another is held out, the held-out error comes out too "
+            "small. Give all copies of a row the same number in groups=, or keep each row "
+            "once and give its number of copies in sample_weight.",
             UserWarning,
             stacklevel=4,  # the line that calls `fit`
         )

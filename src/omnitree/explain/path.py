@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from omnitree.data.plain import one_line
@@ -32,7 +32,15 @@ from omnitree.explain.goals import Goal, usual_goals
 from omnitree.export.merging import merged
 from omnitree.export.model import Model, NodeTest, decide
 from omnitree.export.probabilities import probability_text
-from omnitree.export.words import branch_text, largest, model_kind
+from omnitree.export.words import (
+    MOST_TERMS,
+    Sides,
+    branch_text,
+    largest,
+    model_kind,
+    sum_name,
+    sums_of,
+)
 
 # What is printed of long tests; the explanation itself holds all of it.
 LONGEST_TEXT = 88
@@ -71,6 +79,10 @@ class Step:
         is what the value would lose with the feature at its mean.
     is_lead : bool
         Whether the value is by how much the largest score exceeds the next.
+    summary : str
+        Of a long sum, the condition by the sum's name, as `describe` has it; else empty.
+    offset : float
+        How much more the value is than the sum of that name.
     """
 
     node: int
@@ -85,6 +97,8 @@ class Step:
     note: str = ""
     adds_up: bool = True
     is_lead: bool = False
+    summary: str = ""
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -132,23 +146,19 @@ class Explanation:
 
 
 def _headline(step: Step) -> str:
-    """The condition; of a long sum, only what it is compared with."""
+    """The condition; of a long sum, by its name."""
+    if step.summary:
+        return f"{step.summary} ({len(step.contributions)} terms)"
     if len(step.text) <= LONGEST_TEXT:
         return step.text
-    if step.threshold is None:
-        return step.text[: LONGEST_TEXT - 4] + " ..."
-    sign = "<=" if step.branch == 0 else ">"
-    n = len(step.contributions)
-    return (
-        f"{step.kind} sum of node {step.node}, {n} terms, {sign} {step.threshold:.6g}"
-    )
+    return step.text[: LONGEST_TEXT - 4] + " ..."
 
 
 def _details(step: Step) -> list[str]:
     lines = []
     if step.margin is not None and step.value is not None:
         # The condition of one term may have its sign turned: told by what the row has.
-        value = f"{step.value:.6g}"
+        value = f"{step.value - step.offset:.6g}"
         if len(step.contributions) == 1:
             (only,) = step.contributions
             if not isinstance(only.value, float) or abs(only.value) == abs(step.value):
@@ -161,6 +171,7 @@ def _details(step: Step) -> list[str]:
     if len(step.contributions) > 1:
         if step.adds_up and step.margin is not None and step.value is not None:
             bias = step.value - sum(c.amount or 0.0 for c in step.contributions)
+            bias -= step.offset
             lines.append(f"{bias:+.4g}  for an average row")
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
         for c in order[:MOST_PARTS]:
@@ -255,8 +266,14 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
         margin = None if value is None else abs(value - (threshold or 0.0))
         told = value, threshold, margin, parts, note
         adds_up = test.can_fail or "weights" in test.data
-        own = adds_up, test.is_machine
-        return Step(node, test.kind, text, branch, share, *told, *own)
+        found = _named_sum(model, node)
+        step = Step(
+            node, test.kind, text, branch, share, *told, adds_up, test.is_machine
+        )
+        if found is None:
+            return step
+        condition = found.conditions(sum_name(node))[branch]
+        return replace(step, summary=condition, offset=found.start)
     test, missing = tests[0], model.missing(node)
     name = model.features[test.feature]["name"]
     known = not math.isnan(row[test.feature])
@@ -267,6 +284,17 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
     text = branch_text(test, missing, schema)
     note = f"{what}: such rows take this branch"
     return Step(node, test.kind, text, missing, share, note=note)
+
+
+def _named_sum(model: Model, node: int) -> Sides | None:
+    """The sum that a node tests as `describe` writes it, if it is long."""
+    test, tree = model.tests(node)[0], model.tree
+    if test.can_fail or test.is_machine:
+        return None
+    if len(branch_text(test, 0, tree["schema"])) <= LONGEST_TEXT:
+        return None
+    found = sums_of(test, tree["schema"], tree.get("deviations"), most=MOST_TERMS)
+    return found if isinstance(found, Sides) else None
 
 
 def _filled(how: str, model: Model, test: NodeTest, row: Sequence[float]) -> str:
@@ -296,7 +324,12 @@ def _model_step(
         return _number_step(model, node, test, row, share)
     above = model.above(node)
     if model.shared.get(above) is not None:
-        text = probability_text(model, above, "value")
+        if _named_sum(model, above) is None:
+            text = probability_text(model, above, "value")
+        else:
+            deviations = model.tree.get("deviations")
+            options = {"deviations": deviations, "most": MOST_TERMS}
+            text = probability_text(model, above, **options)
         return Step(node, "model", text, None, share)
     if len(test.values) == 1:
         text = f"model of leaf {node}: {model.classes[0]}"

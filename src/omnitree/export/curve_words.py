@@ -19,6 +19,8 @@ from omnitree.export.numbers import number
 CLEAR_TURNS = (0.1, 0.2, 0.4)
 MOST_TURNS = 2
 DIGITS = 3
+# What a knot differs from 0 by, as a part of all knots, that comes from rounding.
+NO_PART = 1e-12
 
 
 def curve_text(
@@ -46,7 +48,8 @@ def curve_text(
     if len(told) == 1:
         text = f"{_signed(values[0])} everywhere"
     else:
-        places = [_place(knots[at], feature) for at in told]
+        span = knots[-1] - knots[0]
+        places = [_place(knots[at], span, feature) for at in told]
         places[0], places[-1] = f"<= {places[0]}", f">= {places[-1]}"
         parts = [
             f"{_signed(values[at])} at {place}"
@@ -100,8 +103,9 @@ def _signed(value: float) -> str:
     return f"+{text}" if value > 0 else text
 
 
-def _place(knot: float, feature: dict[str, Any]) -> str:
-    """Where a knot is; the category that an ordered feature has there."""
+def _place(knot: float, span: float, feature: dict[str, Any]) -> str:
+    """Where a knot is, 0 but for rounding is 0; the category of an ordered feature."""
+    knot = 0.0 if abs(knot) < NO_PART * span else knot
     categories = feature["categories"] if feature["kind"] == "ordered" else ()
     if knot in range(len(categories)):
         return str(categories[int(knot)])

@@ -70,7 +70,7 @@ def to_dot(model: Model) -> str:
             texts = ["yes", "no"]
             if model.shared.get(node) is not None:
                 title = _named_sum(model, node, options)
-        words = probability_lines(model, node, "", **options)
+        words = probability_lines(model, node, "", **options, brief=True)
         lines.append(f"  n{node} [label={_text(title, rows, *words)}];")
         lines += [
             f"  n{node} -> n{child} [label={_text(text)}];"

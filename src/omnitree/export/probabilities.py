@@ -50,7 +50,7 @@ def probability_lines(
     data = model.nodes[model.children(node)[0]]["model"]
     if own is not None:
         more = _functions(own)
-        if not more:
+        if not _is_told(more, options.get("most")):
             return [line]
         terms, line = options.get("most"), f"{line}:"
         unit = _unit(own)
@@ -66,6 +66,11 @@ def probability_lines(
 def _unit(own: OwnFunctions) -> float:
     """What scores of others are divided by to be told: a machine's are told unscaled."""
     return own.scale if len(own.classes) > 2 else 1.0
+
+
+def _is_told(more: list[int], most: int | None) -> bool:
+    """Whether the functions of classes without a branch are written out: of few classes."""
+    return bool(more) and (most is None or len(more) <= MOST_NAMES)
 
 
 def _functions(own: OwnFunctions) -> list[int]:
@@ -86,15 +91,16 @@ def probability_text(model: Model, node: int, name: str = "", **options: Any) ->
         return f"probabilities: softmax of the scores of one {model_kind(data)} model:"
     test = model.tests(node)[0]
     found = sums_of(test, model.tree["schema"], **options)
+    rest = _rest(model, own, options.get("most"))
     if isinstance(found, Sides):
-        return _of_two(model, own, found, name or sum_name(node))
+        return _of_two(model, own, found, name or sum_name(node), rest)
     calibrated = f", calibrated (scale {number(own.scale)})"
     if abs(own.scale - 1) < NO_SCALE:
         calibrated = ""
-    return f"probabilities: softmax of the scores{_rest(model, own)}{calibrated}"
+    return f"probabilities: softmax of the scores{rest}{calibrated}"
 
 
-def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
+def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str, rest: str) -> str:
     """The sum of a test of two branches, as one probability or as scores."""
     low, high = own.classes
     if found.signs[0] == ">=":  # branch 0 has the larger sums
@@ -107,23 +113,25 @@ def _of_two(model: Model, own: OwnFunctions, found: Sides, name: str) -> str:
             score = apart
         return f"probability of {model.classes[high]}: logistic({score})"
     return (
-        f"probabilities: softmax of {number(own.scale / 2)} ({apart}) for "
-        f"{model.classes[high]}, minus that for {model.classes[low]}"
-        f"{_rest(model, own)}"
+        f"probabilities: softmax of t for {model.classes[high]}, -t for "
+        f"{model.classes[low]}{rest}; t = {number(own.scale / 2)} ({apart})"
     )
 
 
-def _rest(model: Model, own: OwnFunctions) -> str:
+def _rest(model: Model, own: OwnFunctions, most: int | None) -> str:
     """The scores of classes without a branch; those with a function are told below."""
     more, by_score = _functions(own), dict[str, list[str]]()
     for k, (constant, _) in own.others.items():
         if k not in more:
             score = number(constant / _unit(own))
             by_score.setdefault(score, []).append(str(model.classes[k]))
-    parts = [f" and {score} for {_listed(names)}" for score, names in by_score.items()]
+    parts = [f", {score} for {_listed(names)}" for score, names in by_score.items()]
     if more:
         names = _listed([str(model.classes[k]) for k in more])
-        parts.append(f" and that of {names} without a branch")
+        which = f"the sum{'s' * (len(more) > 1)} below"
+        if not _is_told(more, most):
+            which = "sums (not shown)"
+        parts.append(f", {which} for {names}")
     return "".join(parts)
 
 

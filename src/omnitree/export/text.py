@@ -2,7 +2,8 @@
 
 Tests on one feature and short sums are written in the lines of their branches. A longer sum
 gets a name first (the sums of a machine get those of its classes), to which the branches
-refer. Where the tree records why a node has its kind of test, a line says so.
+refer; its numbers are measured from their means. Where the tree records why a node has its
+kind of test, a line says so.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omnitree.data.plain import one_line
+from omnitree.export.candidates import candidate_text
 from omnitree.export.lines import (
     MODEL_TERMS,
     WIDTH,
@@ -39,6 +41,8 @@ from omnitree.tree.splits import SPLITS
 
 # A sum up to this length is repeated in both branches, if their lines have room.
 SHORT_SUM = 60
+# Lists of categories are cut off here.
+LONGEST_LIST = 120
 INDENT = "|   "
 # Standard errors below which the lead of the chosen candidate is called close.
 CLOSE = 1.0
@@ -144,11 +148,14 @@ class TextWriter:
         test, schema = self.model.tests(node["id"])[0], self.tree["schema"]
         branches = range(len(node["children"]))
         if test.can_fail:
-            return [], [branch_text(test, b, schema) for b in branches]
+            longest = None if self.terms is None else LONGEST_LIST
+            return [], [branch_text(test, b, schema, longest=longest) for b in branches]
         found = sums_of(test, schema, **self.options)
         if isinstance(found, Sides):
-            inside = found.conditions()
-            short = len(" ".join(found.terms)) <= SHORT_SUM and "knots" not in test.data
+            plain = sums_of(test, schema, **self.options | {"most": None})
+            assert isinstance(plain, Sides)
+            inside = plain.conditions()
+            short = len(" ".join(plain.terms)) <= SHORT_SUM and "knots" not in test.data
             named_below = self.model.shared.get(node["id"]) is not None
             if short and not named_below and self._fit(inside, node["children"], level):
                 return [], inside
@@ -241,29 +248,40 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
         value = candidate["score"]
         return f"{100 * value:.1f} %" if is_share else number(value)
 
-    parts = []
-    for other in found:
-        if not other["chosen"]:
+    def told(others: list[dict[str, Any]]) -> list[str]:
+        parts = []
+        for other in others:
             less = ""
             if other["score"] < own["score"]:
                 clear = not is_share and other.get("behind", 0.0) <= -CLOSE
                 less = f" but {'more errors or little saved' if clear else 'no clear gain'}"
             parts.append(f"{_candidate(other)} {score(other)}{less},")
+        return parts
+
+    # The same test with all of its terms is no other choice.
+    twin = own["learner"].removeprefix("sparse ")
+    others = [c for c in found if not c["chosen"]]
+    near = [
+        c
+        for c in others
+        if c["learner"] != twin and abs(c.get("behind", CLOSE)) < CLOSE
+    ]
+    parts = told([c for c in others if c not in near])
+    if near:
+        begin = "a close choice, within a standard error:"
+        parts = [
+            *(f"{p[:-1]};" if p is parts[-1] else p for p in parts),
+            begin,
+            *told(near),
+        ]
     parts[0] = f"({parts[0]}"
     parts[-1] = f"{parts[-1][:-1]})"
-    near = [c for c in found if not c["chosen"] and abs(c.get("behind", CLOSE)) < CLOSE]
-    if near:
-        parts.append("a close choice; standard errors behind:")
-        parts += [f"{_candidate(c)} {c['behind']:.1f}," for c in near]
-        parts[-1] = parts[-1][:-1]
     name = "held-out error" if is_share else own["criterion"]
-    head = f"{_candidate(own)}: chosen because its {name} is {score(own)}"
+    article = "an" if name[0] in "AEIOaeio" else "a"
+    head = f"{_candidate(own)}: chosen for {article} {name} of {score(own)}"
     return broken("", [head, *parts], pad, 4)
 
 
 def _candidate(candidate: dict[str, Any]) -> str:
-    """A learner by its name, with the kind of its test if the name does not say it."""
-    kind, learner = candidate["kind"], candidate["learner"]
-    word = (SPLITS[kind].family if kind in SPLITS else "") or kind
-    named = word in learner or learner.startswith("tree over")
-    return learner if named else f"{word} ({learner})"
+    """What a candidate is called."""
+    return candidate_text(candidate["learner"], candidate["kind"])

@@ -55,11 +55,25 @@ def term_names(test: dict[str, Any], columns: Sequence[str]) -> list[str]:
     return names
 
 
-def set_text(name: str, categories: list[Any]) -> str:
-    """The condition that a feature is one of some categories."""
+def set_text(name: str, categories: list[Any], longest: int | None = None) -> str:
+    """The condition that a feature is one of some categories.
+
+    Of a list longer than `longest`, the first ones and how many more there are.
+
+    >>> set_text("colour", ["red", "green", "blue"])
+    'colour in {red, green, blue}'
+    >>> set_text("colour", ["red", "green", "blue"], 15)
+    'colour in {red, ... 2 more}'
+    """
     if len(categories) == 1:
         return f"{name} = {categories[0]}"
-    return f"{name} in {{{', '.join(map(str, categories))}}}"
+    names = [str(category) for category in categories]
+    shown = len(names)
+    while longest is not None and shown > 1 and len(", ".join(names[:shown])) > longest:
+        shown -= 1
+    if shown < len(names):
+        names = [*names[:shown], f"... {len(names) - shown} more"]
+    return f"{name} in {{{', '.join(names)}}}"
 
 
 def rows_text(node: dict[str, Any]) -> str:
@@ -256,10 +270,11 @@ class SumWriter:
     """Writes the sums of a plain test, or of a leaf's model, all in the same way.
 
     `test` is from `plain_test`, `deviations` are those of the encoded columns. With
-    `standardised`, weights are for columns in units of these. If only `most` terms of a
-    sum are shown, the largest by weight times deviations, sums are centred: numbers are
-    differences from their means, and terms that are left out are 0 for an average row, as
-    curves are, which learners centre. With `brief`, curves are told by name alone.
+    `standardised`, weights are for columns in units of these. If at most about `most` terms
+    of a sum are shown, the largest by weight times deviations, sums are centred: numbers
+    are differences from their means, so that all terms, those left out as well, are 0 for
+    an average row, as curves are, which learners centre. With `brief`, for one line, curves
+    are told by name alone, and sums are centred only where terms are left out.
     """
 
     def __init__(
@@ -304,7 +319,10 @@ class SumWriter:
             for row, own in zip(rows, curves, strict=True)
         ]
         limit = math.inf if self.most is None else self.most + self.most // 4
-        centred = max(map(len, used)) > limit
+        # A sum in one line keeps the units of the table as long as it is whole.
+        centred = self.most is not None and (
+            not self.brief or max(map(len, used)) > limit
+        )
         centres = [self._centre(pair) if centred else 0.0 for pair in self.pairs]
         names = self._names(centres)
         out = []
@@ -380,14 +398,15 @@ def branch_text(
     schema: dict[str, Any],
     deviations: Sequence[float] | None = None,
     most: int | None = None,
+    longest: int | None = None,
 ) -> str:
     """Condition of branch `b` of a test on one line.
 
     `deviations` are those of the encoded columns. A sum of more than `most` terms shows
-    the largest of them.
+    the largest of them, a list of categories longer than `longest` the first.
     """
     if test.can_fail:
-        return _of_one_feature(test, b, schema["features"])
+        return _of_one_feature(test, b, schema["features"], longest)
     found = sums_of(test, schema, deviations, most=most, brief=True)
     if isinstance(found, Sides):
         return found.conditions()[b]
@@ -427,11 +446,13 @@ def largest(b: int, names: Sequence[str] = ()) -> str:
     return f"{names[b] if names else f'branch {b + 1}'} is largest"
 
 
-def _of_one_feature(test: NodeTest, b: int, features: list[dict[str, Any]]) -> str:
+def _of_one_feature(
+    test: NodeTest, b: int, features: list[dict[str, Any]], longest: int | None
+) -> str:
     feature, data = features[test.feature], test.data
     if "branch" in data:
         pairs = zip(feature["categories"], data["branch"], strict=True)
-        return set_text(feature["name"], [c for c, to in pairs if to == b])
+        return set_text(feature["name"], [c for c, to in pairs if to == b], longest)
     sign = "<=" if b == data["low"] else ">"
     if feature["kind"] == "ordered":
         categories = feature["categories"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -41,8 +42,9 @@ def fetch(
 
     options: dict[str, Any] = {} if target is None else {"target_column": target}
     try:
-        with warnings.catch_warnings():  # that it tries again after an error
-            warnings.simplefilter("ignore", UserWarning)
+        with warnings.catch_warnings():
+            # That it tries again; that a version is said to have faults is worth a word.
+            warnings.filterwarnings("ignore", "A network error occurred", UserWarning)
             bunch = fetch_openml(
                 name,
                 version=version,
@@ -53,10 +55,11 @@ def fetch(
                 delay=0.1,
                 **options,
             )
-    except URLError as error:
+    # Not all that a broken connection raises is a URLError.
+    except (URLError, TimeoutError, ConnectionError, HTTPException) as error:
         raise InputError(
             f"{name!r} is not in {cache_folder()} and OpenML cannot be reached: "
-            f"{getattr(error, 'reason', error)}"
+            f"{getattr(error, 'reason', '') or error or type(error).__name__}"
         ) from None
     except (ValueError, KeyError) as error:
         raise InputError(f"OpenML's {name!r}, version {version}: {error}") from None

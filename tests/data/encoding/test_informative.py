@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from omnitree import OmniTreeClassifier
 from omnitree.data.encoding.informative import STANDARD_ERRORS, categories_inform
 
 
@@ -106,3 +110,18 @@ def test_the_scale_of_weights_and_targets_does_not_matter():
             assert categories_inform(codes, scale * y, weight) == expected
     assert not categories_inform(codes, np.full(300, 7.0), weight)
     assert not categories_inform(np.full(300, np.nan), y, weight)
+
+
+def test_columns_called_identifiers_are_mentioned(rng):
+    n = 120
+    X = pd.DataFrame({"patient_id": rng.integers(0, 60, n), "x": rng.normal(size=n)})
+    X["acid"], X["valid"] = rng.integers(0, 60, n), rng.integers(0, 60, n)
+    X["centreId"] = rng.integers(0, 3, n)  # few enough to be a category
+    with pytest.warns(UserWarning, match="called identifiers.*'patient_id'") as caught:
+        OmniTreeClassifier(random_state=0).fit(X, X["x"] > 0)
+    (warning,) = caught
+    for name in ("acid", "valid", "centreId"):
+        assert name not in str(warning.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OmniTreeClassifier(random_state=0).fit(X.drop(columns="patient_id"), X["x"] > 0)

@@ -27,6 +27,19 @@ def test_rows_without_a_label_are_left_out(table):
     assert y.tolist()[:3] == ["a", "b", "a"]
 
 
+def test_none_is_a_class_beside_words(tmp_path):
+    path = tmp_path / "improved.csv"
+    labels = ["None", "Some", "Marked", "NA"] * 5
+    path.write_text("\n".join(["x,y", *(f"{i},{v}" for i, v in enumerate(labels))]))
+    with pytest.warns(UserWarning, match="'None' in 'y' is taken as a class"):
+        _, y, left_out = read_table(path).features_and_target("y")
+    assert (set(y), left_out) == ({"None", "Some", "Marked"}, 5)
+    named = read_table(path, None, FileFormat().with_missing(("None",)))
+    assert named.features_and_target("y")[2] == 10
+    path.write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(9)) + "9,None\n")
+    assert read_table(path).features_and_target("y")[2] == 1
+
+
 def test_numbers_to_predict(table, tmp_path):
     path = tmp_path / "u.csv"
     cells = [f'"{1000 * i:,}"' for i in range(1, 40)]

@@ -25,6 +25,7 @@ The limits were chosen on real tables with names, ids and places
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,7 @@ ENOUGH_ROWS = 3
 # Shorter columns of whole numbers in a row are no surprise.
 FEW_ROWS = 50
 LONGEST_LIST = 10
+IDENTIFIER = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id)$|[a-z]I[dD]$")
 CATEGORICAL = (
     "make it categorical: astype('category'), or --categorical on the command line."
 )
@@ -59,6 +61,9 @@ FINDINGS = {
     "categories instead, make it categorical.",
     "counting": "Columns that count the rows are kept: {}. Drop such a column unless its "
     "order means something.",
+    "identifying": "Columns that are called identifiers are kept as numbers: {}. Where rows "
+    "with the same one belong together, give it as groups (--groups); else drop it unless "
+    "its order means something.",
 }
 
 
@@ -71,6 +76,7 @@ class ColumnReport:
     rare: list[str] = field(default_factory=list)
     no_dates: list[str] = field(default_factory=list)
     counting: list[str] = field(default_factory=list)
+    identifying: list[str] = field(default_factory=list)
 
     def text(self) -> str:
         """The report in words; empty if there is nothing to report."""
@@ -111,11 +117,16 @@ def learn_columns(
     found = [pair for column in columns for pair in _learn(column, report, informs)]
     if not found and report.uninformative:
         return learn_columns(columns)
-    report.counting += counting_columns(
-        [f.name for f, _ in found if f.kind == "numeric" and f.part is None],
-        [v for f, v in found if f.kind == "numeric" and f.part is None],
-        len(columns),
-    )
+    numbers = {f.name: v for f, v in found if f.kind == "numeric" and f.part is None}
+    report.counting += counting_columns([*numbers], numbers.values(), len(columns))
+    report.identifying += [
+        f"{name!r} ({len(set(cells))} different values in {len(cells)} rows)"
+        for name, cells in numbers.items()
+        if IDENTIFIER.search(name)
+        and not any(text.startswith(f"{name!r} (") for text in report.counting)
+        and (cells % 1 == 0).all()
+        and len(set(cells)) > FEW_CATEGORIES
+    ]
     if not found:
         raise ValueError(f"No column is left to learn from. {report.text()}")
     return tuple(f for f, _ in found), [v for _, v in found], report

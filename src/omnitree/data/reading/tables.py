@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omnitree.data.reading.cells import THOUSANDS, odd_cells
+from omnitree.data.reading.cells import MISSING, THOUSANDS, odd_cells
 from omnitree.data.reading.errors import InputError
 from omnitree.data.reading.layout import FileFormat, Layout
 from omnitree.data.reading.targets import is_numeric
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # What pandas calls a first column without a name: the row labels that its `to_csv` and R's
 # `write.csv` put there, which are no feature.
 INDEX = "Unnamed: 0"
+# Means missing to pandas, and is a class in many a table.
+NONE = "None"
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class TableFile:
         close = get_close_matches(name, self.header, n=1)
         hint = f", did you mean {close[0]!r}?" if close else "."
         raise InputError(
-            f"{self.path} has no column {name!r}{hint} It has {', '.join(self.header)}."
+            f"{self.path} has no column {name!r}{hint} It has "
+            f"{', '.join(own for own in self.header if own != INDEX)}."
             + ("" if len(self.header) > 1 else " Is --sep another sign?")
         )
 
@@ -80,9 +83,10 @@ class TableFile:
         at = self.header.index(target)
         y = np.array([row[at].strip() for row in self.rows()], dtype=object)
         known = ~np.isin(y, list(self.format.missing))
+        y = self._plain_numbers(y, known)
+        known |= self._none_is_a_class(y, known, target)
         if not known.any():
             raise InputError(f"no row of {self.path} has a value in {target!r}")
-        y = self._plain_numbers(y, known)
         if self.format.forgiving:
             known &= ~self._no_numbers_to_predict(y, known, target)
         X = self.frame.drop(columns=[target])
@@ -103,6 +107,28 @@ class TableFile:
             y[known].astype(str),
             int((~known).sum()),
         )
+
+    def _none_is_a_class(
+        self, y: np.ndarray, known: np.ndarray, target: str
+    ) -> np.ndarray:
+        """Rows labelled `None` beside words, unless --missing names it.
+
+        Among features it is missing, as pandas has it, which loses nothing; here it would
+        lose a class (None, Some, Marked).
+        """
+        import pandas as pd
+
+        none = y == NONE
+        named = self.format.missing.count(NONE) != MISSING.count(NONE)
+        numbers = pd.to_numeric(pd.Series(y[known]), errors="coerce")
+        if named or not none.any() or numbers.notna().any():
+            return none & False
+        warnings.warn(
+            f"'None' in {target!r} is taken as a class; --missing None leaves such rows out",
+            UserWarning,
+            stacklevel=3,
+        )
+        return none
 
     def _plain_numbers(self, y: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Labels that are numbers with commas, as Python writes them."""

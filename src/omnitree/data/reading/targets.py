@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Whole numbers with more different values than this are no classes, unless one says so.
 MOST_CLASSES = 30
+# From more whole numbers than this on, that they are taken as classes is worth a word.
+FEW_NUMBERS = 4
 
 
 def is_numeric(y: np.ndarray) -> bool:
@@ -25,6 +27,16 @@ def is_numeric(y: np.ndarray) -> bool:
     if not np.isfinite(numbers.to_numpy(dtype=float)).all():
         return False
     return bool((numbers % 1 != 0).any() or numbers.nunique() > MOST_CLASSES)
+
+
+def n_whole_numbers(y: np.ndarray) -> int:
+    """How many different labels there are, if all are whole numbers; else 0.
+
+    >>> n_whole_numbers(["0", "2", "2", "10"]), n_whole_numbers(["0", "1", "many"])
+    (3, 0)
+    """
+    different = set(y)
+    return len(different) if all(label.isdecimal() for label in different) else 0
 
 
 def as_numbers(y: np.ndarray, target: str) -> np.ndarray:

@@ -3,7 +3,7 @@
 | field | value |
 |---|---|
 | `title`, `made_by` | text of the header and the footer |
-| `tree` | the public tree, `Tree.to_dict`, with tests as `plain_rule` gives them |
+| `tree` | the public tree, `Tree.to_dict`, tests by `plain_rule`, candidates in words |
 | `kinds` | what each kind of test is called: its family, and in a few words |
 | `palette` | of each class a colour; of a tree for numbers, of many branches |
 | `labels` | the classes as text; one empty text where the tree answers a number |
@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from omnitree.data.plain import one_line
 from omnitree.data.schema import Schema
+from omnitree.export.candidates import candidate_text
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.palette import class_colours
 from omnitree.export.sample import (
@@ -118,6 +119,11 @@ def _with_rules(
     if node["kind"] != "leaf":
         left_out.add("model")  # what it would answer if it were pruned
     out = {key: value for key, value in node.items() if key not in left_out}
+    if "candidates" in node:
+        out["candidates"] = [
+            c | {"learner": candidate_text(c["learner"], c["kind"])}
+            for c in node["candidates"]
+        ]
     if node["kind"] == "leaf":
         if "model" in node:
             first = shown.setdefault(json.dumps(node["model"]), node["id"])

@@ -244,7 +244,7 @@ function probabilityText({ id, test, children }) {
     const { weights, lines } = splitFlat(model, flat.map((w) => w / unit));
     const constant = !flat.some((w) => w);
     const score = constant ? num(bias / unit, 4) : termsText(model, weights, bias / unit, 4, MOST_TERMS, lines);
-    return ` and ${score} for ${labels[k]}`;
+    return `, ${score} for ${labels[k]}`;
   });
   if (isMachine(test)) {
     return `softmax of the scores${rest.join("")}, calibrated (scale ${num(scale, 4)})`;
@@ -254,7 +254,7 @@ function probabilityText({ id, test, children }) {
   const scaled = `${num(scale, 4)} (${apart})`;
   const [low, high] = classes.map((k) => labels[k]);
   if (!rest.length) return `${high}: logistic(${scaled}) = 1 / (1 + exp(−${scaled}))`;
-  return `softmax of ${num(scale / 2, 4)} (${apart}) for ${high}, minus that for ${low}${rest.join("")}`;
+  return `softmax of t for ${high}, −t for ${low}${rest.join("")}; t = ${num(scale / 2, 4)} (${apart})`;
 }
 
 // What happens to a row that the main test cannot place.

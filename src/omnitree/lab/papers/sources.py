@@ -3,8 +3,8 @@
 `needed` reads the names off the published tables, `survey` says of each where it was found,
 and `load` loads it; `as_numbers` and `as_categories` code it as a paper did. Only those of
 OpenML's tables are taken that are known to be what the papers used, and a fetched table must
-have the expected rows and features. What is found nowhere is left out, and the other cells
-are run.
+have the expected rows, features and classes. What is found nowhere is left out, and the
+other cells are run.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from omnitree.lab.data import (
 )
 from omnitree.lab.papers import base
 
-# Name of the file: OpenML's name, version, rows and features.
+# Name of the file: OpenML's name, version, rows, features and classes. Its later versions of
+# some have the classes joined into two.
 OPENML = {
-    "balance": ("balance-scale", 1, 625, 4),
-    "breast": ("breast-w", 1, 699, 9),
-    "car": ("car", 1, 1728, 6),
-    "chess": ("kr-vs-kp", 1, 3196, 36),
-    "ecoli": ("ecoli", 1, 336, 7),
-    "glass": ("glass", 1, 214, 9),
-    "hepatitis": ("hepatitis", 1, 155, 19),
-    "ionosphere": ("ionosphere", 1, 351, 34),
-    "mushroom": ("mushroom", 1, 8124, 22),
-    "pima": ("diabetes", 1, 768, 8),
-    "segment": ("segment", 1, 2310, 19),
-    "tictactoe": ("tic-tac-toe", 1, 958, 9),
-    "vote": ("vote", 1, 435, 16),
-    "yeast": ("yeast", 1, 1484, 8),
+    "balance": ("balance-scale", 1, 625, 4, 3),
+    "breast": ("breast-w", 1, 699, 9, 2),
+    "car": ("car", 1, 1728, 6, 4),
+    "chess": ("kr-vs-kp", 1, 3196, 36, 2),
+    "ecoli": ("ecoli", 1, 336, 7, 8),
+    "glass": ("glass", 1, 214, 9, 6),
+    "hepatitis": ("hepatitis", 1, 155, 19, 2),
+    "ionosphere": ("ionosphere", 1, 351, 34, 2),
+    "mushroom": ("mushroom", 1, 8124, 22, 2),
+    "pima": ("diabetes", 1, 768, 8, 2),
+    "segment": ("segment", 1, 2310, 19, 7),
+    "tictactoe": ("tic-tac-toe", 1, 958, 9, 2),
+    "vote": ("vote", 1, 435, 16, 2),
+    "yeast": ("yeast", 1, 1484, 8, 10),
 }
 FILES = {
     "bu95": "brodley1995",
@@ -76,7 +77,8 @@ class DataSearch:
     in_folder: tuple[str, ...] = ()
     fetched: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    reason: str = ""  # why OpenML's were not fetched, if they were not
+    offline: bool = False  # OpenML was asked and did not answer
+    refused: tuple[str, ...] = ()  # what OpenML gave that is not what was used
 
     @property
     def is_empty(self) -> bool:
@@ -94,11 +96,12 @@ class DataSearch:
             "From scikit-learn": self.installed,
             "In the folder": self.in_folder,
             f"From OpenML, kept in {openml.cache_folder()}": self.fetched,
-            f"On OpenML, but {self.reason}": fetchable,
+            "On OpenML, which cannot be reached": fetchable * self.offline,
         }
         out = [
             f"{place}: {', '.join(names)}." for place, names in places.items() if names
         ]
+        out += [f"{text}." for text in self.refused]
         if self.missing:
             named = ", ".join(f"{name}.csv" for name in self.missing)
             out.append(
@@ -143,11 +146,11 @@ def survey(names: Sequence[str], folder: Path | None = None) -> DataSearch:
     """Look for data sets in the folder, fetch those that OpenML has, list the rest."""
     folder = data_folder(folder)
     here = [n for n in names if folder is not None and (folder / f"{n}.csv").exists()]
-    fetched, missing, reason = [], [], ""
+    fetched, missing, refused, offline = [], [], [], False
     for name in names:
         if name in (*here, *GENERATED, *SCIKIT_LEARN):
             continue
-        if name not in OPENML or reason:
+        if name not in OPENML or offline:
             missing.append(name)
             continue
         try:
@@ -156,13 +159,16 @@ def survey(names: Sequence[str], folder: Path | None = None) -> DataSearch:
         except InputError as error:
             # A server that does not answer is asked once only.
             offline = "cannot be reached" in str(error)
-            reason = "which cannot be reached" if offline else ""
+            refused += [] if offline else [str(error)]
             missing.append(name)
-    made = tuple(name for name in names if name in GENERATED)
-    installed = tuple(n for n in names if n in SCIKIT_LEARN and n not in here)
-    reason = reason or "not what the paper used"
     return DataSearch(
-        made, installed, tuple(here), tuple(fetched), tuple(missing), reason
+        generated=tuple(name for name in names if name in GENERATED),
+        installed=tuple(n for n in names if n in SCIKIT_LEARN and n not in here),
+        in_folder=tuple(here),
+        fetched=tuple(fetched),
+        missing=tuple(missing),
+        offline=offline,
+        refused=tuple(refused),
     )
 
 
@@ -194,11 +200,16 @@ def as_categories(data: Dataset) -> Dataset:
 
 def _fetch(name: str) -> Dataset:
     """OpenML's table, if it is the expected one."""
-    title, version, *shape = OPENML[name]
+    title, version, *expected = OPENML[name]
     found = from_openml(title, version)
-    if [*found.X.shape] != shape:
+    given = [*found.X.shape, len(found.classes)]
+    if given != expected:
+        rows, features, classes = (
+            f"{has} instead of {should}" if has != should else f"{has}"
+            for has, should in zip(given, expected, strict=True)
+        )
         raise InputError(
-            f"OpenML's {title!r} has {found.X.shape[0]} rows and {found.X.shape[1]} "
-            f"features, not {shape[0]} and {shape[1]}: give {name}.csv by --data"
+            f"OpenML's {title!r}, version {version}, is not the table that the paper used: "
+            f"{rows} rows, {features} features, {classes} classes"
         )
     return Dataset(name, found.X, found.y, source=found.source)
