@@ -328,8 +328,9 @@ def _model_step(
             text = probability_text(model, above, "value")
         else:
             deviations = model.tree.get("deviations")
-            options = {"deviations": deviations, "most": MOST_TERMS}
-            text = probability_text(model, above, **options)
+            text = probability_text(
+                model, above, deviations=deviations, most=MOST_TERMS
+            )
         return Step(node, "model", text, None, share)
     if len(test.values) == 1:
         text = f"model of leaf {node}: {model.classes[0]}"
