@@ -444,13 +444,15 @@ def _edges(
     present = ~np.isnan(cells)
     if most == 1 or not present.any():
         return np.empty(0), np.zeros(1, dtype=bool)
-    values, at = np.unique(cells[present], return_inverse=True)
+    order = np.argsort(cells[present])
+    values = cells[present][order]
+    last = np.flatnonzero(np.append(values[1:] > values[:-1], True))
+    values, size = values[last], np.cumsum(count[present][order])[last]
     middle = values[:-1] + (values[1:] - values[:-1]) / 2
     middle = np.where(middle < values[1:], middle, values[:-1])
     if len(values) > most:
-        size = np.cumsum(np.bincount(at, count[present]))
         wanted = size[-1] * np.arange(1, most) / most
         place = np.minimum(np.searchsorted(size, wanted), len(middle) - 1)
         middle = middle[np.unique(place)]
-    bin_of = np.searchsorted(middle, values)
-    return middle, np.bincount(bin_of, minlength=len(middle) + 1) > 1
+    ends = [0, *np.searchsorted(values, middle, side="right"), len(values)]
+    return middle, np.diff(ends) > 1

@@ -87,8 +87,13 @@ def target_hash(rows: Rows, seed: int) -> Hashes:
     return _hashes(hashed, len(rows))
 
 
-def encoded(rows: Rows, schema: Schema) -> Table:
-    """The rows by a known schema, each column contiguous."""
+def encoded(
+    rows: Rows, schema: Schema, used: NDArray[np.float64] | None = None
+) -> Table:
+    """The rows by a known schema, each column contiguous.
+
+    `used` are cells that nobody needs any more: their memory is taken if it is large enough.
+    """
     if schema.named and rows.named:
         place = {name: j for j, name in enumerate(rows.names)}
         try:
@@ -108,7 +113,11 @@ def encoded(rows: Rows, schema: Schema) -> Table:
         ]
     except ValueError as error:
         raise ValueError(f"{rows.place}: {error}") from None
-    values = np.empty((len(rows), schema.n_features), order="F")
+    n, d = len(rows), schema.n_features
+    if used is not None and used.size >= n * d:
+        values = used.ravel("F")[: n * d].reshape((n, d), order="F")
+    else:
+        values = np.empty((n, d), order="F")
     kernel.put_rows(cells, None, values)
     return Table(values, schema)
 

@@ -103,7 +103,8 @@ class Coder:
         """Numbers that a node is judged by: class counts, or weight and sum."""
         return len(self.classes) or 2
 
-    def __call__(self, block: Block) -> CodedRows:
+    def __call__(self, block: Block, used: Floats | None = None) -> CodedRows:
+        """The rows of a block, in the memory of `used` cells if there are enough."""
         rows = read_rows(block, self.seed, not len(self.classes))
         assert rows.y is not None
         number = None
@@ -119,7 +120,8 @@ class Coder:
                 given = given * self.class_weight[y]
             weight = np.rint(given / self.unit).astype(np.int64)
             weight[(weight == 0) & (given > 0)] = 1
-        coded = CodedRows(encoded(rows, self.schema), y, number, weight, rows.key)
+        table = encoded(rows, self.schema, used)
+        coded = CodedRows(table, y, number, weight, rows.key)
         if weight is not None and not weight.all():
             coded = coded.take(weight > 0)
         return coded

@@ -9,7 +9,7 @@ it adds a block to what others gave, in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -112,6 +112,12 @@ class Results:
     """What the tasks of a pass found, in their order."""
 
     each: tuple[Any, ...]
+    # Cells of the last block: the next one takes their memory, which the system would have
+    # to clear again and again. They stay where they are.
+    used: Floats | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Results, (self.each,)
 
     def __add__(self, other: Results) -> Results:
         return Results(tuple(a + b for a, b in zip(self.each, other.each, strict=True)))
@@ -141,11 +147,15 @@ class Pass:
 
     def add_to(self, total: Results | None, block: Block) -> Results | None:
         """The results with those of a block; `total` is used up."""
-        rows = self.coder(block)
+        used = None if total is None else total.used
+        rows = self.coder(block, used)
         if not len(rows):
             return total
         slots = np.stack([one.slots(rows) for one in self.asked])
-        return self.add_rows(total, rows, slots)
+        found = self.add_rows(total, rows, slots)
+        if used is None or used.size < rows.table.values.size:
+            used = rows.table.values
+        return replace(found, used=used)
 
     def add_rows(
         self, total: Results | None, rows: CodedRows, slots: NDArray[np.int32]
