@@ -178,3 +178,23 @@ def test_infinite_numbers_are_no_test():
     root = node_of(random_sample(np.random.default_rng(0), n=30, categorical=0.0))
     assert by_node(root, Fixed(np.inf)).n_nodes == 1
     assert by_node(root, Fixed(np.nan)).n_nodes == 1
+
+
+def test_generators_for_those_who_draw():
+    """Deterministic learners get none; another `fit` may draw again."""
+    given = []
+
+    class Noted(Linear):
+        def fit(self, node, rng):
+            given.append(rng)
+            return super().fit(node, rng)
+
+    class Deterministic(Noted):
+        draws = False
+
+    assert not Linear.draws and Noted.draws
+    for learner in (Noted(), Deterministic()):
+        by_node(random_root(0), learner)
+    drawing = [rng for rng in given if rng is not None]
+    assert 2 * len(drawing) == len(given) > 2
+    assert len({rng.integers(2**62) for rng in drawing}) == len(drawing)

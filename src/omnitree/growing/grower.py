@@ -97,9 +97,11 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
         nonlocal finished
         split = None
         if not node.stays_leaf() and not tick(finished / root.total):
-            # One stream a node, so that the order of growth does not matter. The depth is
-            # in the key since a seed does not change by a 0 at its end.
-            rng = np.random.default_rng([root.rules.seed, node.depth, *node.path])
+            rng: Any = None
+            if learner.draws:
+                # One stream a node, so that the order of growth does not matter. The depth
+                # is in the key since a seed does not change by a 0 at its end.
+                rng = np.random.default_rng([root.rules.seed, node.depth, *node.path])
             try:
                 with until(limits.deadline):
                     split = learner.fit(node, rng)

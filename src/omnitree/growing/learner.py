@@ -36,6 +36,9 @@ class SplitLearner(Part):
     # Options that serve one task only.
     options_of: ClassVar[dict[str, tuple[str, ...]]] = {}
     uses_costs = False  # whether it weighs what features cost
+    # Whether `fit` draws random numbers: to seed a generator takes a tenth of the time of a
+    # small node, so the grower gives none to learners that do not.
+    draws = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -44,6 +47,8 @@ class SplitLearner(Part):
             cls.search = SplitLearner.search  # type: ignore[method-assign]
         if "fit" in vars(cls) and "grows_from" not in vars(cls):
             cls.grows_from = SplitLearner.grows_from  # type: ignore[method-assign]
+        if "fit" in vars(cls) and "draws" not in vars(cls):
+            cls.draws = True
 
     @property
     def label(self) -> str:

@@ -36,6 +36,7 @@ class Adaptive(SplitLearner):
     direction: Any = "fisher"
     threshold: Any = "kolmogorov_smirnov"
     merit: Any = "kolmogorov_smirnov"
+    draws = False
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """The better test, or None where neither separates anything."""

@@ -157,6 +157,7 @@ class Analytic(SplitLearner):
     threshold: str | Threshold = "unequal_variance"
     merit: str | Merit = "gain"
     categories: str = "columns"
+    draws = False
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature."""
@@ -176,11 +177,14 @@ class Analytic(SplitLearner):
             problems = ColumnProblems(rows, columns, threshold, merit)
             left = grouping.find_all(problems)
             cuts, merits = problems.cuts(np.arange(len(columns)), left[:, None])
-            for j, cut, value in zip(columns, cuts[:, 0], merits[:, 0], strict=True):
+            at = -1
+            for i, value in enumerate(merits[:, 0].tolist()):
                 if value > best_merit + 1e-12:
-                    best_merit = float(value)
-                    fill = problems.moments.mean[j]
-                    best = rows.scaling.cut(schema, int(j), cut, fill, best_merit)
+                    best_merit, at = value, i
+            if at >= 0:
+                j, cut = int(columns[at]), cuts[at, 0]
+                fill = problems.moments.mean[j]
+                best = rows.scaling.cut(schema, j, cut, fill, best_merit)
         return best
 
 

@@ -67,6 +67,7 @@ class KWay(SplitLearner):
     merit: str | Merit = "gain"
     improve: bool = False
     distinct: bool = False
+    draws = False
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best K-way test for one node."""

@@ -130,6 +130,7 @@ class Linear(SplitLearner):
     min_branch: float = 1
 
     tasks = ("classification", "regression")
+    draws = False
     options_of: ClassVar = {
         "classification": ("grouping", "threshold", "merit", "fallback"),
         "regression": ("groups", "min_branch"),
