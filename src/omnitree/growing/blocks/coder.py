@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree._core.univariate import bins as kernel
 from omnitree.data.schema import Schema
 from omnitree.data.sources import Block
-from omnitree.data.sources.coding import encoded, read_rows
+from omnitree.data.sources.coding import encoded, read_rows, some_rows
 from omnitree.data.table import Table
 from omnitree.growing.criterion import Criterion
 from omnitree.growing.sample import Sample
@@ -54,11 +53,7 @@ class CodedRows:
 
     def take(self, at: NDArray) -> CodedRows:
         """Some of the rows."""
-        at = np.flatnonzero(at) if at.dtype == bool else at
-        at = at.astype(np.int64, copy=False)
-        values = self.table.values
-        cells = np.empty((len(at), values.shape[1]), order="F")
-        kernel.put_rows(list(values.T), at, cells)
+        cells = some_rows(list(self.table.values.T), at)
         return self._picked(cells, at)
 
     def part(self, first: int, end: int) -> CodedRows:
