@@ -8,6 +8,7 @@ process; `run` tries many in child processes, so that a crash costs one input.
 
 from __future__ import annotations
 
+import gc
 import linecache
 import multiprocessing
 import os
@@ -218,6 +219,10 @@ def _work(campaign: Campaign, numbers: range, sender: Any) -> None:
     folder = campaign.folder / f"worker{os.getpid()}"
     folder.mkdir()
     campaign.folder = folder
+    # What is there already is there for good: going through it for garbage takes a tenth
+    # of the time.
+    gc.collect()
+    gc.freeze()
     for number in numbers:
         sender.send(examine(campaign, number))
 

@@ -6,7 +6,6 @@ they share with the classifiers is in `base.py`.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from omnitree.estimators.base import BaseTree
 from omnitree.estimators.gains import measured
 from omnitree.estimators.lazy import by_blocks
 from omnitree.estimators.parts import Parts
+from omnitree.growing.clock import now
 from omnitree.growing.criterion import CRITERIA, SquaredError
 from omnitree.growing.missing import Surrogate
 from omnitree.growing.node import Rules
@@ -253,9 +253,7 @@ max_memory
         found: dict[str, tuple[NDArray[np.float64], Tree, Leaves]] = {}
         # Models of many columns need as many rows, or nearly so.
         enough = some.standardised.n_columns / 2
-        deadline = (
-            None if self.max_seconds is None else time.monotonic() + self.max_seconds
-        )
+        deadline = None if self.max_seconds is None else now() + self.max_seconds
         for name, own in self._kinds().items():
             for n_rows, folds in FEWER_FOLDS:
                 if len(some) >= n_rows:
@@ -289,7 +287,7 @@ max_memory
         if refit:
             tree = tree.replace(models=None).with_counts(sample)
         if isinstance(leaves, AdditiveLeaves) and (refit or tree.n_leaves > 1):
-            late = deadline is not None and time.monotonic() > deadline
+            late = deadline is not None and now() > deadline
             leaves, refit = leaves.with_knots("leaf"), refit or not late
         if refit and isinstance(leaves, RidgeLeaves):
             rules = Rules(Surrogate(), seed=seed)

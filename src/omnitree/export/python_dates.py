@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+from functools import cache
 
 from omnitree.data import date_text
 
 
+@cache
 def dates_source() -> str:
     """Source of `data.date_text` without docstrings, annotations and future imports."""
     tree = _Plain().visit(ast.parse(inspect.getsource(date_text)))

@@ -9,12 +9,14 @@ a learner has one. Without a deadline nothing is ever raised.
 A product or factorisation of large matrices cannot be stopped once it has begun. Whoever
 starts one says how long it is (`check_time(flops)`), and it is not begun unless it would end
 in time, by the speed of a small product that is measured once.
+
+Tests and benchmarks put another clock in place of the usual one (`by_clock`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -30,13 +32,38 @@ SHORT = 1e7
 EIGH, INVERSE, CHOLESKY = 9.0, 3.0, 0.5
 
 
+_clock: Callable[[], float] = time.monotonic
+
+
+def now() -> float:
+    """Seconds on the clock that deadlines are on."""
+    return _clock()
+
+
+@contextmanager
+def by_clock(clock: Callable[[], float]) -> Iterator[None]:
+    """A context in which deadlines of all threads are on another clock.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds, such as `time.process_time`: then nothing else on the machine counts.
+    """
+    global _clock
+    usual, _clock = _clock, clock
+    try:
+        yield
+    finally:
+        _clock = usual
+
+
 class TimeUp(Exception):
     """The time of a fit is up in the middle of a search."""
 
 
 @contextmanager
 def until(deadline: float | None) -> Iterator[None]:
-    """A context whose work ends at a deadline, on the clock of `time.monotonic`."""
+    """A context whose work ends at a deadline, on the clock of `now`."""
     token = _DEADLINE.set(deadline)
     try:
         yield
@@ -50,7 +77,7 @@ def time_is_up(flops: float = 0.0) -> bool:
     if deadline is None:
         return False
     ahead = flops / _speed() if flops > SHORT else 0.0
-    return time.monotonic() + ahead > deadline
+    return now() + ahead > deadline
 
 
 def check_time(flops: float = 0.0) -> None:
@@ -81,10 +108,10 @@ def _speed() -> float:
     n = 128
     matrix = np.ones((n, n))
     matrix @ matrix  # the first call sets up threads and buffers
-    start = time.monotonic()
+    start = now()
     for _ in range(8):
         matrix @ matrix
-    return 16.0 * n**3 / max(time.monotonic() - start, 1e-6)
+    return 16.0 * n**3 / max(now() - start, 1e-6)
 
 
 def tick(fraction: float) -> bool:

@@ -7,9 +7,9 @@ pure node is a leaf under every rule.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
+from omnitree.growing.clock import now
 from omnitree.growing.part import Part, Registry, number
 
 
@@ -65,7 +65,7 @@ class Limits:
             min_rows=max(min_rows, min_share * total),
             max_depth=-1 if max_depth is None else int(max_depth),
             max_leaves=max_leaves,
-            deadline=None if max_seconds is None else time.monotonic() + max_seconds,
+            deadline=None if max_seconds is None else now() + max_seconds,
         )
 
     @property
@@ -78,4 +78,4 @@ class Limits:
 
     def expired(self) -> bool:
         """Whether the time is up."""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return self.deadline is not None and now() > self.deadline

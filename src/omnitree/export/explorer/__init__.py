@@ -11,8 +11,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 # In this order they are one script.
 SCRIPTS = (
@@ -41,19 +45,20 @@ SCRIPTS = (
 
 def render(data: dict[str, Any]) -> str:
     """The page that shows `data`, made by `payload.payload`."""
+    return _page().render(title=data["title"], data=embedded_json(data))
+
+
+@cache
+def _page() -> Template:
+    """The template, which is the same for every tree, with style and scripts in it."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     style = _source("explorer.css")
     script = "\n".join(_source(name) for name in SCRIPTS)
-    return environment.from_string(_source("page.html")).render(
-        title=data["title"],
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        data=embedded_json(data),
-    )
+    parts = {"style": style, "script": script}
+    hashes = {f"{name}_hash": _hash(text) for name, text in parts.items()}
+    return environment.from_string(_source("page.html"), globals=parts | hashes)
 
 
 def embedded_json(data: Any) -> str:
