@@ -90,10 +90,43 @@ def test_labels_keep_their_type(labels, path):
     assert again.score(X, y) == 1
 
 
-def test_labels_of_objects(path):
-    clf = TreeClassifier().fit(X, np.array(["a", "bb"], dtype=object)[Y])
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        *(([0, 1], k) for k in ("int8", "int32", "uint8", "uint64")),
+        *(([1.0, 2.0], k) for k in ("float16", "float32", "float64")),
+        *((["a", "bb"], k) for k in ("object", "<U2")),
+        ([2**62, 2**62 + 1], "uint64"),
+    ],
+    ids=str,
+)
+def test_labels_keep_the_type_of_their_array(labels, kind, path):
+    clf = TreeClassifier().fit(X, np.array(labels, dtype=kind)[Y])
     save(clf, path)
-    assert load(path).predict(X).tolist() == clf.predict(X).tolist()
+    again = load(path)
+    assert again.classes_.dtype == clf.classes_.dtype == np.dtype(kind)
+    assert again.predict(X).dtype == clf.predict(X).dtype
+    assert again.predict(X).tolist() == clf.predict(X).tolist()
+    usual = np.array(labels).dtype == np.dtype(kind)
+    assert ("label_type" in json.loads(path.read_text())) is not usual
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        *(([0, 300], k) for k in ("int8", "uint8", "float64", "bool", "<M8[s]", None)),
+        *(([3.0, 2.0**24 + 1], k) for k in ("float32", "float16", "int64")),
+        *((["0", "1"], k) for k in ("int64", "float64", "<U1", ["object"])),
+        ([False, True], "int8"),
+        ([-1, 1], "uint64"),
+    ],
+    ids=str,
+)
+def test_types_that_labels_cannot_have(labels, kind, path):
+    save(TreeClassifier().fit(X, np.array(labels)[Y]), path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"label_type": kind}))
+    with pytest.raises(ValueError, match=r"model\.json: labels cannot be of type"):
+        load(path)
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True]], ids=str)

@@ -89,7 +89,8 @@ def fitted_models(every: bool = True) -> dict[str, Any]:
         monotone={"size": 1}, interactions=[["size", "colour"], ["weight"]]
     )
     regressors["constraints"] = TreeRegressor(limited, max_leaves=5)
-    out = {"arrays": TreeClassifier(max_leaves=4).fit(X[["weight"]].to_numpy(), y)}
+    column, small = X[["weight"]].to_numpy(), y.astype(np.int8)
+    out = {"arrays": TreeClassifier(max_leaves=4).fit(column, small)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for models, target in ((classifiers, labels), (regressors, numbers)):

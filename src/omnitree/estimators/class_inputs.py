@@ -18,6 +18,12 @@ from omnitree.estimators.row_inputs import is_missing
 from omnitree.growing.part import unknown
 from omnitree.growing.target import Target
 
+# Types of labels that a model file can name.
+LABEL_TYPES = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "object"),
+)
+
 
 def check_costs(given: Any, classes: tuple) -> NDArray[np.float64] | None:
     """What an answer (column) costs for a row of a class (line), in order of classes."""
@@ -111,6 +117,31 @@ def label_array(labels: Sequence[Any]) -> NDArray[Any]:
     array = np.array(labels)
     same = array.tolist() == list(labels)
     return array if same else np.array(labels, dtype=object)
+
+
+def label_type(classes: NDArray[Any]) -> str | None:
+    """The type of labels by name, if it is not the one that `label_array` gives them."""
+    name = classes.dtype.name
+    usual = label_array(classes.tolist()).dtype
+    return name if name in LABEL_TYPES and classes.dtype != usual else None
+
+
+def labels_of_type(labels: NDArray[Any], name: Any) -> NDArray[Any]:
+    """The same labels in the type of that name; ValueError if it cannot hold them.
+
+    Examples
+    --------
+    >>> labels_of_type(np.array([0, 1]), "int8")
+    array([0, 1], dtype=int8)
+    """
+    if isinstance(name, str) and name in LABEL_TYPES:
+        kind, given = np.dtype(name).kind, labels.dtype.kind
+        if kind in ("O", given) or {kind, given} == {"i", "u"}:
+            with np.errstate(over="ignore"):
+                typed = labels.astype(name)
+            if typed.tolist() == labels.tolist():
+                return typed
+    raise ValueError(f"labels cannot be of type {name!r}")
 
 
 def check_labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:

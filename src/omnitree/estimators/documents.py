@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from omnitree.estimators.class_inputs import label_type
 from omnitree.estimators.registries import REGISTRIES
 from omnitree.growing.foreign import import_name
 from omnitree.growing.part import Part, UnregisteredPart
@@ -47,6 +48,9 @@ def to_json(estimator: Any) -> str:
         "params": {key: write_value(value, key) for key, value in params.items()},
         "tree": estimator.tree_.to_dict(),
     }
+    kind = label_type(estimator.classes_) if hasattr(estimator, "classes_") else None
+    if kind is not None:
+        document["label_type"] = kind
     try:
         Tree.from_dict(document["tree"])
     except ValueError as error:  # `load` is stricter than `fit` about enormous numbers

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from omnitree.data.files import replace_file
-from omnitree.estimators.class_inputs import label_array
+from omnitree.estimators.class_inputs import label_array, labels_of_type
 from omnitree.estimators.classifier import OmniTreeClassifier, TreeClassifier
 from omnitree.estimators.documents import (
     FORMAT,
@@ -102,9 +102,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         read = {key: read_value(value, key) for key, value in params.items()}
         estimator = ESTIMATORS[name](**read)
         estimator._check_options()
+        labels = label_array(tree.classes)
+        if "label_type" in data:
+            labels = labels_of_type(labels, data["label_type"])
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from None
     if tree.task != estimator._task:
         raise ValueError(f"{path} is damaged: a {name} has no tree for {tree.task}")
-    estimator._set_fitted(tree, label_array(tree.classes))
+    estimator._set_fitted(tree, labels)
     return estimator
