@@ -150,6 +150,19 @@ def test_products_are_made_between_looks(name, rng, looks):
     assert own.count > 40 * 20_300 / PIECE
 
 
+@pytest.mark.parametrize("name", ["cruise", "qtree"])
+def test_decompositions_are_not_begun_too_late(name, rng, looks):
+    """9 x 200^3 operations take 7 ms at the speed that is set here."""
+    X = rng.normal(size=(900, 200))
+    y = (X[:, :9].sum(axis=1) > 0).astype(int)
+    looks()
+    trees = [
+        presets.make(name, random_state=0, max_seconds=limit).fit(X, y).tree_
+        for limit in (0.004, 4.0)
+    ]
+    assert [tree.has_weights for tree in trees] == [False, True]
+
+
 def test_long_steps_are_not_begun(looks):
     """A product that would end after the deadline, by the speed of this machine."""
     looks()

@@ -63,7 +63,7 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
     models: list[Amounts] = []
     for at in range(tree.n_nodes):
         own = tree.kind[at] != LEAF
-        test = tree.split(at).to_dict() if own else {}
+        test = tree.split(at).own_values() if own else {}
         if "feature" in test:
             tests.append(((test["feature"], float(drop[at])),) if drop[at] > 0 else ())
         else:

@@ -61,7 +61,7 @@ class ErrorBased {
 
   // What takes each node's place: itself, -1 for a leaf, or a descendant.
   std::vector<int32_t> prune(std::vector<Entry> entries) {
-    stack_.push_back({0, -1, 0, 0.0, std::move(entries), {}});
+    stack_.push_back({0, -1, 0, 0.0, std::move(entries), {}, {}});
     while (!stack_.empty()) step();
     return std::move(to_);
   }
@@ -72,6 +72,7 @@ class ErrorBased {
     int32_t next;          // branch to visit next
     double errors;         // of the branches so far
     std::vector<Entry> entries;
+    std::vector<int32_t> branch;  // of each entry, -1: of all
     std::vector<std::vector<Entry>> parts;
   };
 
@@ -86,16 +87,16 @@ class ErrorBased {
     }
     if (f.next == 0) {
       items_[f.node] = total(f.entries);
-      bool divides = false;
-      f.parts = parts(f.node, f.entries, divides);
-      divides_[f.node] = divides;
+      f.branch = branches(f.node, f.entries);
+      f.parts = parts(f.node, f.entries, f.branch);
+      divides_[f.node] = std::count(f.branch.begin(), f.branch.end(), -1) > 0;
     }
     while (f.next < t_.n_children[f.node]) {
       const int32_t b = f.next++;
       const int32_t child = t_.first_child[f.node] + b;
       items_[standing(child)] = 0;
       if (f.parts[b].empty()) continue;
-      Frame down{standing(child), at, 0, 0.0, std::move(f.parts[b]), {}};
+      Frame down{standing(child), at, 0, 0.0, std::move(f.parts[b]), {}, {}};
       stack_.push_back(std::move(down));
       return;
     }
@@ -123,7 +124,7 @@ class ErrorBased {
       const int32_t up = standing(largest);
       to_[f.node] = up;
       const int32_t parent = f.parent;
-      Frame again{up, parent, 0, 0.0, std::move(f.entries), {}};
+      Frame again{up, parent, 0, 0.0, std::move(f.entries), {}, {}};
       stack_.pop_back();
       stack_.push_back(std::move(again));
     } else {
@@ -173,7 +174,7 @@ class ErrorBased {
     bool divided = divides_[f.node];
     for (size_t i = 0; i < f.entries.size() && !divided; ++i) {
       const Entry& e = f.entries[i];
-      if (t_.first_child[f.node] + branch_at(t_, x_, f.node, e.row) == largest) continue;
+      if (t_.first_child[f.node] + f.branch[i] == largest) continue;
       int32_t at = standing(largest);
       while (!divided && t_.kind[at] != LEAF && to_[at] != -1) {
         const int b = branch_at(t_, x_, at, e.row);
@@ -196,15 +197,30 @@ class ErrorBased {
     return divided ? estimate(largest, f.entries) : sum;
   }
 
+  // Branch of each entry, -1 where it is divided: the first test takes all rows together.
+  std::vector<int32_t> branches(int32_t node, const std::vector<Entry>& entries) const {
+    const int64_t n = static_cast<int64_t>(entries.size());
+    std::vector<int64_t> rows(n);
+    for (int64_t i = 0; i < n; ++i) rows[i] = entries[i].row;
+    std::vector<int32_t> out(n);
+    const int64_t s = t_.test_start[node], at = t_.index_ptr[s];
+    branches_of(t_.test_kind[s], t_.index + at, t_.index_ptr[s + 1] - at,
+                t_.weight + t_.weight_ptr[s], x_, t_.columns, rows.data(), n, out.data());
+    for (int64_t i = 0; i < n; ++i)
+      if (out[i] < 0) out[i] = branch_at(t_, x_, node, rows[i]);
+    return out;
+  }
+
   std::vector<std::vector<Entry>> parts(int32_t node, const std::vector<Entry>& entries,
-                                        bool& divides) const {
+                                        const std::vector<int32_t>& branch) const {
     const int32_t B = t_.n_children[node];
     std::vector<std::vector<Entry>> out(B);
     std::vector<double> size(B, 0);
     std::vector<Entry> undecided;
     double known = 0;
-    for (const Entry& e : entries) {
-      const int b = branch_at(t_, x_, node, e.row);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const Entry& e = entries[i];
+      const int32_t b = branch[i];
       if (b < 0) {
         undecided.push_back(e);
         continue;
@@ -213,7 +229,6 @@ class ErrorBased {
       size[b] += e.weight;
       known += e.weight;
     }
-    divides = !undecided.empty();
     for (const Entry& e : undecided)
       for (int32_t b = 0; b < B; ++b)
         if (size[b] > 0) out[b].push_back({e.row, e.weight * size[b] / known});
@@ -231,8 +246,7 @@ class ErrorBased {
         sum += leaf_errors(rows);
         continue;
       }
-      bool divides = false;
-      auto below = parts(at, rows, divides);
+      auto below = parts(at, rows, branches(at, rows));
       for (int32_t b = 0; b < t_.n_children[at]; ++b)
         if (!below[b].empty())
           open.emplace_back(standing(t_.first_child[at] + b), std::move(below[b]));

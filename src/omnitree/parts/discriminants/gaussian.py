@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from omnitree.growing.clock import EIGH, check_time
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number
 from omnitree.parts.discriminants.base import Discriminants, Functions
@@ -53,6 +54,8 @@ class _Gaussian(Discriminants):
         # Around the mean, so that a column that is constant here is exactly that.
         mean = rows.weight @ rows.columns / rows.total
         centred = rows.columns - mean
+        n, p = centred.shape
+        check_time(4.0 * n * p**2 + EIGH * p**3)
         scatter = centred.T @ (centred * rows.weight[:, None])
         basis = whitening(scatter, rows.total, number("epsilon", self.epsilon, most=1))
         z = centred @ basis
@@ -83,6 +86,7 @@ class LDA(_Gaussian):
     def _functions(self, rows, z, means, prior):
         size = rows.class_weight[rows.present]
         between = (means * size[:, None]).T @ means
+        check_time(EIGH * z.shape[1] ** 3)
         within = rows.total * np.eye(z.shape[1]) - between
         precision, _ = _precision(within / max(rows.total - len(size), 1.0))
         slope = means @ precision
@@ -106,6 +110,8 @@ class QDA(_Gaussian):
         for k, mean, own in zip(rows.present, means, prior, strict=True):
             here = rows.y == k
             centred = z[here] - mean
+            n, q = centred.shape
+            check_time(2.0 * n * q**2 + EIGH * q**3)
             scatter = centred.T @ (centred * rows.weight[here, None])
             size = rows.class_weight[k]
             precision, log_det = _precision(scatter / max(size - 1, 1.0))

@@ -228,9 +228,13 @@ class Split:
         of_column = schema.linear_columns()[0]
         return {int(of_column[c]) for c in columns_in(rule)}
 
+    def own_values(self) -> dict[str, Any]:
+        """What makes the test, by name: without merit, missing branch and surrogates."""
+        return {name: getattr(self, name) for name in _own_fields(type(self))}
+
     def to_dict(self) -> dict[str, Any]:
-        """The test in plain types, without merit, missing branch and surrogates."""
-        return {name: _plain(getattr(self, name)) for name in _own_fields(type(self))}
+        """The same in plain types."""
+        return {name: _plain(value) for name, value in self.own_values().items()}
 
 
 def all_finite(values: Sequence[float]) -> bool:
