@@ -537,3 +537,16 @@ def test_date_labels_are_refused_at_save(tmp_path):
     with pytest.raises(TypeError, match="use strings, numbers or booleans"):
         save(clf, tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("n_classes", [2, 500])
+def test_the_end_of_memory_is_explained(n_classes, rng, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("omnitree.growing.growth.grow", full)
+    X, y = rng.normal(size=(1000, 3)), np.arange(1000) % n_classes
+    words = f"1,000 rows of {n_classes} classes and 3 columns: "
+    words += "limit its size" if n_classes == 2 else "every node counts every class"
+    with pytest.raises(MemoryError, match=words):
+        TreeClassifier().fit(X, y)

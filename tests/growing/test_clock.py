@@ -150,6 +150,16 @@ def test_products_are_made_between_looks(name, rng, looks):
     assert own.count > 40 * 20_300 / PIECE
 
 
+def test_groups_of_many_classes_are_searched_between_looks(rng, looks):
+    """With 1,500 classes the root alone takes a second: it is where the time ends."""
+    X = rng.normal(size=(3000, 3))
+    y = np.argsort(np.argsort(X @ [1.0, 0.5, 0.2] + rng.normal(size=3000) / 4)) // 2
+    own = looks(late_at=3)
+    clf = TreeClassifier("linear", max_seconds=1.0).fit(X, y)
+    assert clf.tree_.n_nodes <= 3
+    assert own.count < 8
+
+
 @pytest.mark.parametrize("name", ["cruise", "qtree"])
 def test_decompositions_are_not_begun_too_late(name, rng, looks):
     """9 x 200^3 operations take 7 ms at the speed that is set here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -201,13 +202,13 @@ def test_repeats_end_when_the_choice_stays(monkeypatch):
     from omnitree.pruning import cost_complexity
 
     calls = []
-    grow = cost_complexity.fold_trees
+    grow = cost_complexity.each_fold
 
-    def counting(evidence, folds, most=None):
+    def counting(evidence, folds, ask):
         calls.append(evidence.seed)
-        return grow(evidence, folds, most)
+        return grow(evidence, folds, ask)
 
-    monkeypatch.setattr(cost_complexity, "fold_trees", counting)
+    monkeypatch.setattr(cost_complexity, "each_fold", counting)
 
     def fit_counted(X, y, repeats):
         calls.clear()
@@ -246,14 +247,16 @@ def test_of_one_leaf_the_folds_are_leaves(rng, monkeypatch):
     X = rng.normal(size=(120, 3))
     y = rng.normal(size=120)
     sizes, losses = [], []
-    whole = cost_complexity.fold_trees
+    whole = cost_complexity.each_fold
 
-    def watched(evidence, folds, most=None):
-        trees = whole(evidence, folds, most)
-        sizes.extend(t.tree.n_nodes for t in trees)
-        return trees
+    def watched(evidence, folds, ask, most=None):
+        def noting(fold):
+            sizes.append(fold.tree.n_nodes)
+            return ask(fold)
 
-    monkeypatch.setattr(cost_complexity, "fold_trees", watched)
+        return whole(evidence, folds, noting, most)
+
+    monkeypatch.setattr(cost_complexity, "each_fold", watched)
     reg = OmniTreeRegressor(random_state=0).fit(X, y)
     assert reg.tree_.n_leaves == 1
     assert sizes[:5] == [1] * 5
@@ -262,6 +265,25 @@ def test_of_one_leaf_the_folds_are_leaves(rng, monkeypatch):
     sizes.clear()
     losses.append(OmniTreeRegressor(random_state=0).fit(X, y).losses_)
     assert losses[0] == losses[1]
+
+
+def test_trees_of_folds_are_not_kept(rng, monkeypatch):
+    """Of thousands of classes, ten trees would need ten times the memory of one."""
+    alive, most = weakref.WeakSet(), []
+    grow = Growth.grow
+
+    def growing(self, sample, verbose=0):
+        tree = grow(self, sample, verbose)
+        alive.add(tree)
+        most.append(len(alive))
+        return tree
+
+    monkeypatch.setattr(Growth, "grow", growing)
+    X = rng.normal(size=(200, 3))
+    clf = TreeClassifier(pruning=CostComplexity(repeats=3), random_state=0)
+    clf.fit(X, (X[:, 0] + rng.normal(size=200) > 0).astype(int))
+    assert len(most) > 20
+    assert max(most) <= 2  # the tree to be pruned, and that of a fold
 
 
 def test_first_errors_of_small_trees(rng):

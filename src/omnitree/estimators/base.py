@@ -35,6 +35,7 @@ from omnitree.estimators.row_inputs import (
     check_groups,
     check_total,
     check_weights,
+    memory_explained,
     scaled,
     warn_of_copies,
 )
@@ -163,8 +164,10 @@ class BaseTree(Showing, BaseEstimator):
         if prune_set is not None:
             held_out = self._other_rows(prune_set, table.schema, target, by_class)
         sample = self._scaled(parts, given, held_out)
-        tree = self._grow_and_prune(parts, sample, held_out)
-        self._set_fitted(self._finished(tree, given), target.classes)
+        with memory_explained(n_rows, source.shape[1], target.n_classes):
+            tree = self._grow_and_prune(parts, sample, held_out)
+            tree = self._finished(tree, given)
+        self._set_fitted(tree, target.classes)
         return self
 
     def _target(self, y: Any, n_rows: int, known: Target | None = None) -> Any:

@@ -1,4 +1,5 @@
-"""What users give for each row beside its cells: weights and groups, checked.
+"""What users give for each row beside its cells: weights and groups, checked; and words
+for the case that rows do not fit into memory.
 
 Used by the estimators' `fit`.
 """
@@ -6,6 +7,8 @@ Used by the estimators' `fit`.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -112,3 +115,18 @@ def warn_of_copies(table: Table, y: NDArray) -> None:
 def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas' NA, which compares to nothing."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+@contextmanager
+def memory_explained(n_rows: int, n_columns: int, n_classes: int) -> Iterator[None]:
+    """A context in which the end of memory is said in terms of the table."""
+    try:
+        yield
+    except MemoryError as error:
+        classes = f" of {n_classes:,} classes" if n_classes else ""
+        hint = "every node counts every class, so " if n_classes > 100 else ""
+        raise MemoryError(
+            f"no memory is left for a tree of {n_rows:,} rows{classes} and {n_columns:,} "
+            f"columns: {hint}limit its size (max_leaves, max_depth), or fit fewer "
+            f"{'classes or ' if n_classes > 100 else ''}rows"
+        ) from error

@@ -10,8 +10,9 @@ them; so the cross-validation may be repeated with other folds until the choice 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,6 +32,7 @@ from omnitree.pruning.base import (
 from omnitree.resampling.held_out import effective_rows
 from omnitree.tree.tree import LEAF, Tree
 
+Asked = TypeVar("Asked")
 REPEATED_ROWS = 50_000  # of all repeats together
 STABLE = 5  # choices alike that end the repeats
 NOISE = 1.0  # standard errors that may be due to the folds
@@ -99,7 +101,7 @@ class CostComplexity(Pruning):
         counted = evidence.train.target.n_classes > 0 and tree.costs is None
         if self.folds and evidence.held_out is None:
             units = evidence.units
-            runs = [v.errors for v in self.cross_validate(prices, evidence, counted)]
+            runs = self.cross_validate(prices, evidence, counted)
         else:
             rows = held_out_rows(evidence, "cost-complexity")
             units = rows.units
@@ -160,13 +162,13 @@ class CostComplexity(Pruning):
 
     def cross_validate(
         self, prices: np.ndarray, evidence: Evidence, counted: bool
-    ) -> list[FoldErrors]:
-        """Cross-validations, each with other folds, until the choice stays."""
+    ) -> list[np.ndarray]:
+        """Errors (folds, prices) in other folds each time, until the choice stays."""
         most = int(number("repeats", self.repeats, 1))
         most = max(1, min(most, REPEATED_ROWS // max(len(evidence.train), 1)))
         if len(prices) == 1 or evidence.folds is not None:
             most = 1  # a leaf: nothing to choose; or there are no other folds
-        found: list[FoldErrors] = []
+        found: list[np.ndarray] = []
         choices: list[int] = []
         while len(found) < most:
             if found and evidence.expired:
@@ -175,15 +177,15 @@ class CostComplexity(Pruning):
             again = evidence.repeat(len(found)).limited(
                 max_depth=0 if len(prices) == 1 else None
             )
-            trees = fold_trees(again, self.folds)
-            errors = [
-                errors_at(t.tree, t.links, prices * t.total, t.test) for t in trees
-            ]
+            errors = each_fold(
+                again,
+                self.folds,
+                lambda t: errors_at(t.tree, t.links, prices * t.total, t.test),
+            )
             if evidence.expired and evidence.folds is None:
                 break  # trees that were cut short say nothing
-            found.append(FoldErrors(trees, np.reshape(errors, (-1, len(prices)))))
-            runs = [v.errors for v in found]
-            choices.append(self.choose(runs, evidence.units, counted))
+            found.append(np.reshape(errors, (-1, len(prices))))
+            choices.append(self.choose(found, evidence.units, counted))
             if len(choices) >= STABLE and len(set(choices[-STABLE:])) == 1:
                 break
         return found
@@ -232,39 +234,45 @@ class FoldTree:
         return self.tree.collapse(self.links <= price * self.total * (1 + 1e-12))
 
 
-@dataclass(frozen=True)
-class FoldErrors:
-    """The trees of one cross-validation, and their errors (folds, prices)."""
-
-    trees: list[FoldTree]
-    errors: np.ndarray
-
-
 def fold_trees(
     evidence: Evidence, folds: int, most: int | None = None
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
+    return each_fold(evidence, folds, lambda tree: tree, most)
+
+
+def each_fold(
+    evidence: Evidence,
+    folds: int,
+    ask: Callable[[FoldTree], Asked],
+    most: int | None = None,
+) -> list[Asked]:
+    """What `ask` says of each of the trees.
+
+    Unless that keeps them, there is one at a time in each thread: with thousands of classes
+    their counts are large.
+    """
     if evidence.folds is not None:
-        return evidence.folds
+        return [ask(tree) for tree in evidence.folds]
     rows, growth = evidence.train, evidence.growth
     assert growth is not None
     fold = rows.folds(folds, evidence.seed)
 
-    def one(k: int) -> FoldTree | None:
+    def one(k: int) -> list[Asked]:
         held = fold == k
         train, test = rows.part(np.flatnonzero(~held)), rows.take(held)
         if not len(train) or not len(test):  # fewer rows, or groups, than folds
-            return None
+            return []
         tree = growth.grow(train)
         links = weakest_links(tree, training_errors(tree, train))
         total = float(train.weight.sum())
-        return FoldTree(tree, links, total, test, np.flatnonzero(held))
+        return [ask(FoldTree(tree, links, total, test, np.flatnonzero(held)))]
 
     n_jobs = 1 if disabled("threads") else evidence.n_jobs
-    trees = Parallel(n_jobs=n_jobs, prefer="threads")(
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(one)(k) for k in range(folds if most is None else most)
     )
-    return [tree for tree in trees if tree is not None]
+    return [answer for answers in found for answer in answers]
 
 
 def weakest_links(tree: Tree, cost: np.ndarray) -> np.ndarray:

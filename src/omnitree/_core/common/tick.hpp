@@ -10,12 +10,14 @@ struct Tick {
   int (*call)(void* state, double fraction);
   void* state;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  int said = 0;  // stays once it is not 0, so that loops inside loops all end
 
   int operator()(double fraction) {
+    if (said != 0) return said;
     const auto now = std::chrono::steady_clock::now();
     if (now - last < std::chrono::milliseconds(50)) return 0;
     last = now;
-    return call(state, fraction);
+    return said = call(state, fraction);
   }
 };
 

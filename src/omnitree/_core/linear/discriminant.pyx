@@ -8,6 +8,7 @@ from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
+from omnitree._core.common.ticks cimport Tick, make_tick
 from omnitree._core.common.views cimport Values, view_values
 
 
@@ -36,7 +37,7 @@ cdef extern from "linear/exchange.hpp" namespace "omnitree" nogil:
 
     cdef cppclass ExchangeSearch:
         ExchangeSearch(const ExchangeTask&) except +
-        void run(uint8_t*) except +
+        void run(uint8_t*, Tick&) except +
 
 
 cdef extern from "linear/nearest_start.hpp" namespace "omnitree" nogil:
@@ -178,12 +179,14 @@ def count_parts(const uint8_t[:, ::1] tested, const uint8_t[:, ::1] above,
 
 def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double[::1] weight,
              const double[::1] size, const double[:, ::1] centres,
-             const double[:, ::1] spread, int merit, uint8_t[::1] left):
+             const double[:, ::1] spread, int merit, uint8_t[::1] left, tick=None):
     """Improve the grouping `left` of the k classes present, move by move, in place.
 
     `scores` are (k, n), the rows in the order of their classes; `first` says where those of
-    each class begin. Without weights every row counts one.
+    each class begin. Without weights every row counts one. `tick` ends the work by True.
     """
+    cdef list box = [tick]
+    cdef Tick clock = make_tick(box)
     cdef ExchangeTask task
     cdef ExchangeSearch* search
     task.scores, task.first = &scores[0, 0], &first[0]
@@ -196,9 +199,11 @@ def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double
     search = new ExchangeSearch(task)
     try:
         with nogil:
-            search.run(&left[0])
+            search.run(&left[0], clock)
     finally:
         del search
+    if len(box) > 1:
+        raise box[1]
 
 
 def nearest_starts(const double[:, :, ::1] means, const double[::1] size,

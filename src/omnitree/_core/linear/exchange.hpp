@@ -3,7 +3,7 @@
 // Along Fisher's direction of a grouping L | R a row's score is, up to a positive factor,
 // u = sum over k in L of n_k P_k, with P the row along the direction of class k; so a move of
 // class j adds or subtracts n_j P_j. Means and variance of the groups follow from K x K
-// numbers. One pass over the rows counts the classes above the cuts of all K moves: rows are in
+// numbers, and those after a move from K numbers each. One pass over the rows counts the classes above the cuts of all K moves: rows are in
 // the order of their classes, so that what is counted together lies side by side.
 // `omnitree.parts.grouping.Exchange` is the same search in Python, for any direction and threshold.
 #pragma once
@@ -15,6 +15,7 @@
 
 #include "common/linear_sums.hpp"
 #include "common/merit.hpp"
+#include "common/tick.hpp"
 
 namespace omnitree {
 
@@ -90,7 +91,8 @@ class ExchangeSearch {
  public:
   explicit ExchangeSearch(const ExchangeTask& task)
       : t(task), merits{XLog2(0), {}, {nullptr, nullptr}}, cut(task.k + 1), step(task.k + 1),
-        above(static_cast<size_t>(task.k) * (task.k + 1)), table(2 * static_cast<size_t>(task.k)) {
+        above(static_cast<size_t>(task.k) * (task.k + 1)), table(2 * static_cast<size_t>(task.k)),
+        mean(task.k), scatter(task.k) {
     total = 0;
     for (int c = 0; c < t.k; ++c) total += t.size[c];
   }
@@ -101,8 +103,9 @@ class ExchangeSearch {
   double best_cut() const { return cut[t.k]; }
   double best_merit() const { return best; }
 
-  // Moves classes as long as a move helps; `left` is the start and the result.
-  void run(uint8_t* left) {
+  // Moves classes as long as a move helps; `left` is the start and the result. When the time
+  // is up it is what was reached by then.
+  void run(uint8_t* left, Tick& tick) {
     u.assign(t.n, 0.0);
     for (int c = 0; c < t.k; ++c)
       if (left[c]) add_line(t.scores + c * t.n, t.size[c], t.n, u.data());
@@ -110,17 +113,18 @@ class ExchangeSearch {
     for (bool first = true;; first = false) {
       int members = 0;
       for (int c = 0; c < t.k; ++c) members += left[c];
+      step[t.k] = 0;
+      cut[t.k] = threshold(left);
       for (int c = 0; c < t.k; ++c) {
         left[c] ^= 1;
         const bool allowed = c != last && (left[c] ? members < t.k - 1 : members > 1);
         step[c] = left[c] ? t.size[c] : -t.size[c];
-        cut[c] = allowed ? threshold(left) : std::numeric_limits<double>::infinity();
+        cut[c] = allowed && tick(0) == 0 ? moved(left, c) : std::numeric_limits<double>::infinity();
         left[c] ^= 1;
       }
-      step[t.k] = 0;
-      cut[t.k] = threshold(left);
       count(first);
       if (first) best = value(t.k);
+      if (tick(0) != 0) return;
       int top = -1;
       double top_value = -std::numeric_limits<double>::infinity();
       for (int c = 0; c < t.k; ++c) {
@@ -137,27 +141,43 @@ class ExchangeSearch {
   }
 
   // Bayes' cut of u for two Gaussians with a common variance.
-  double threshold(const uint8_t* left) const {
-    double n_left = 0, sum_left = 0, sum_right = 0, scatter = 0;
+  double threshold(const uint8_t* left) {
     for (int c = 0; c < t.k; ++c) {
-      double mean = 0, row = 0;
+      mean[c] = scatter[c] = 0;
       for (int j = 0; j < t.k; ++j)
         if (left[j]) {
-          mean += t.size[j] * t.centres[c * t.k + j];
-          row += t.size[j] * t.spread[c * t.k + j];
+          mean[c] += t.size[j] * t.centres[static_cast<int64_t>(c) * t.k + j];
+          scatter[c] += t.size[j] * t.spread[static_cast<int64_t>(c) * t.k + j];
         }
+    }
+    return cut_between(left, [&](int c) { return mean[c]; }, [&](int c) { return scatter[c]; });
+  }
+
+  // The same after one more class, `m`, has changed its side.
+  double moved(const uint8_t* left, int m) const {
+    const double by = step[m];
+    const auto at = [&](const double* of, int c) { return of[static_cast<int64_t>(c) * t.k + m]; };
+    return cut_between(
+        left, [&](int c) { return mean[c] + by * at(t.centres, c); },
+        [&](int c) { return scatter[c] + by * at(t.spread, c); });
+  }
+
+ private:
+  template <class Mean, class Scatter>
+  double cut_between(const uint8_t* left, Mean mean_of, Scatter scatter_of) const {
+    double n_left = 0, sum_left = 0, sum_right = 0, sum = 0;
+    for (int c = 0; c < t.k; ++c)
       if (left[c]) {
         n_left += t.size[c];
-        sum_left += t.size[c] * mean;
-        scatter += t.size[c] * row;
+        sum_left += t.size[c] * mean_of(c);
+        sum += t.size[c] * scatter_of(c);
       } else {
-        sum_right += t.size[c] * mean;
+        sum_right += t.size[c] * mean_of(c);
       }
-    }
     const double n_right = total - n_left;
     const double m_left = sum_left / n_left, m_right = sum_right / n_right;
     const double apart = m_left - m_right;
-    const double within = std::max(scatter - n_left * n_right / total * apart * apart, 0.0);
+    const double within = std::max(sum - n_left * n_right / total * apart * apart, 0.0);
     const double variance = within / std::max(total - 2, 1.0);
     // Means apart by rounding coincide: without this their prior would decide by noise.
     if (!(std::fabs(apart) > 1e-12 * std::sqrt(variance))) return (m_left + m_right) / 2;
@@ -165,7 +185,6 @@ class ExchangeSearch {
     return (m_left + m_right) / 2 - (std::isfinite(shift) ? shift : 0.0);
   }
 
- private:
   void count(bool with_none) {
     std::fill(above.begin(), above.end(), 0.0);
     count_moves(t, u.data(), step.data(), cut.data(), with_none, above.data());
@@ -190,6 +209,7 @@ class ExchangeSearch {
   const ExchangeTask t;
   Merits merits;
   std::vector<double> u, cut, step, above, table;
+  std::vector<double> mean, scatter;  // (k,) of u in each class, as the groups are
   double total, best = 0;
 };
 

@@ -126,7 +126,7 @@ class Fisher {
   void centres(int k, double* out) const {
     for (int c = 0; c < k; ++c)
       for (int d = 0; d < k; ++d)
-        out[c * k + d] =
+        out[static_cast<size_t>(c) * k + d] =
             dot(&around[static_cast<size_t>(c) * t.p], &basis[static_cast<size_t>(d) * t.p]);
   }
 

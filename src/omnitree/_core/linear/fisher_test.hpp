@@ -25,8 +25,9 @@ class FisherTest {
     centres.resize(static_cast<size_t>(k) * k);
     spread.resize(centres.size());
     fisher.centres(k, centres.data());
-    for (int a = 0; a < k; ++a)
-      for (int b = 0; b < k; ++b) spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
+    for (size_t a = 0; a < size.size(); ++a)
+      for (size_t b = 0; b < size.size(); ++b)
+        spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
     left.resize(k);
     nearest_start(fisher.around.data(), size.data(), k, t.p, left.data());
   }
@@ -35,10 +36,10 @@ class FisherTest {
   // place where those of each begin, and their weights (null: one). What is found knows the
   // scores along the direction of the groups, the cut and the merit.
   ExchangeSearch search(const double* scores, const int64_t* first, const double* weight,
-                        int64_t n) {
+                        int64_t n, Tick& tick) {
     ExchangeSearch found({scores, first, weight, n, n_present(), size.data(), centres.data(),
                           spread.data(), merit_});
-    found.run(left.data());
+    found.run(left.data(), tick);
     return found;
   }
 

@@ -128,7 +128,7 @@ class FisherGrower {
       for (int64_t i = 0; i < n; ++i) weights[i] = t.rows.weight[own[i]];
     }
     const double* weight = t.rows.weight ? weights.data() : nullptr;
-    const ExchangeSearch search = test.search(scores.get(), first.data(), weight, n);
+    const ExchangeSearch search = test.search(scores.get(), first.data(), weight, n, clock);
     if (!std::isfinite(search.best_merit()) || !add_test(search)) {
       done += weight_at(node.node);
       return;

@@ -65,7 +65,7 @@ class FisherTrials {
       const Doubles weight = searched(part) && t.weight ? weights_of(d) : Doubles();
       const double cut = searched(part) ? part.test
                                               .search(part.scores, part.first.data(),
-                                                      t.weight ? weight.data() : nullptr, part.n)
+                                                      t.weight ? weight.data() : nullptr, part.n, tick)
                                               .best_cut()
                                         : part.test.cut();
       const Doubles w = part.test.weights();

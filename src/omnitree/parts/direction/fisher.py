@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from omnitree._core.linear import discriminant as kernel
-from omnitree.growing.clock import CHOLESKY, EIGH, check_time
+from omnitree.growing.clock import CHOLESKY, EIGH, check_time, tick
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, one_of
 from omnitree.growing.standard_columns import PIECE
@@ -95,6 +95,7 @@ class Projections:
             self.spread,
             merit,
             sides,
+            tick,
         )
         out = np.zeros_like(left)
         out[present] = sides
