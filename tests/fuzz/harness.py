@@ -28,9 +28,10 @@ import omnitree
 
 PACKAGES = ("omnitree", "sklearn")
 MEMORY_FACTOR = 20
-# An attempt that Python cannot interrupt is killed after so many seconds on the clock, or
-# after twice the CPU time after which Python would.
-PATIENCE = 600
+# An attempt that Python cannot interrupt is killed after twice the CPU time after which
+# Python would, or after so many looks, half a second apart, without news: seconds on the
+# clock would also count while the whole campaign is stopped.
+PATIENCE = 1200
 TOO_LONG = 10  # times the CPU time that is allowed
 
 
@@ -183,7 +184,7 @@ class _Worker:
         self.process = self.context.Process(target=_work, args=arguments, daemon=True)
         self.process.start()
         sender.close()
-        self.since = (time.monotonic(), 0.0)
+        self.looks, self.used = 0, 0.0  # since the last news
 
     @property
     def alive(self) -> bool:
@@ -191,16 +192,16 @@ class _Worker:
 
     def look(self) -> Iterator[tuple[str, Finding | None]]:
         """What came since the last look; a crash, also of one that hangs, is a finding."""
-        since, used = self.since
+        self.looks += 1
         too_long = 5 + 2 * TOO_LONG * self.campaign.seconds
-        stuck = time.monotonic() - since > PATIENCE
-        if stuck or _cpu_time(self.process.pid) - used > too_long:
+        used = _cpu_time(self.process.pid) - self.used
+        if self.looks > PATIENCE or used > too_long:
             self.process.kill()
         try:
             while self.pipe.poll():
                 found = self.pipe.recv()
                 self.done += 1
-                self.since = (time.monotonic(), _cpu_time(self.process.pid))
+                self.looks, self.used = 0, _cpu_time(self.process.pid)
                 yield found
         except (EOFError, OSError):  # the process has ended
             self.process.join()
