@@ -64,6 +64,9 @@ def is_random(clf):
 
 # Skipped unless an environment variable asks SciPy for it; not about our estimators.
 MAY_SKIP = {"check_array_api_input"}
+# Of 27 or 15 rows in 30 columns, linear tests for three classes err nowhere, whatever the
+# folds: nothing is pruned.
+SEPARABLE = {"cruise"}
 # Sparse input is made dense before any preset sees it: two estimators, and one of the checks
 # for all, say whether that works.
 SPARSE_AGAIN = {
@@ -81,9 +84,9 @@ def _checks():
                 f"-{v}" for v in given.values() if isinstance(v, str)
             )
             marks = []
-            if title in HOLDS_ROWS_OUT and resamples(make()):
+            if title in HOLDS_ROWS_OUT and resamples(make()) and name not in SEPARABLE:
                 reason = HOLDS_ROWS_OUT[title]
-                marks.append(pytest.mark.xfail(reason=reason, strict=False))
+                marks.append(pytest.mark.xfail(reason=reason, strict=True))
             if title in SPARSE_AGAIN and name not in ("TreeClassifier", "omni"):
                 marks.append(pytest.mark.slow)
             yield pytest.param(estimator, check, title, id=label, marks=marks)

@@ -89,11 +89,17 @@ def _deal_groups(
     shape = n, int(strata.max(initial=0)) + 1
     counts = np.bincount(member * shape[1] + strata, minlength=n * shape[1])
     counts = counts.reshape(shape).astype(np.float64)
-    group_key = np.zeros(n, dtype=np.uint64)
-    np.add.at(group_key, member, mix(key ^ mix(strata.astype(np.uint64))))
-    sums = [np.bincount(member, tie) for tie in ties]
+    # Of groups of equal rows, hashes of the ties decide: sums of weights would be equal but
+    # for rounding, which depends on the order of rows.
+    group_key, tie_key = np.zeros((2, n), dtype=np.uint64)
+    row_key = mix(key ^ mix(strata.astype(np.uint64)))
+    np.add.at(group_key, member, row_key)
+    for tie in ties:
+        short = (tie + 0.0).astype(np.float32)  # weights are in a scale that is rounded
+        row_key = mix(row_key ^ short.view(np.uint32).astype(np.uint64))
+    np.add.at(tie_key, member, row_key)
     size = np.floor(np.log2(counts.sum(axis=1)))
-    order = np.lexsort((*sums, group_key, -size))
+    order = np.lexsort((tie_key, group_key, -size))
     # The squares of the folds' shares of each class shall grow least. Which fold is first
     # among equals is random.
     folds = rng.permutation(int(np.ceil(n_folds)))
