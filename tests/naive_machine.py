@@ -116,3 +116,19 @@ def pocket(x, y, n_classes, epsilon, ratchet, most, seed):
         if run > longest and (better or not ratchet):
             kept, longest = W.copy(), run
     return kept, seen
+
+
+def descent(x, y, w, orders, rate, cooling, momentum, squared):
+    """Weights of a sigmoid unit after the epoch with fewest errors."""
+    step, kept, fewest = np.zeros_like(w), w, math.inf
+    for order in orders:
+        for i in order:
+            p = 1 / (1 + math.exp(-w @ x[i]))
+            slope = p * (1 - p) if squared else 2
+            new = rate * (y[i] - p) * slope * x[i]
+            w, step = w + new + momentum * step, new
+        rate *= cooling
+        wrong = sum((w @ row > 0) != (i == 1) for row, i in zip(x, y, strict=True))
+        if wrong < fewest:
+            kept, fewest = w, wrong
+    return kept

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad, linprog
 from scipy.special import expit
+from tests import naive_machine
 from tests.cases import accuracy, cases_from, node_of, random_cases
 from tests.tables import random_sample
 
+from omnitree._core.linear import machine as kernel
 from omnitree.parts.coefficients import (
     COEFFICIENTS,
     Cases,
     Perceptron,
     RobustLP,
+    StochasticPerceptron,
     Thermal,
 )
 from omnitree.parts.coefficients.gradient import squared_error
@@ -125,6 +128,47 @@ def test_decay_bounds_the_weights(rng):
 def test_bad_options_are_named(rng, options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Perceptron(**options).train(two_clouds(rng), rng)
+
+
+# -- perceptron, a step a row --------------------------------------------------------
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_steps_as_the_oracle(rng, squared):
+    for _ in range(100):
+        n, d = rng.integers(2, 20), rng.integers(1, 6)
+        x, y = rng.normal(size=(n, d)), rng.integers(2, size=n).astype(np.int32)
+        w = rng.normal(size=(1, d))
+        orders = rng.permuted(np.tile(np.arange(n), (5, 1)), axis=1)
+        naive = naive_machine.descent(x, y, w[0], orders, 0.3, 0.8, 0.6, squared)
+        kernel.descent(x, y, w, orders, 0.3, 0.8, 0.6, squared)
+        np.testing.assert_allclose(w[0], naive, atol=1e-9)
+
+
+@pytest.mark.parametrize("error", ["squared", "entropy"])
+def test_stochastic_perceptron_separates(rng, error):
+    cases = two_clouds(rng)
+    unit = StochasticPerceptron(error).train(cases, rng)
+    assert accuracy(unit, cases) > 0.95
+    # What makes it less than the minimum of its error: it stops after a few epochs.
+    longer = StochasticPerceptron(error, epochs=300, cooling=1).train(cases, rng)
+    assert accuracy(longer, cases) >= accuracy(unit, cases)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"epochs": 0}, {"rate": -1}, {"cooling": 2}, {"momentum": 2}, {"error": "other"}],
+)
+def test_bad_options_of_steps_are_named(rng, options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        StochasticPerceptron(**options).train(two_clouds(rng), rng)
+
+
+def test_orders_are_checked(rng):
+    x, y, w = np.ones((3, 2)), np.zeros(3, dtype=np.int32), np.zeros((1, 2))
+    for orders in (np.zeros((0, 3), int), np.zeros((1, 2), int), np.full((1, 3), 3)):
+        with pytest.raises(ValueError, match="orders"):
+            kernel.descent(x, y, w, orders, 0.1, 1.0, 0.0, True)
 
 
 # -- robust linear programming -------------------------------------------------------

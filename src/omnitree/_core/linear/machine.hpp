@@ -247,6 +247,37 @@ inline int64_t pocket(const LabelledRows& rows, double* w, int D, double epsilon
   return seen;
 }
 
+// A sigmoid unit by gradient descent, a step a row, in the orders given, one an epoch. A step
+// lowers the squared error of targets 0 and 1, or (not `squared`) the entropy of the two
+// outputs of a softmax, and carries on `momentum` times the step before. The rate falls by
+// the factor `cooling` after each epoch. `w` comes in as the start and goes out as the weights
+// after the first epoch with fewest errors.
+inline void descent(const LabelledRows& rows, double* w, const int64_t* orders, int64_t epochs,
+                    double rate, double cooling, double momentum, bool squared) {
+  const int64_t d = rows.d;
+  std::vector<double> now(w, w + d), step(d);
+  int64_t fewest = rows.n + 1;
+  for (int64_t epoch = 0; epoch < epochs; ++epoch, rate *= cooling, orders += rows.n) {
+    for (int64_t r = 0; r < rows.n; ++r) {
+      const double* row = rows.row(orders[r]);
+      const double p = 1 / (1 + std::exp(-dot(now.data(), row, d)));
+      const double off = rows.y[orders[r]] - p;
+      const double c = rate * off * (squared ? p * (1 - p) : 2.0);
+      for (int64_t j = 0; j < d; ++j) {
+        now[j] += c * row[j] + momentum * step[j];
+        step[j] = c * row[j];
+      }
+    }
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < rows.n; ++i)
+      wrong += (dot(now.data(), rows.row(i), d) > 0) != (rows.y[i] == 1);
+    if (wrong < fewest) {
+      fewest = wrong;
+      std::copy(now.begin(), now.end(), w);
+    }
+  }
+}
+
 // Recursive least squares (Brodley & Utgoff 1995, 3.1), O(d^2) a row. `w` comes in as W0 and
 // `p`, d x d, as P0; both are updated. A row of weight v counts as v rows: its gain is what v
 // rows in turn would have, P x / (1/v + x'Px).

@@ -28,6 +28,8 @@ cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
 
     int64_t c_pocket "omnitree::pocket"(const LabelledRows&, double*, int, double, cbool, int64_t,
                                         SplitMix) except +
+    void c_descent "omnitree::descent"(const LabelledRows&, double*, const int64_t*, int64_t,
+                                       double, double, double, cbool) except +
     void c_rls "omnitree::rls"(const double*, const double*, const double*, int64_t, int64_t,
                                int, double*, double*) except +
 
@@ -79,6 +81,24 @@ def pocket(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w, doubl
         drawn = c_pocket(rows[0], &w[0, 0], w.shape[0], epsilon, ratchet, most, random)
         del rows
     return drawn
+
+
+def descent(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w,
+            const int64_t[:, ::1] orders, double rate, double cooling, double momentum,
+            bint squared):
+    """Leave in w, of one unit, the weights after the epoch with fewest errors.
+
+    `orders` has the rows of each epoch, [epochs, n].
+    """
+    if orders.shape[0] == 0 or orders.shape[1] != x.shape[0] or w.shape[0] != 1:
+        raise ValueError("orders of all rows and the weights of one unit are needed")
+    if np.min(orders) < 0 or np.max(orders) >= x.shape[0]:
+        raise ValueError("orders must name rows")
+    cdef LabelledRows* rows = _rows(x, y, w)
+    with nogil:
+        c_descent(rows[0], &w[0, 0], &orders[0, 0], orders.shape[0], rate, cooling, momentum,
+                  squared)
+        del rows
 
 
 def rls(const double[:, ::1] x, const double[::1] target, const double[::1] weight, int passes,

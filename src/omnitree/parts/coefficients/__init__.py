@@ -7,7 +7,7 @@ from omnitree.growing.part import Registry
 from omnitree.parts.coefficients.base import Coefficients
 from omnitree.parts.coefficients.cases import Cases, Machine
 from omnitree.parts.coefficients.fisher import FisherUnit
-from omnitree.parts.coefficients.gradient import Perceptron
+from omnitree.parts.coefficients.gradient import Perceptron, StochasticPerceptron
 from omnitree.parts.coefficients.pocket import Pocket
 from omnitree.parts.coefficients.rls import RLS
 from omnitree.parts.coefficients.robust_lp import RobustLP
@@ -23,6 +23,7 @@ COEFFICIENTS = Registry(
         "thermal": Thermal,
         "lmdt_thermal": LMDTThermal,
         "perceptron": Perceptron,
+        "stochastic_perceptron": StochasticPerceptron,
         "robust_lp": RobustLP,
     },
 )
@@ -38,5 +39,6 @@ __all__ = [
     "Perceptron",
     "Pocket",
     "RobustLP",
+    "StochasticPerceptron",
     "Thermal",
 ]
