@@ -68,9 +68,9 @@ class StochasticPerceptron(Coefficients):
 
     Parameters
     ----------
-    error : {"squared", "entropy"}, default="squared"
-        The paper names the squared error; the program has the entropy of two softmax
-        outputs, which doubles the rate.
+    error : {"entropy", "squared"}, default="entropy"
+        The program has the entropy of two softmax outputs, which doubles the rate; the
+        paper names the squared error.
     epochs : int, default=10
     rate : float, default=0.1
     cooling : float, default=0.95
@@ -79,7 +79,7 @@ class StochasticPerceptron(Coefficients):
         How much of the step before is added to a step.
     """
 
-    error: str = "squared"
+    error: str = "entropy"
     epochs: int = 10
     rate: float = 0.1
     cooling: float = 0.95
@@ -90,7 +90,7 @@ class StochasticPerceptron(Coefficients):
 
     def train(self, cases: Cases, rng: np.random.Generator) -> Machine:
         """Weights for all columns of `cases`."""
-        squared = one_of("error", self.error, ("squared", "entropy")) == "squared"
+        squared = one_of("error", self.error, ("entropy", "squared")) == "squared"
         epochs = int(number("epochs", self.epochs, least=1, most=1e6))
         slowing = (
             number("rate", self.rate),
