@@ -129,7 +129,9 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
         if limits.max_leaves is not None and n_leaves > limits.max_leaves:
             break
         first = len(records)
-        records[at].split = replace(split, constructed=(), direction=0)
+        if split.constructed or split.direction:  # which only growing needs
+            split = replace(split, constructed=(), direction=0)
+        records[at].split = split
         records[at].children = range(first, first + split.n_children)
         records.extend(child.record(at) for child in children)
         for b, child in enumerate(children):

@@ -30,7 +30,7 @@ from omnitree.learners.binned import best_binned
 from omnitree.learners.numeric_features import best_feature, proposals
 from omnitree.learners.ruled import BROKEN, Kept, best_ruled
 from omnitree.parts.leaves import ConstantLeaves
-from omnitree.parts.merit import MERITS
+from omnitree.parts.merit import MERITS, Merit
 from omnitree.tree.splits import Split
 
 if TYPE_CHECKING:
@@ -129,25 +129,27 @@ class Univariate(SplitLearner):
     def search(self, root: Node) -> AxisSearch | None:
         """What it looks for; None where features have rules, or leaves linear models."""
         constant = root.target.n_classes or type(root.rules.leaves) is ConstantLeaves
-        return self._search() if constant and not self._ruled(root) else None
+        if not constant or self._ruled(root):
+            return None
+        return self._search(MERITS.resolve(self.merit, "classification"), self.collapse)
 
     def _ruled(self, node: Node) -> bool:
         """Whether something about features has to be kept in mind."""
         given = (self.monotone, self.interactions, node.rules.feature_costs)
         return any(rule is not None for rule in given)
 
-    def _search(self) -> AxisSearch:
+    def _search(self, merit: Merit, collapse: bool) -> AxisSearch:
         one_of("categories", self.categories, CATEGORIES)
         one_of("choice", self.choice, ("best", "random"))
         one_of("threshold", self.threshold, ("midpoint", "value"))
         return AxisSearch(
-            merit=MERITS.resolve(self.merit, "classification"),
+            merit=merit,
             categories=self.categories,
             random_feature=self.choice == "random",
             min_branch=number("min_branch", self.min_branch),
             release8=bool(self.release8),
             value_thresholds=self.threshold == "value",
-            collapse=bool(self.collapse),
+            collapse=bool(collapse),
         )
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
@@ -242,8 +244,7 @@ class Univariate(SplitLearner):
         seed = int(rng.integers(2**63))
         rules = Rules(node.rules.missing, Limits(max_depth=1), seed)
         root = Node.root(Sample(table, node.target, node.weight), rules)
-        search = replace(self._search(), collapse=False)
-        if merit is not None:
-            search = replace(search, merit=merit)
+        merit = MERITS.resolve(self.merit, "classification") if merit is None else merit
+        search = self._search(merit, collapse=False)
         stump = next(growers_for(search, root)).grow(search, root, None)
         return None if stump.n_nodes == 1 else stump.split(0)

@@ -145,12 +145,11 @@ class Tree(Answers):
 
     def __post_init__(self) -> None:
         for name, dtype in DTYPES.items():
-            if getattr(self, name) is None:
-                continue
-            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
-            array = array.view()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            given = getattr(self, name)
+            if given is not None:
+                array = np.ascontiguousarray(given, dtype=dtype).view()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties are cheap to make again and would double the pickle.
