@@ -8,7 +8,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install
-INSTALL := $(PIP) --no-build-isolation --editable
+# A build folder of before the option abi3 allows the stable ABI.
+INSTALL := $(PIP) --no-build-isolation --config-settings=setup-args=-Dpython.allow_limited_api=false --editable
 RECIPES := pyproject.toml meson.build src/omnitree/_core/meson.build
 # meson, ninja and pycodestyle are looked for on the PATH: the environment comes first.
 export PATH := $(BIN):$(PATH)

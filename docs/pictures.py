@@ -6,7 +6,7 @@
 |---|---|
 | `explorer.png`, `explorer_dark.png` | the explorer, a tree with several kinds of nodes |
 | `boundary.png` | two features of the penguins, by CART and by the default classifier |
-| `accuracy.svg` | error against size, from the table in `benchmarks/results/omni.md` |
+| `accuracy.svg`, `accuracy_dark.svg` | error against size, from `results/omni.md` |
 
 The explorer is photographed in Chromium by playwright (extra `test`), as in the tests.
 """
@@ -34,6 +34,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # The panel of the selected node, scrolled to its curves or weights.
 TO_CURVES = """() => [...document.querySelectorAll("#node h3")]
     .find((head) => /curves|weights/i.test(head.textContent))?.scrollIntoView()"""
+# Our own method, named ones, others, and text.
+LIGHT = ("#2f6aa8", "#c98a54", "#c9d0d8", "#1c2632")
+DARK = ("#7db3e8", "#d9a273", "#56616e", "#d6dce3")
 # Names by which readers know a method, and where the label stands beside its point.
 NAMED = {
     "omni": ("omnitree", (10, -4)),
@@ -128,16 +131,19 @@ def read_results(text: str) -> dict[str, tuple[float, float]]:
     return found
 
 
-def accuracy() -> None:
+def accuracy(dark: bool = False) -> None:
     """Mean error against mean number of parameters."""
+    own, named, others, ink = DARK if dark else LIGHT
     text = RESULTS.read_text(encoding="utf-8")
     sets = re.search(r"(\d+) data sets, \d+ methods", text)
     assert sets is not None, f"{RESULTS} does not say how many data sets it has"
     found = read_results(text)
     figure, axis = plt.subplots(figsize=(8, 4.4), layout="constrained")
+    figure.patch.set_alpha(0)
+    axis.patch.set_alpha(0)
     for method, (error, size) in found.items():
         ours = method == "omni"
-        colour = "#2f6aa8" if ours else "#c98a54" if method in NAMED else "#c9d0d8"
+        colour = own if ours else named if method in NAMED else others
         axis.scatter(size, error, s=90 if ours else 36, color=colour, zorder=3)
         if method in NAMED:
             words, shift = NAMED[method]
@@ -148,7 +154,7 @@ def accuracy() -> None:
                 textcoords="offset points",
                 fontsize=11 if ours else 9,
                 fontweight="bold" if ours else "normal",
-                color="#2f6aa8" if ours else "#1c2632",
+                color=own if ours else ink,
             )
     worst = max(error for method, (error, _) in found.items() if method in NAMED)
     axis.set_ylim(top=worst + 1)
@@ -157,15 +163,22 @@ def accuracy() -> None:
     axis.set(
         xlabel="parameters of the tree (log scale)", ylabel="error on held-out rows, %"
     )
+    for text in (axis.xaxis.label, axis.yaxis.label, axis.title):
+        text.set_color(ink)
+    axis.tick_params(which="both", colors=ink)
+    for spine in axis.spines.values():
+        spine.set_color(ink)
     axis.set_title(
         f"Single trees on {sets[1]} data sets: lower and further left is better",
         fontsize=11,
         loc="left",
+        color=ink,
     )
     axis.spines[["top", "right"]].set_visible(False)
     axis.grid(alpha=0.25)
     plt.rcParams["svg.hashsalt"] = "omnitree"  # the same picture gives the same file
-    figure.savefig(STATIC / "accuracy.svg", metadata={"Date": None})
+    name = "accuracy_dark.svg" if dark else "accuracy.svg"
+    figure.savefig(STATIC / name, metadata={"Date": None})
     plt.close(figure)
 
 
@@ -173,10 +186,11 @@ def main() -> None:
     """All pictures."""
     STATIC.mkdir(exist_ok=True)
     accuracy()
+    accuracy(dark=True)
     boundary()
     explorer()
-    for name in ("accuracy.svg", "boundary.png", "explorer.png", "explorer_dark.png"):
-        print(f"docs/_static/{name}: {(STATIC / name).stat().st_size // 1024} kB")
+    for path in sorted(STATIC.glob("[abe]*.*g")):
+        print(f"docs/_static/{path.name}: {path.stat().st_size // 1024} kB")
 
 
 if __name__ == "__main__":

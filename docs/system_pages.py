@@ -40,6 +40,14 @@ DIFFERENCES = re.compile(r"(?:^|(?<=[.)] ))(?:Differs|Follows the|Assumptions|No
 
 
 WEIGHTS = "Weights of rows:"
+# What the docstrings cite: a pattern of the citation, and the reference.
+PAPERS = [
+    line.split("\t")
+    for line in Path(__file__)
+    .with_name("literature.tsv")
+    .read_text("utf-8")
+    .splitlines()
+]
 
 
 def write(folder: Path) -> None:
@@ -50,7 +58,7 @@ def write(folder: Path) -> None:
     there = X.notna().all(axis=1).to_numpy()
     X, y = X[there], table.y[there]
     sources = sorted(Path(pictures.__file__).parent.glob("*.py"))
-    drawn_by = b"".join(path.read_bytes() for path in sources)
+    drawn_by = b"".join(path.read_bytes() for path in (*sources, Path(__file__)))
     for name in presets.names():
         clf = presets.make(name, random_state=0).fit(X, y)
         picture = folder / f"{_file(name)}.png"
@@ -60,6 +68,18 @@ def write(folder: Path) -> None:
             _draw(clf, X, y, picture)
             stamp.write_text(mark)
         put(folder / f"{_file(name)}.md", _page(name, clf))
+    put(folder.with_name("system_cards.txt"), _cards())
+
+
+def _cards() -> str:
+    """The pages as cards with their pictures, for the page of all systems."""
+    lines = ["::::{grid} 2 3 4 4", ":gutter: 2", ""]
+    for name in presets.names():
+        title = _title(name, presets.describe(name).split("\n\n")[0])
+        at = f"generated/systems/{_file(name)}"
+        lines += [f":::{{grid-item-card}} {title}", f":link: {at}", ":link-type: doc"]
+        lines += [f":img-bottom: {at}.png", ":::"]
+    return "\n".join([*lines, "::::", ""])
 
 
 def put(path: Path, text: str) -> None:
@@ -79,10 +99,11 @@ def _draw(clf: Any, X: Any, y: Any, path: Path) -> None:
     axis.set(xlabel="bill length (mm)", ylabel="flipper length (mm)")
     figure.savefig(path, dpi=90)
     plt.close(figure)
-    height = min(2.2 + 0.35 * clf.tree_.n_leaves, 6)
-    figure, axis = plt.subplots(figsize=(9, height), layout="constrained")
+    height = min(1.2 + 0.4 * clf.tree_.n_leaves, 6)
+    figure, axis = plt.subplots(figsize=(7.5, height), layout="constrained")
     clf.plot(ax=axis)
-    figure.savefig(path.with_name(f"{path.stem}_tree.png"), dpi=90)
+    tree = path.with_name(f"{path.stem}_tree.png")
+    figure.savefig(tree, dpi=110, bbox_inches="tight", pad_inches=0.15)
     plt.close(figure)
 
 
@@ -115,6 +136,10 @@ def _page(name: str, clf: Any) -> str:
         text += ["## How it differs", *differences]
     if weights:
         text += ["## Weights and groups", weights[0].upper() + weights[1:]]
+    known = " ".join(presets.describe(name).split())
+    papers = [paper for cited, paper in PAPERS if re.search(cited, known)]
+    if papers:
+        text += ["## Literature", "\n".join(f"- {paper}" for paper in papers)]
     text += ["## Its composition", f"```python\n{presets.make(name)!r}\n```"]
     return "\n\n".join(filter(None, text)) + "\n"
 

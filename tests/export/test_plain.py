@@ -98,7 +98,7 @@ def test_shown_terms_and_constant_are_the_sum(rng, standardised):
             standardised,
             most,
         )
-        assert sides.cut + sides.start == pytest.approx(plain["threshold"])
+        assert sides.cut + start == pytest.approx(plain["threshold"])
 
 
 def test_the_constant_is_that_of_an_average_row(rng):

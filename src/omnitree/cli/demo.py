@@ -63,6 +63,9 @@ def demo(
     tasks = [Task(s.table, method, kind) for s in stories for method in chosen]
     found = MethodComparison(run(tasks, Store(), jobs_of(0), verbose=True))
     print_tables([found.summary(("error", "leaves", "seconds"))])
+    for story in stories:
+        text = f"{story.title}: {demo_story.verdict(story.table.name, found)}"
+        typer.echo(fill(text, WIDTH))
     with input_at_fault():
         for story, page, model in zip(stories, pages, models, strict=True):
             save(story.clf, model)

@@ -141,11 +141,51 @@ def page(stories: Sequence[Story], found: MethodComparison, versions: str) -> st
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     return environment.from_string(source).render(
         colours=explorer_colours(),
-        stories=[(story, _bars(story.table.name, found)) for story in stories],
+        stories=[
+            (story, _bars(story.table.name, found), verdict(story.table.name, found))
+            for story in stories
+        ],
         protocol=found.protocol.name,
         test=found.protocol.test_name,
         versions=versions,
     )
+
+
+def verdict(name: str, found: MethodComparison) -> str:
+    """Which systems do better or worse than the first on a table, in a sentence or two."""
+    scores, first = found.scores()[name], found.methods[0]
+    own = scores[first].mean()
+    sides: dict[str, list[str]] = {"lower": [], "higher": []}
+    clear = []
+    for method, values in scores.items():
+        if method != first and values.mean() != own:
+            sides["lower" if values.mean() < own else "higher"].append(method)
+            if found.protocol.compare(values, scores[first]).p < 0.05:
+                clear.append(method)
+    parts = [
+        f"{listed(names)} {'have' if len(names) > 1 else 'has'} a {side} mean error"
+        for side, names in sides.items()
+        if names
+    ]
+    if not parts:
+        return f"No system differs from {first}."
+    certain = (
+        f"The difference is clear (p below 0.05) for {listed(clear)} only."
+        if clear
+        else "No difference is clear (p below 0.05): by error alone there is nothing to "
+        "choose between them here."
+    )
+    return f"{' and '.join(parts)} than {first}. {certain}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _bars(name: str, found: MethodComparison) -> list[dict[str, Any]]:

@@ -273,7 +273,7 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
         if found is None:
             return step
         condition = found.conditions(sum_name(node))[branch]
-        return replace(step, summary=condition, offset=found.start)
+        return replace(step, summary=condition, offset=(threshold or 0.0) - found.cut)
     test, missing = tests[0], model.missing(node)
     name = model.features[test.feature]["name"]
     known = not math.isnan(row[test.feature])

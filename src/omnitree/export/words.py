@@ -142,13 +142,12 @@ def comparison(terms: Sequence[str], sign: str, cut: float, turn: bool = True) -
 class Sides:
     """A test of one sum: its terms, and how it compares with a cut on each branch.
 
-    The value of the test is `start` more than the terms; `cut` is for the terms.
+    The value of the test may be the terms and a constant; `cut` is for the terms.
     """
 
     terms: list[str]
     signs: tuple[str, str]
     cut: float
-    start: float = 0.0
     alone: tuple[str, str] | None = None  # conditions of a test of one column
 
     def conditions(self, name: str = "") -> list[str]:
@@ -162,14 +161,6 @@ class Sides:
         terms = [name] if name else self.terms
         turn = len(terms) == 1
         return [comparison(terms, sign, self.cut, turn) for sign in self.signs]
-
-    def whole(self) -> str:
-        """The value of the test, constant first."""
-        if not self.start:
-            return " ".join(self.terms)
-        first = self.terms[0]
-        first = f"- {first[1:]}" if first.startswith("-") else f"+ {first}"
-        return " ".join([number(self.start), first, *self.terms[1:]])
 
 
 @dataclass(frozen=True)
@@ -218,7 +209,7 @@ def sums_of(
     alone = None
     if not standardised and not lines:
         alone = _of_one_column(plain, weights, signs, cut, features)
-    return Sides(terms, signs, cut - start, start, alone)
+    return Sides(terms, signs, cut - start, alone)
 
 
 def less(first: Sequence[float], second: Sequence[float]) -> list[float]:
@@ -413,20 +404,15 @@ def branch_text(
     return f"{largest(b, test.names)}: {' '.join(found.terms[b])}"
 
 
-def subject_text(
-    test: NodeTest, tree: dict[str, Any], most: int | None = None, whole: bool = False
-) -> str:
-    """What a test looks at: a feature, a sum, or how many scores.
-
-    With `whole`, the sum has its constant, so that it is the value of the test.
-    """
+def subject_text(test: NodeTest, tree: dict[str, Any], most: int | None = None) -> str:
+    """What a test looks at: a feature, a sum, or how many scores."""
     if test.can_fail:
         return tree["schema"]["features"][test.feature]["name"]
     if test.is_machine:
         return f"largest of {test.n_branches} scores"
     found = sums_of(test, tree["schema"], tree.get("deviations"), most=most, brief=True)
     assert isinstance(found, Sides)
-    return found.whole() if whole else " ".join(found.terms)
+    return " ".join(found.terms)
 
 
 def model_kind(model: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from omnitree.export.sample import (
     in_categories,
     project,
 )
-from omnitree.export.words import MOST_TERMS, subject_text, sum_name
+from omnitree.export.words import MOST_TERMS, Sides, subject_text, sum_name, sums_of
 
 
 def plot_node(
@@ -82,19 +82,24 @@ def _rows_at(model: Model, at: int, sample: ShownRows) -> CurveRows:
     return CurveRows(sample.values[rows], sample.labels[rows], weight, shades)
 
 
-def draw_rows_at(ax: Any, model: Model, at: int, sample: ShownRows) -> None:
-    """Draw how the rows at a decision node lie along what it tests."""
+def draw_rows_at(
+    ax: Any, model: Model, at: int, sample: ShownRows, brief: bool = False
+) -> None:
+    """Draw how the rows at a decision node lie along what it tests.
+
+    `brief` is for a panel beside a condition in one line.
+    """
     tree, node, test = model.tree, model.nodes[at], model.tests(at)[0]
     here = _rows_at(model, at, sample)
     if sample.target is not None:
         target = sample.target[sample.at(at)[0]]
-        _draw_target(ax, tree, node, test, here.values, target)
+        _draw_target(ax, tree, node, test, here.values, target, brief)
     else:
-        _draw_counts(ax, tree, node, test, here)
+        _draw_counts(ax, tree, node, test, here, brief)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_target(ax, tree, node, test, values, target) -> None:
+def _draw_target(ax, tree, node, test, values, target, brief) -> None:
     """The target over what the test sees, with the cut and the means of the branches."""
     categories = _has_categories(tree, test)
     if categories:
@@ -104,9 +109,11 @@ def _draw_target(ax, tree, node, test, values, target) -> None:
         ax.set_xticks(at, [_tick(node, test, feature, s) for s in at.tolist()])
         ax.set_xlabel(plain(feature["name"]))
     else:
+        name, cut = _axis(tree, test, 0, brief)
         z = project(test, Schema.from_dict(tree["schema"]), values, 0)
-        ax.axvline(cut_of(test), color="black", ls="--", lw=1.2)
-        ax.set_xlabel(plain(_axis_name(tree, test, 0)))
+        z = z - (cut_of(test) - cut)
+        ax.axvline(cut, color="black", ls="--", lw=1.2)
+        ax.set_xlabel(plain(_wrapped(name)))
     shades = class_colours(len(node["children"]))
     for child, shade in zip(node["children"], shades, strict=True):
         mean = tree["nodes"][child]["constant"]
@@ -115,11 +122,13 @@ def _draw_target(ax, tree, node, test, values, target) -> None:
     ax.set_ylabel("target")
 
 
-def _draw_counts(ax, tree, node, test, rows: CurveRows) -> None:
+def _draw_counts(ax, tree, node, test, rows: CurveRows, brief: bool) -> None:
     """The rows by class over what the test sees."""
     parts = (rows.values, rows.labels, rows.weight, rows.shades)
-    draw = _draw_categories if _has_categories(tree, test) else _draw_histogram
-    draw(ax, tree, node, test, *parts)
+    if _has_categories(tree, test):
+        _draw_categories(ax, tree, node, test, *parts)
+    else:
+        _draw_histogram(ax, tree, node, test, *parts, brief)
     ax.set_ylabel("rows")
 
 
@@ -128,7 +137,9 @@ def _has_categories(tree: dict[str, Any], test: NodeTest) -> bool:
     return test.can_fail and bool(features[test.feature]["categories"])
 
 
-def _draw_histogram(ax, tree, node, test, values, labels, weight, shades) -> None:
+def _draw_histogram(
+    ax, tree, node, test, values, labels, weight, shades, brief
+) -> None:
     schema = Schema.from_dict(tree["schema"])
     branch = 0
     if test.is_machine:
@@ -138,7 +149,8 @@ def _draw_histogram(ax, tree, node, test, values, labels, weight, shades) -> Non
     known = np.isfinite(z)
     if not known.any():
         raise ValueError(f"the rows at node {node['id']} lack the tested feature")
-    cut = cut_of(test)
+    name, cut = _axis(tree, test, branch, brief)
+    z = z - (cut_of(test) - cut)
     edges = bins_at_cut(z[known], cut)
     counts = in_bins(z[known], edges, labels[known], weight[known], len(shades))
     base = np.zeros(counts.shape[1])
@@ -146,16 +158,31 @@ def _draw_histogram(ax, tree, node, test, values, labels, weight, shades) -> Non
         ax.bar(edges[:-1], row, np.diff(edges), base, align="edge", color=shade)
         base += row
     ax.axvline(cut, color="black", ls="--", lw=1.2)
-    name = fill(_axis_name(tree, test, branch), 70, max_lines=3, placeholder=" …")
-    ax.set_xlabel(plain(name))
+    ax.set_xlabel(plain(_wrapped(name)))
 
 
-def _axis_name(tree: dict[str, Any], test: NodeTest, branch: int) -> str:
+def _wrapped(name: str) -> str:
+    return fill(name, 70, max_lines=3, placeholder=" …")
+
+
+def _axis(
+    tree: dict[str, Any], test: NodeTest, branch: int, brief: bool
+) -> tuple[str, float]:
+    """What an axis shows, and where it is cut: of a sum, the terms as words have them.
+
+    The value of a test may be these and a constant, which the axis goes without.
+    """
     if test.is_machine:
-        return f"score of {test.names[branch]} minus the largest of the others"
-    if "knots" in test.data:  # told by the panels beside it
-        return sum_name(test.node)
-    return subject_text(test, tree, MOST_TERMS, whole=True)
+        name = f"score of {test.names[branch]} minus the largest of the others"
+        return name, cut_of(test)
+    if test.can_fail:
+        return subject_text(test, tree), cut_of(test)
+    schema, deviations = tree["schema"], tree.get("deviations")
+    found = sums_of(test, schema, deviations, most=MOST_TERMS, brief=brief)
+    assert isinstance(found, Sides)
+    # Curves are told by the panels beside it.
+    name = sum_name(test.node) if "knots" in test.data else " ".join(found.terms)
+    return name, found.cut
 
 
 def _draw_categories(ax, tree, node, test, values, labels, weight, shades) -> None:

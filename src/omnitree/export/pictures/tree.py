@@ -359,7 +359,7 @@ class _Picture:
             panel.axis("off")
             self.write(x, top + 0.3 * h, "no rows", SMALL, color=QUIET)
             return
-        draw_rows_at(panel, self.shown.model, node, self.shown.sample)
+        draw_rows_at(panel, self.shown.model, node, self.shown.sample, brief=True)
         panel.set_ylabel("")
         panel.set_yticks([])
         panel.patch.set_alpha(0)
