@@ -36,7 +36,10 @@ DIMENSIONS = (
     "Refinement",
 )
 # How docstrings begin to say what differs from the paper or the program.
-DIFFERENCES = re.compile(r"(?:^|(?<=[.)] ))(?:Differs|Follows the|Assumptions|Not as)")
+DIFFERENCES = re.compile(
+    r"(?:^|(?<=[.)] ))(?:Differs|Follows the|Assumption|Not as|From the authors' program|"
+    "The defaults are|Left out are)"
+)
 
 
 WEIGHTS = "Weights of rows:"
@@ -132,8 +135,8 @@ def _page(name: str, clf: Any) -> str:
             text.append(_dimensions(paragraph[:at].strip()))
         if found is not None:
             differences.append(paragraph[at:])
-    if differences:
-        text += ["## How it differs", *differences]
+    text += ["## How it differs"]
+    text += differences or ["In nothing but what is said above."]
     if weights:
         text += ["## Weights and groups", weights[0].upper() + weights[1:]]
     known = " ".join(presets.describe(name).split())

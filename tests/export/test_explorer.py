@@ -16,6 +16,7 @@ from tests.trees import random_rows, random_tree
 
 from omnitree import OmniTreeClassifier, TreeClassifier, TreeRegressor, presets
 from omnitree.data.table import Table
+from omnitree.export.candidates import candidate_text
 from omnitree.export.explorer import SCRIPTS, embedded_json
 from omnitree.export.explorer.payload import payload
 from omnitree.export.model import NodeTest
@@ -309,6 +310,9 @@ def test_every_preset_has_a_page(name, tmp_path, rng):
         if node["kind"] != "leaf":
             node.pop("model", None)
             node["test"] = plain_rule(clf.tree_.split(node["id"]).rule)
+        for candidate in node.get("candidates", ()):
+            words = candidate_text(candidate["learner"], candidate["kind"])
+            candidate["learner"] = words
     for node in data["tree"]["nodes"]:
         if isinstance(node.get("model"), int):  # stored with an earlier leaf
             node["model"] = data["tree"]["nodes"][node["model"]]["model"]

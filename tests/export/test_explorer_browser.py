@@ -479,7 +479,7 @@ def test_a_shared_model_is_told_once(open_page):
     linear = LinearSplit((0, 1), (2.0, -3.0), (0.5, 0.0), 1.5)
     own, other = (functions_of(linear, scale, (0, 1), 2) for scale in (0.5, -0.5))
     for model, words in (
-        (own, "yes: logistic(0.5 (sum − 1.5)) = 1 / (1 + exp(−0.5 (sum − 1.5)))"),
+        (own, "yes: logistic(0.5 (sum − 0.5)) = 1 / (1 + exp(−0.5 (sum − 0.5)))"),
         (other, "A sum per class of weight times value"),
     ):
         records = [NodeRecord(-1, np.full(2, 5.0), linear, range(1, 3))]
@@ -582,7 +582,7 @@ def test_candidates_are_shown(browser, tmp_path):
     assert all(word in text for word in ("analytic", "fisher", "quadratic", "BIC"))
     chosen = watched.page.inner_text("#node .candidates .marked")
     assert clf.tree_.split(0).kind == "axis"
-    assert "analytic (chosen)" in chosen and "cut of one feature" in chosen
+    assert "univariate (analytic) (chosen)" in chosen
     watched.close()
 
 

@@ -102,7 +102,7 @@ function formula({ kind, test }) {
 function formulaLines(test, most) {
   const lines = [];
   if ("weights" in test) {
-    if (!isMachine(test)) lines.push(`${termsText(test, test.weights, 0, 4, most, test.curve_values)} ${sideText(test, 0)}`);
+    if (!isMachine(test)) lines.push(`${termsText(test, test.weights, null, 4, most, test.curve_values)} ${sideText(test, 0)}`);
     else test.weights.forEach((w, k) =>
       lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most, test.curve_values?.[k])}`));
   } else {
@@ -167,10 +167,12 @@ function chartSection(node) {
     return section(`Rows by ${features[node.test.feature].name}`,
       categoryChart(chart, node, row ? row[node.test.feature] : null));
   }
-  const words = `${subjectText(node.kind, node.test)}, cut at ${num(chart.cut)}`;
+  const offset = offsetOf(node.test);
+  const shown = { ...chart, low: chart.low - offset, cut: chart.cut - offset };
+  const words = `${subjectText(node.kind, node.test)}, cut at ${num(shown.cut)}`;
   return section("What the test sees",
     charts.length > 1 ? chartPicker(charts, sumNames(node.test)) : null,
-    histogram(chart, row ? chartValue(node, chart, row) : null, words),
+    histogram(shown, row ? chartValue(node, chart, row) - offset : null, words),
     el("p", { class: "note", text: chartNote(node, chart) }));
 }
 
@@ -221,15 +223,15 @@ function candidateSection(node) {
   const { criterion } = found.find((c) => c.chosen) ?? found[0];
   const isShare = criterion === "error";
   const score = (v) => (v === null ? "–" : isShare ? percentOf(v) : num(v, 4));
-  const head = ["candidate", "its test", "parameters", isShare ? "held-out error" : criterion];
+  const head = ["candidate", "parameters", isShare ? "held-out error" : criterion];
   const row = (c) => el("tr", { class: c.chosen ? "marked" : null },
     el("th", { scope: "row" }, el("bdi", { text: c.learner }), c.chosen ? " (chosen)" : null),
-    el("td", { text: titleOf(c.kind) }),
     el("td", { class: "number", text: count(c.parameters) }),
     el("td", { class: "number", text: score(c.score) }));
   return section("Why this kind of test",
     el("table", { class: "candidates" },
-      el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col", text })))),
+      el("thead", {}, el("tr", {}, head.map((text, i) =>
+        el("th", { scope: "col", class: i ? "number" : null, text })))),
       el("tbody", {}, found.map(row))),
     el("p", { class: "note", text: isShare
       ? "From the simplest to the richest; a richer one must be clearly better."

@@ -71,7 +71,7 @@ function testDetails({ test }, row) {
   const total = projection(test, row);
   return el("div", {},
     signedBars(contributions(test, row)),
-    el("p", { class: "note", text: `sum ${num(total)}, ${marginText(total - cutOf(test))}` }),
+    el("p", { class: "note", text: `sum ${num(total - offsetOf(test))}, ${marginText(total - cutOf(test))}` }),
   );
 }
 

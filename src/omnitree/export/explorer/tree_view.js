@@ -98,7 +98,7 @@ function shortEdgeText(node, room, font) {
   const isCut = "threshold" in test && (!("feature" in test) || isNumber(features[test.feature]));
   if (!isCut) return edgeText(node);
   const [sign] = sideText(test, branchOfNode(node));
-  const texts = [4, 3, 2].map((digits) => `${sign} ${num(test.threshold, digits)}`);
+  const texts = [4, 3, 2].map((digits) => `${sign} ${num(test.threshold - offsetOf(test), digits)}`);
   return texts.find((text) => textWidth(text, font) <= room) ?? texts.at(-1);
 }
 

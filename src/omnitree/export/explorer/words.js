@@ -71,16 +71,48 @@ function spreadOf(values) {
   return Math.sqrt(sum(values.map((v) => (v - mean) ** 2)) / values.length);
 }
 
+// From where a term of a longer sum is measured: numbers from their means, in as many digits as
+// their deviations justify, unless these are small beside them; categories keep their codes.
+function centreOf(test, t, weights, lines) {
+  const at = termColumns(test, t);
+  if (weights.length + lines.length < 2) return 0;
+  if (at.some((a) => columns[test.columns[a]].category >= 0)) return 0;
+  const mean = at.reduce((product, a) => product * test.fill[a], 1);
+  const deviation = at.length === 1 ? data.tree.deviations?.[test.columns[at[0]]] ?? 0 : 0;
+  if (!deviation) return Number(mean.toPrecision(3));
+  const unit = 10 ** (1 - Math.floor(Math.log10(deviation)));
+  return Math.abs(mean) < 0.1 * deviation ? 0 : Math.round(mean * unit) / unit;
+}
+
+// How much more the value of a test is than the sum that is told of it.
+const offsets = new Map();
+
+function offsetOf(test) {
+  if (!("weights" in test) || isMachine(test)) return 0;
+  if (!offsets.has(test)) {
+    const lines = test.curve_values ?? [];
+    offsets.set(test, sum(test.weights.map((w, t) => w * centreOf(test, t, test.weights, lines))));
+  }
+  return offsets.get(test);
+}
+
 // The sum of a test's terms and curves, or the largest of them and how many more there are.
-// What those add for an average row is part of the constant.
-function termsText(test, weights, constant = 0, digits = 4, most = MOST_TERMS, lines = []) {
-  const names = termNames(test), n = weights.length;
+// What those add for an average row is part of the constant; so are the centres, unless the
+// constant is null, as for the sum of a test, whose cut is told without them (`offsetOf`).
+function termsText(test, weights, constant = null, digits = 4, most = MOST_TERMS, lines = []) {
+  const n = weights.length;
+  const centres = weights.map((_, t) => centreOf(test, t, weights, lines));
+  const names = termNames(test).map((name, t) => {
+    const centre = centres[t];
+    return centre ? `(${name} ${centre < 0 ? "+" : "−"} ${num(Math.abs(centre), 6)})` : name;
+  });
   const shown = mainTerms(test, weights, most, lines);
   const all = mainTerms(test, weights, Infinity, lines);
   const rest = all.length - shown.length;
   const atMean = (t) => termColumns(test, t).reduce((product, a) => product * test.fill[a], weights[t]);
   const hidden = all.filter((t) => t < n && !shown.includes(t));
-  const start = hidden.reduce((total, t) => total + atMean(t), constant);
+  const given = constant === null ? 0 : constant + sum(weights.map((w, t) => w * centres[t]));
+  const start = hidden.reduce((total, t) => total + atMean(t) - weights[t] * centres[t], given);
   const plain = shown.filter((t) => t < n);
   const bent = shown.filter((t) => t >= n).map((t) => `curve(${columnName(test.curve_columns[t - n])})`);
   const sumOfTerms = sumText(plain.map((t) => weights[t]), plain.map((t) => names[t]), start, digits);
@@ -129,7 +161,7 @@ const titleOf = (kind) => data.kinds[kind]?.[1] ?? kind;
 function subjectText(kind, test, digits = 4) {
   if ("feature" in test) return features[test.feature].name;
   if (isMachine(test)) return `largest of ${nValues(test)} scores`;
-  return "value" in test ? functionText(kind, test) : termsText(test, test.weights, 0, digits, MOST_TERMS, test.curve_values);
+  return "value" in test ? functionText(kind, test) : termsText(test, test.weights, null, digits, MOST_TERMS, test.curve_values);
 }
 
 // What is no sum of terms, by the columns that it is a function of.
@@ -176,7 +208,7 @@ function sideText(test, branch) {
     return `${sign} ${exact ? num(threshold) : categoryText(feature, Math.floor(threshold))}`;
   }
   if (isMachine(test)) return `${sumNames(test)[branch]} is largest`;
-  return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test))}`;
+  return `${branch === 0 ? "≤" : ">"} ${num(cutOf(test) - offsetOf(test))}`;
 }
 
 // Codes that a category test sends down a branch.
@@ -249,7 +281,7 @@ function probabilityText({ id, test, children }) {
   if (isMachine(test)) {
     return `softmax of the scores${rest.join("")}, calibrated (scale ${num(scale, 4)})`;
   }
-  const cut = cutOf(test);
+  const cut = cutOf(test) - offsetOf(test);
   const apart = cut ? `sum ${cut < 0 ? "+" : "−"} ${num(Math.abs(cut))}` : "sum";
   const scaled = `${num(scale, 4)} (${apart})`;
   const [low, high] = classes.map((k) => labels[k]);
