@@ -13,7 +13,7 @@ other way round. "KEEL" are the tables of `tables/keel.py` to choose on, named `
     python benchmarks/omni_steps.py --shared FOLDER --steps "omni-1,+ growth" --store FILE
     python benchmarks/omni_steps.py --shared FOLDER --sets A,KEEL
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000,1001 --store FILE \
-        --steps "omni-1,+ growth" --settings "{'sparse': 1.0};{'repeats': 1}"
+        --steps "omni-1,+ growth" --settings "{'se': 2.0};{'repeats': 1}"
 
 `--settings` compares `omni` with other settings of its `Contest`. Every fit is a line of
 `results/omni_steps.jsonl`, or of another file; a run goes on where the last one ended. The
@@ -53,7 +53,7 @@ STEPS: dict[str, dict | None] = {
     "+ curves": {"rivals": NO_BLOCKS, "grows": False},
     "+ blocks": {"grows": False},
     "+ growth": {},
-    "all weights": {"sparse": None},
+    "all weights": {"sparse": False},
 }
 KEEL = "keel/"
 COLUMNS = ("error", "log loss", "Brier score", "leaves", "parameters", "seconds")

@@ -44,7 +44,11 @@ QUICK = {
 QUICK_CHANGES = {
     "cost_complexity": CostComplexity(folds=2),
     "contest": Contest(
-        (Boosted(folds=2, max_steps=2),), folds=2, doubt=50.0, step=0.0, min_rows=20
+        (Boosted(folds=2, max_steps=2),),
+        optimise="log_loss",
+        folds=2,
+        se=0.0,
+        min_rows=20,
     ),
     "feature_elimination": FeatureElimination(ties=True),
 }

@@ -15,7 +15,7 @@ from omnitree.refinement.comparison import Comparison
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import SPLITS
 
-COMPARISON = Comparison("errors", doubt=1.0, step=1.0)
+COMPARISON = Comparison("errors")
 
 
 def challenge(rng, wrong, noise=0.0, tested=False):
@@ -64,7 +64,7 @@ def test_a_sparse_test_of_many_rows_can_be_compared(rng):
         dense = contenders[0].losses
         assert abs(sparse.losses.gain(dense, loss)) < 3
         assert sparse.losses.mean(loss) == pytest.approx(dense.mean(loss), rel=0.05)
-    found = one.considered([*contenders, sparse], 1, "log_loss", with_leads=True)
+    found = one.considered([*contenders, sparse], 1, "log_loss", 1.0)
     assert abs(found[1].behind) < 3
 
 

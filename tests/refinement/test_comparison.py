@@ -26,20 +26,20 @@ def held(errors, log_loss=None):
 def test_what_is_richer_needs_more(saved, size, needed):
     """Each error saved is one; of s of them the gain is s / sqrt(s)."""
     old, new = held(np.ones(50)), held(np.arange(50) >= saved)
-    found = Comparison("errors", doubt=0.0, step=1.5).is_better(new, size, old, 5)
+    found = Comparison("errors", se=needed or 1.5).is_better(new, size, old, 5)
     assert found == (np.sqrt(saved) > needed)
 
 
 def test_log_loss_decides_where_errors_do_not_differ():
     old, new = held(np.ones(40), np.ones(40)), held(np.ones(40), np.full(40, 0.5))
-    for doubt in (0.0, 1.0):
-        assert Comparison("errors", doubt, 1.0).is_better(new, 9, old, 5)
+    for se in (0.0, 1.0):
+        assert Comparison("errors", se).is_better(new, 9, old, 5)
     worse = held(np.r_[np.ones(41)][:40], np.full(40, 2.0))
-    assert not Comparison("errors", 1.0, 1.0).is_better(worse, 2, old, 5)
+    assert not Comparison("errors").is_better(worse, 2, old, 5)
 
 
 def test_what_is_harder_to_read_must_be_worth_it():
-    strict, lax = (Comparison("errors", 1.0, 1.0, cautious=c) for c in (True, False))
+    strict, lax = (Comparison("errors", cautious=c) for c in (True, False))
     old = held(np.arange(100) < 30, np.full(100, 0.5))
 
     def judged(saved, log_loss, size=9, noise=0.02):
@@ -68,12 +68,12 @@ def test_a_tree_must_beat_a_leaf_beyond_doubt(rng):
     noise = sample_of(X, y)
     clear = sample_of(X + 5 * y[:, None], y)
     leaf, better = held(y, np.full(n, 0.69)), held(np.zeros(n), np.full(n, 0.01))
-    assert is_proven(better, leaf, noise, noise, rules, 2.5)
-    assert not is_proven(leaf, leaf, noise, noise, rules, 2.5)
+    assert is_proven(better, leaf, noise, noise, rules)
+    assert not is_proven(leaf, leaf, noise, noise, rules)
     # No better by much, but the classes plainly differ: then a little is enough.
     little = held(y, np.full(n, 0.69) - 0.01 * (np.arange(n) == 0))
-    assert not is_proven(little, leaf, noise, noise, rules, 2.5)
-    assert is_proven(little, leaf, clear, clear, rules, 2.5)
+    assert not is_proven(little, leaf, noise, noise, rules)
+    assert is_proven(little, leaf, clear, clear, rules)
 
 
 def test_groups_that_hold_several_classes(rng):

@@ -46,7 +46,7 @@ def noisy(k=2, n=400, seed=0):
 def test_useless_weights_are_dropped(k):
     X, y = noisy(k)
     new, truth = noisy(k, 4000, seed=1)
-    full = presets.make("omni", random_state=0, refinement=Contest(sparse=None))
+    full = presets.make("omni", random_state=0, refinement=Contest(sparse=False))
     full.fit(X, y)
     clf = presets.make("omni", random_state=0).fit(X, y)
     split, lines = clf.tree_.split(0), 1 if k == 2 else k
@@ -65,10 +65,10 @@ def test_useless_weights_are_dropped(k):
     assert "sparse linear softmax" in clf.describe()
 
 
-def test_sparse_is_checked_and_asked_for_in_time():
+def test_se_is_checked_and_sparse_asked_for_in_time():
     X, y = noisy()
-    with pytest.raises(ValueError, match="sparse"):
-        presets.make("omni", refinement=Contest(sparse=-1)).fit(X, y)
+    with pytest.raises(ValueError, match="se must"):
+        presets.make("omni", refinement=Contest(se=-1)).fit(X, y)
     late = presets.make("omni", random_state=0, max_seconds=0.0).fit(X, y)
     assert late.tree_.node_kinds()["linear"] == 0
 
@@ -83,7 +83,7 @@ def test_sparse_tests_under_weights_costs_and_order(expansion, k):
     rng = np.random.default_rng(0)
     weight = rng.integers(1, 3, size=len(y))
     again = rng.permutation(len(y))
-    part = Contest((Softmax(expansion),), doubt=50.0, sparse=3.0)
+    part = Contest((Softmax(expansion),), "log_loss", se=2.0)
     fits = [
         TreeClassifier(refinement=part, random_state=0, cost_matrix=costs).fit(*rows)
         for rows, costs in (
@@ -113,7 +113,7 @@ def test_where_errors_do_not_differ_log_loss_decides():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y = (X[:, 0] + 0.3 * X[:, 1] + 0.5 * rng.normal(size=300) > 0).astype(int)
-    clf = TreeClassifier(refinement=Contest((Softmax(),), doubt=50.0), random_state=0)
+    clf = TreeClassifier(refinement=Contest((Softmax(),), "log_loss"), random_state=0)
     assert clf.fit(X, y).tree_.split(0).kind == "linear"
     # Two cuts of one column: errors are said not to differ, but log loss does.
     y = ((X[:, 0] > -0.7) & (X[:, 0] < 0.7)).astype(int)
@@ -269,7 +269,7 @@ def test_rows_divided_by_missing_values_count_by_their_parts():
     """The leaves of all tests have the rows of the root between them."""
     X, y = slanted(1500)
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
-    part = Contest((Softmax(),), folds=3, doubt=50.0, min_rows=10)
+    part = Contest((Softmax(),), "log_loss", folds=3, min_rows=10)
     clf = TreeClassifier(missing="fractional", refinement=part, random_state=0)
     tree = clf.fit(X, y).tree_
     assert tree.node_kinds()["linear"] and tree.node_kinds()["axis"]
@@ -331,7 +331,7 @@ class TestPruneSet:
         flipped = np.random.default_rng(0).random(800) < 0.1
         line = np.where(flipped, 1 - line, line)
         clf = TreeClassifier(
-            refinement=Contest((Softmax(),), sparse=None, grows=False), random_state=0
+            refinement=Contest((Softmax(),), sparse=False, grows=False), random_state=0
         )
         clf.fit(X[::2], line[::2], prune_set=(X[1::2], line[1::2]))
         (chosen,) = (c for c in clf.tree_.split(0).candidates if c.chosen)

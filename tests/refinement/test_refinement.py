@@ -14,9 +14,7 @@ from omnitree.refinement import REFINEMENTS, Contest, FeatureElimination
 
 # With options under which something is replaced as often as possible.
 EAGER = {
-    "contest": Contest(
-        (Softmax(),), folds=3, doubt=50.0, step=0.0, min_gain=0.0, min_rows=10
-    ),
+    "contest": Contest((Softmax(),), "log_loss", folds=3, se=0.0, min_rows=10),
     "feature_elimination": FeatureElimination(ties=True),
 }
 

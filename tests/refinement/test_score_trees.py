@@ -224,7 +224,7 @@ def test_the_contest_takes_a_tree_where_a_softmax_test_is_not_enough(k):
 
 
 def softmax_contest(**options):
-    return Contest((Softmax(),), step=0.0, **options)
+    return Contest((Softmax(),), se=0.0, **options)
 
 
 def fitted_tree(frame, y, refinement=None, **options):

@@ -44,7 +44,7 @@ SHORT_SUM = 60
 # Lists of categories are cut off here.
 LONGEST_LIST = 120
 INDENT = "|   "
-# Standard errors below which the lead of the chosen candidate is called close.
+# Standard errors below which a lead is called close where the tree does not say.
 CLOSE = 1.0
 # Levels that are indented; below them a line begins with its level.
 DEEPEST = 30
@@ -242,6 +242,7 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
     if len(found) < 2 or not chosen:
         return []
     (own,) = chosen
+    se = own.get("se", CLOSE)
     is_share = own["criterion"] == "error"
 
     def score(candidate: dict[str, Any]) -> str:
@@ -253,7 +254,7 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
         for other in others:
             less = ""
             if other["score"] < own["score"]:
-                clear = not is_share and other.get("behind", 0.0) <= -CLOSE
+                clear = not is_share and other.get("behind", 0.0) <= -se
                 less = f" but {'more errors or little saved' if clear else 'no clear gain'}"
             parts.append(f"{_candidate(other)} {score(other)}{less},")
         return parts
@@ -261,14 +262,11 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
     # The same test with all of its terms is no other choice.
     twin = own["learner"].removeprefix("sparse ")
     others = [c for c in found if not c["chosen"]]
-    near = [
-        c
-        for c in others
-        if c["learner"] != twin and abs(c.get("behind", CLOSE)) < CLOSE
-    ]
+    near = [c for c in others if c["learner"] != twin and abs(c.get("behind", se)) < se]
     parts = told([c for c in others if c not in near])
     if near:
-        begin = "a close choice, within a standard error:"
+        apart = "a standard error" if se == 1 else f"{se:g} standard errors"
+        begin = f"a close choice, within {apart}:"
         parts = [
             *(f"{p[:-1]};" if p is parts[-1] else p for p in parts),
             begin,

@@ -115,13 +115,14 @@ class SoftmaxTrial(Trial):
         losses = self.validated.loss, -float(share @ np.log(share))
         return max(a * b for a, b in zip(TRIFLES, losses, strict=True))
 
-    def sparser(self, margin: float) -> Trial | None:
+    def sparser(self, margin: float, unlikelier: float | None = None) -> Trial | None:
         weight, valid = self.rows.weight, self.validated
         target = self.target.of_present()
         held = valid.held[:, : enough(valid.held)]
         start = self.thinned(kept(weight, held), valid.weights[: held.shape[1]])
         with one_thread():
-            found = fewest(start, target, weight, held, margin, self._trifle())
+            margins = margin, margin if unlikelier is None else unlikelier
+            found = fewest(start, target, weight, held, margins, self._trifle())
         if found is None:
             return None
         sizes, scores = found
@@ -233,8 +234,8 @@ class SampledTrial(Trial):
     def functions(self) -> tuple[Floats, Floats]:
         return self.some.with_rows(self.rows, self.target).functions()
 
-    def sparser(self, margin: float) -> Trial | None:
-        sparse = self.some.sparser(margin)
+    def sparser(self, margin: float, unlikelier: float | None = None) -> Trial | None:
+        sparse = self.some.sparser(margin, unlikelier)
         if not isinstance(sparse, SparseTrial):
             return None
         return SampledTrial.of(sparse, self.at, self.rows, self.target, self.groups)

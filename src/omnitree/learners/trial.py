@@ -147,8 +147,11 @@ class Trial:
         """The functions, fitted once."""
         return self.functions()
 
-    def sparser(self, margin: float) -> Trial | None:
-        """A test with fewer weights that is not worse by so many standard errors."""
+    def sparser(self, margin: float, unlikelier: float | None = None) -> Trial | None:
+        """A test with fewer weights that is not worse by so many standard errors.
+
+        In log loss by `unlikelier`, if that is given.
+        """
         return None
 
     @property

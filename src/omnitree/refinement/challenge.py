@@ -148,14 +148,16 @@ class Challenge:
             return False
         return len(self.node.rows) >= ROWS * self.node.view(rival.expansion).n_columns
 
-    def sparser(self, contender: Contender, margin: float) -> Contender | None:
+    def sparser(
+        self, contender: Contender, margin: float, unlikelier: float | None = None
+    ) -> Contender | None:
         """The same test with fewer weights, if cross-validation does not miss them.
 
         Of many rows, some folds judge it; the other rows count as for all weights, so that
         its losses can be compared with those of any other test.
         """
         assert isinstance(contender.trial, Trial)
-        trial = contender.trial.sparser(margin)
+        trial = contender.trial.sparser(margin, unlikelier)
         if trial is None:
             return None
         losses = self.losses_of(trial).completed(contender.losses)
@@ -180,19 +182,19 @@ class Challenge:
         base: Contender,
         sparse: Contender | None,
         growth: Growth,
-        margin: float | None,
+        margins: tuple[float, float] | None,
         loss: str,
     ) -> list[Contender]:
         """The trees on top of a rival's test that are better than it.
 
         They are tried with all its weights, then grown with those of its sparse form, which
-        is found if it is not known; without a margin it keeps them all.
+        is found if it is not known; without margins it keeps them all.
         """
         assert isinstance(base.trial, Trial)
-        least = margin or 0.0
+        least = 0.0 if margins is None else margins[0]
         over = promising(base.trial, self.node, growth, least, loss)
-        if over and sparse is None and margin is not None:
-            sparse = self.sparser(base, margin)
+        if over and sparse is None and margins is not None:
+            sparse = self.sparser(base, *margins)
         trial = base.trial if sparse is None else sparse.trial
         assert isinstance(trial, Trial)
         found = score_trees(trial, self.node, growth, least, loss, over)
@@ -276,12 +278,13 @@ class Challenge:
         contenders: Sequence[Contender],
         winner: int | None,
         loss: str,
-        with_leads: bool = False,
+        se: float | None = None,
     ) -> tuple[Considered, ...]:
         """The candidates and their held-out losses, for the reader of the tree.
 
         Errors, or their costs, unless the winner has no fewer of them than the subtree:
-        then log loss has decided. With its lead over each of them, if asked for.
+        then log loss has decided. With its lead over each of them, if `se`, the standard
+        errors that make a difference, is given.
         """
         if not contenders:
             return ()
@@ -305,8 +308,9 @@ class Challenge:
                 i == chosen_at,
                 # On the rows that it was tested on: it may have been given up.
                 round(0.0 - losses.gain(best, loss), 2)
-                if with_leads and i != chosen_at
+                if se is not None and i != chosen_at
                 else None,
+                se if i == chosen_at else None,
             )
             for i, (name, kind, size, losses) in enumerate(names)
         )

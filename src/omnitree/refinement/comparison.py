@@ -15,10 +15,15 @@ from omnitree.growing.sample import Sample
 from omnitree.parts.discriminants.wilks import wilks_p_value
 from omnitree.resampling.held_out import HeldOut
 
-# Share of the required gain that is enough if log loss and errors both have it.
-BOTH = 0.8
-# Likelier is clearly likelier with so many times the gain that is required otherwise.
+# How many times the standard errors of the one knob, `se`, each choice takes.
+# What has fewer terms or leaves may be worse by so many.
+FEWER = 0.5
+# Likelier is clearly likelier by so many.
 CLEAR = 2.0
+# A tree is proven against a single leaf by so many; or by this share of them, if log loss
+# and errors both have it.
+PROVEN = 2.5
+BOTH = 0.8
 # And if it saves so much log loss: if the probability of a row's own class is, in the
 # geometric mean, larger by two percent.
 SAVED = 0.02
@@ -26,23 +31,30 @@ SAVED = 0.02
 
 @dataclass(frozen=True)
 class Comparison:
-    """The loss that decides, and by how many standard errors.
+    """The loss that decides, and how many standard errors make a difference.
 
     Attributes
     ----------
     loss : {"errors", "log_loss"}
-    doubt : float
-        Errors do not differ if the difference is at most this many standard errors.
-    step : float
-        What has more parameters must be better by this many standard errors.
+    se : float
+        Errors do not differ if the difference is at most this many standard errors, and
+        what has more parameters must be better by as many.
     cautious : bool
-        Whether more is asked of a test with more parameters than another one (`is_worth`).
+        Whether what is easier to read is preferred further: more is asked of a test with
+        more parameters than another one (`is_worth`), and fewer terms may be less likely.
     """
 
     loss: str
-    doubt: float
-    step: float
+    se: float = 1.0
     cautious: bool = True
+
+    @property
+    def margins(self) -> tuple[float, float]:
+        """Standard errors by which fewer terms may be worse, in errors and in log loss.
+
+        Fewer leaves of a tree on top of a test may be worse by the first.
+        """
+        return FEWER * self.se, (1.0 if self.cautious else FEWER) * self.se
 
     def is_better(
         self, new: HeldOut, n_parameters: int, old: HeldOut, old_parameters: int
@@ -54,10 +66,10 @@ class Comparison:
         """
         richer = n_parameters > old_parameters
         gain = new.gain(old, self.loss)
-        worst = 0.0 if richer and old_parameters > 1 else -self.doubt
-        if self.loss != "log_loss" and worst <= gain <= self.doubt:
+        worst = 0.0 if richer and old_parameters > 1 else -self.se
+        if self.loss != "log_loss" and worst <= gain <= self.se:
             gain = new.gain(old, "log_loss")
-        return gain > (self.step if richer else 0.0) + 1e-9
+        return gain > (self.se if richer else 0.0) + 1e-9
 
     def is_worth(
         self, new: HeldOut, n_parameters: int, old: HeldOut, old_parameters: int
@@ -75,10 +87,10 @@ class Comparison:
             or self.loss == "log_loss"
         ):
             return True
-        if min(less_one(new, old), new.gain(old, "errors", less_one=True)) > self.step:
+        if min(less_one(new, old), new.gain(old, "errors", less_one=True)) > self.se:
             return True
         saved = old.mean("log_loss") - new.mean("log_loss")
-        return saved >= SAVED and new.gain(old, "log_loss") > CLEAR * self.step
+        return saved >= SAVED and new.gain(old, "log_loss") > CLEAR * self.se
 
 
 def less_one(new: HeldOut, old: HeldOut) -> float:
@@ -112,7 +124,7 @@ def is_proven(
     tested: Sample,
     train: Sample,
     rules: Rules,
-    min_gain: float,
+    se: float = 1.0,
 ) -> bool:
     """Whether a tree is better than a single leaf beyond doubt.
 
@@ -128,10 +140,11 @@ def is_proven(
         Losses on the rows `tested`.
     tested, train : Sample
     rules : Rules
-    min_gain : float
-        Required gain in standard errors.
+    se : float, default=1.0
+        Standard errors of a difference, as in `Comparison`; proof takes `PROVEN` times as
+        many.
     """
-    n_others = _n_others(tested)
+    min_gain, n_others = PROVEN * se, _n_others(tested)
     errors, log_loss = (tree.gain(leaf, loss) for loss in ("errors", "log_loss"))
 
     def required(gain: float) -> float:

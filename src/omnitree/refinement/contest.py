@@ -70,28 +70,32 @@ class Contest(Refinement):
         back.
     optimise : {"error", "cost", "log_loss"} or None, default=None
         The held-out loss that decides. None: "cost" if there is a cost matrix, else
-        "error". Where errors or costs do not differ (see `doubt`), log loss decides.
+        "error". Where errors or costs do not differ (see `se`), log loss decides.
     folds : int, default=10
         Of the cross-validation of the tree.
-    se : float, default=0.0
-        The tree is the smallest within this many standard errors of the best.
-    doubt : float, default=1.0
-        Errors do not differ if the difference is at most this many standard errors. (A
-        rival with more parameters than a subtree must not make more errors, though.)
-    step : float, default=1.0
-        A rival with more parameters than the subtree, or than another rival, must beat it
-        by this many standard errors.
+    se : float, default=1.0
+        How many standard errors make a difference, in every choice. With more, trees are
+        simpler.
+
+        - Kind: errors do not differ if the difference is at most this many standard errors;
+          then log loss decides. A rival with more parameters than the subtree, or than
+          another rival, must be better by as many (and must not make more errors than a
+          subtree).
+        - Growth: so must a tree on top of a rival.
+        - Sparsity: a rival that has won loses its smallest weights as long as neither its
+          held-out errors are more by half as many, nor its log loss by as many; such a tree
+          loses leaves as long as its log loss is not more by half as many.
+        - Proof: the whole tree must have a smaller held-out log loss than a single leaf by
+          2.5 times as many, or both a smaller log loss and fewer errors by twice as many;
+          else it becomes a single leaf. Where few rows are not of the most frequent class,
+          more is required. It is also enough that the means of the classes differ (Wilks'
+          lambda, at the level of 2.5 times as many standard deviations) and neither loss is
+          worse.
     cautious : bool, default=True
-        A rival with more parameters than another one must also be better by `step` if it
+        A rival with more parameters than another one must also be better by `se` if it
         made one more error, or have a log loss that is smaller by 0.02 and by twice as
-        many standard errors. So a line stays where curves say much the same.
-    min_gain : float, default=2.5
-        The whole tree must have a smaller held-out log loss than a single leaf by this
-        many standard errors, or both a smaller log loss and fewer errors by 0.8 times as
-        many; else it becomes a single leaf. Where few rows are not of the most frequent
-        class, more is required. It is also enough that the means of the classes differ
-        (Wilks' lambda, at the level of so many standard deviations) and neither loss is
-        worse.
+        many standard errors. So a line stays where curves say much the same. Otherwise
+        fewer weights may be less likely by half of `se` only.
     min_rows : int, default=30
         Nodes with fewer rows have no rivals; with a prune set, nodes with fewer rows of it
         have none either.
@@ -101,10 +105,9 @@ class Contest(Refinement):
     max_challenged : int or None, default=400000
         With more rows in all the nodes that rivals have challenged, from the root down,
         the others keep their tests.
-    sparse : float or None, default=0.5
-        A rival that has won loses its smallest weights as long as neither its held-out
-        errors nor its held-out likelihood are worse by more than this many standard errors.
-        None keeps all weights. Trees on top of a rival are cut back by the same rule.
+    sparse : bool, default=True
+        Whether rivals lose weights, and trees on top of them leaves, that held-out rows do
+        not miss (see `se`).
     smooth : bool, default=True
         Shrink the class shares of univariate leaves towards those of their parents, as
         far as held-out rows advise.
@@ -114,23 +117,20 @@ class Contest(Refinement):
         like rivals, if they make at least two errors fewer than it does.
     repeats : int, default=3
         Cross-validations at the root, each with other folds: as long as some candidate is
-        not behind the best by more than `doubt`, in errors or in log loss, rows are dealt
-        to folds anew, and losses are averaged. With more than 500 rows there are 2 at
+        not behind the best by more than `se`, in errors or in log loss, rows are dealt to
+        folds anew, and losses are averaged. With more than 500 rows there are 2 at
         most, with more than 1000, or with a prune set, there is one.
     """
 
     rivals: Any = RIVALS
     optimise: str | None = None
     folds: int = 10
-    se: float = 0.0
-    doubt: float = 1.0
-    step: float = 1.0
+    se: float = 1.0
     cautious: bool = True
-    min_gain: float = 2.5
     min_rows: int = 30
     max_rows: int = 20_000
     max_challenged: int | None = 400_000
-    sparse: float | None = 0.5
+    sparse: bool = True
     smooth: bool = True
     grows: bool = True
     repeats: int = 3
@@ -173,7 +173,7 @@ class Contest(Refinement):
                 grown.tested,
                 grown.train,
                 rules,
-                self.min_gain,
+                comparison.se,
             ):
                 return leaf.tree
         refined = outcome.put_into(sized.tree, grown.train)
@@ -184,8 +184,6 @@ class Contest(Refinement):
 
     def _comparison(self, tree: Tree) -> Comparison:
         """The loss that decides and its margins, after checking the options."""
-        for name in ("doubt", "step", "min_gain"):
-            number(name, getattr(self, name), 0)
         optimise = self.optimise
         if optimise is None:
             optimise = "error" if tree.costs is None else "cost"
@@ -193,7 +191,8 @@ class Contest(Refinement):
             raise ValueError(unknown("optimise", optimise, list(LOSSES)))
         if optimise == "cost" and tree.costs is None:
             raise ValueError("optimise='cost' needs a cost_matrix")
-        return Comparison(LOSSES[optimise], self.doubt, self.step, bool(self.cautious))
+        se = number("se", self.se, 0)
+        return Comparison(LOSSES[optimise], se, bool(self.cautious))
 
     def _resolved_rivals(self) -> list[TrialLearner]:
         rivals = [LEARNERS.resolve(rival) for rival in self.rivals]
@@ -217,11 +216,11 @@ class Contest(Refinement):
     def _size(self, grown: Grown, comparison: Comparison) -> Sized:
         """The tree with the least loss; where that leaves it open, the least log loss."""
         if not self.smooth:
-            return grown.by_errors(self.se, smooth=False)
+            return grown.by_errors(smooth=False)
         by_log_loss = grown.by_log_loss()
         if comparison.loss == "log_loss":
             return by_log_loss
-        by_errors = grown.by_errors(self.se)
+        by_errors = grown.by_errors()
         prefers_log_loss = comparison.is_better(
             by_log_loss.losses,
             by_log_loss.tree.n_parameters,
@@ -274,10 +273,10 @@ class Contest(Refinement):
             challenge, contenders = judged.challenge, judged.contenders
             winner = challenge.choose(contenders, comparison, spare)
             considered = challenge.considered(
-                contenders, winner, loss, with_leads=self.repeats > 1
+                contenders, winner, loss, comparison.se if self.repeats > 1 else None
             )
             if winner is not None:
-                new, losses = challenge.replacement(contenders[winner], self.step)
+                new, losses = challenge.replacement(contenders[winner], comparison.se)
                 n_leaves += new.n_leaves - leaves_below[at]
                 outcome.replace(at, new, considered)
                 outcome.losses = outcome.losses.put(
@@ -321,7 +320,7 @@ class Contest(Refinement):
             rounds.append(Round(again, found))
             mean = mean_round(rounds)
             winner = mean.challenge.choose(mean.contenders, comparison, max_leaves)
-            close = undecided(mean, winner, comparison.doubt)
+            close = undecided(mean, winner, comparison.se)
             if len(rounds) >= most or not close or evidence.expired:
                 return mean
             out = [one for one in mean.contenders if one.name not in close]
@@ -344,12 +343,12 @@ class Contest(Refinement):
     ) -> list[Contender]:
         """All that challenges the subtree at a node: rivals, a sparse one, trees on one."""
         limits = growth.rules.limits
-        margin = None if self.sparse is None else number("sparse", self.sparse, 0)
+        margins = comparison.margins if self.sparse else None
         grows = grows and challenge.depth == 0
         found, winner = challenge.contenders(rivals, comparison, grows)
         sparser = None
-        if winner is not None and margin is not None and not limits.expired():
-            sparser = challenge.sparser(found[winner], margin)
+        if winner is not None and margins is not None and not limits.expired():
+            sparser = challenge.sparser(found[winner], *margins)
         likeliest = challenge.likeliest(found) if grows else None
         trees = []
         if likeliest is not None and not limits.expired():
@@ -357,7 +356,7 @@ class Contest(Refinement):
                 found[likeliest],
                 sparser if likeliest == winner else None,
                 limited(growth, max_leaves),
-                margin,
+                margins,
                 comparison.loss,
             )
         return [*found, *([] if sparser is None else [sparser]), *trees]

@@ -101,7 +101,7 @@ class Grown:
             tested = replace(self.tested, target=self.tested.target.without_costs())
         return Grown(tree, train, tested, folds, self.counts)
 
-    def by_errors(self, se: float, smooth: bool = True) -> Sized:
+    def by_errors(self, smooth: bool = True) -> Sized:
         """Cut back to the fewest held-out errors, or their least cost."""
         target: Any = self.train.target
         links = weakest_links(self.tree, training_errors(self.tree, self.train))
@@ -120,7 +120,7 @@ class Grown:
                 )
             ]
         )
-        method, counted = CostComplexity(se=se), self.tree.costs is None
+        method, counted = CostComplexity(), self.tree.costs is None
 
         def size(folds: list[int]) -> int:
             weights = [self.folds[k].test.units for k in folds]

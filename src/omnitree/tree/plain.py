@@ -83,8 +83,9 @@ def _plain_node(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def _candidate(candidate: Considered) -> dict[str, Any]:
-    """A candidate in plain types; how far it is behind only if that was measured."""
+    """A candidate in plain types; standard errors only if they were measured."""
     out = asdict(candidate)
-    if candidate.behind is None:
-        del out["behind"]
+    for name in ("behind", "se"):
+        if out[name] is None:
+            del out[name]
     return out

@@ -333,10 +333,11 @@ def _read_test(i: int, holder: Any, **rest: Any) -> Split:
 
 def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
     """The tests that a node's own was chosen from."""
-    names = {f.name for f in fields(Considered)} - {"behind"}
+    optional = {"behind", "se"}
+    names = {f.name for f in fields(Considered)} - optional
     _check(
         isinstance(found, list)
-        and all(isinstance(c, dict) and set(c) - {"behind"} == names for c in found),
+        and all(isinstance(c, dict) and set(c) - optional == names for c in found),
         f"node {i}: candidates must be a list of objects with {sorted(names)}",
     )
     for c in found:
@@ -348,7 +349,7 @@ def _read_candidates(i: int, found: Any) -> tuple[Considered, ...]:
             and isinstance(c["criterion"], str)
             and (c["score"] is None or _is_number(c["score"]))
             and isinstance(c["chosen"], bool)
-            and _is_number(c.get("behind", 0.0)),
+            and all(_is_number(c.get(name, 0.0)) for name in optional),
             f"node {i}: a damaged candidate",
         )
     _check(

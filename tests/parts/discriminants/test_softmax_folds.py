@@ -92,3 +92,17 @@ def test_the_lowest_point_of_a_valley(least):
     assert best_penalty([valley], penalties) == least
     assert (1.0 in valley.asked) == (least >= 0.1)
     assert best_penalty([Valley(least)], penalties[:1]) == 1.0
+
+
+def test_folds_go_far_enough_for_small_penalties():
+    """Two of six features have their first value: products say it, with large weights."""
+    rng = np.random.default_rng(10)
+    values = rng.integers(0, 3, size=(220, 6))
+    y = ((values == 0).sum(axis=1) == 2).astype(np.int32)
+    signs = np.hstack([np.where(values == i, 1.0, -1.0) for i in range(3)])
+    products = [signs[:, i] * signs[:, j] for i in range(18) for j in range(i)]
+    X, weight = np.column_stack([signs, *products]), np.ones(220)
+    penalties = (1.0, 0.1, 0.01, 0.001, 0.0001)
+    whitened = Whitened.of(X, weight)
+    found = validate(whitened, classes(y), weight, np.arange(220) % 5, penalties)
+    assert found.penalty <= 0.001 and found.loss < 0.4

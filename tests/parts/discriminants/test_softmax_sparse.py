@@ -127,13 +127,13 @@ def test_margin_and_few_terms(monkeypatch):
     monkeypatch.setattr(softmax_sparse, "TERMS", 1)
     X, y, weight, held, _ = random_rows(1, 3)
     full, target = start(X, y, 3, weight, held, 0.1), ClassTarget(y, np.arange(3))
-    tried, found = fewest(full, target, weight, held, 100.0)
+    tried, found = fewest(full, target, weight, held, (100.0, 100.0))
     assert tried == sizes(full.n_terms, 3)
     least = judge(full, target, weight, held)[1]
     assert losses(found, target, weight).mean("errors") >= least.mean("errors")
-    assert fewest(full, target, weight, held, -100.0) is None
+    assert fewest(full, target, weight, held, (-100.0, -100.0)) is None
     monkeypatch.setattr(softmax_sparse, "TERMS", 100)
-    assert fewest(full, target, weight, held, 100.0) is None
+    assert fewest(full, target, weight, held, (100.0, 100.0)) is None
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -164,7 +164,7 @@ def test_the_fewest_that_are_good_enough(seed, k, monkeypatch):
     if len(path) < len(tried):
         middle = ([full.n_terms, *tried][len(path)] + tried[len(path)]) // 2
         path = [*path, middle] if good([*path, middle])[0] else path
-    found = fewest(full, target, weight, held, 0.5)
+    found = fewest(full, target, weight, held, (0.5, 0.5))
     assert (found is None) == (path == [])
     if found is not None:
         assert found[0] == path

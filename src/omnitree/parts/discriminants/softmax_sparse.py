@@ -166,40 +166,41 @@ def fewest(
     target: Target,
     weight: Floats,
     held: NDArray[np.bool_],
-    margin: float,
+    margins: tuple[float, float],
     trifle: float = 0.0,
 ) -> tuple[list[int], Floats] | None:
     """Numbers of terms down to the fewest that are good enough, and held-out scores.
 
     `full` has all terms, fitted to rows of some `weight` without each of the folds `held`
-    (n, m). Good enough is what is not worse than that by more than `margin` standard
-    errors, neither in held-out errors (or their costs) nor in held-out likelihood; a log
-    loss that is larger by no more than `trifle` is not worse. None if no number is good
-    enough.
+    (n, m). Good enough is what is not worse than that by more than so many standard errors,
+    the first of `margins` in held-out errors (or their costs), the second in held-out log
+    loss; a log loss that is larger by no more than `trifle` is not worse. None if no number
+    is good enough.
     """
     _, best = judge(full, target, weight, held)
 
     def compared(thin: Thinned) -> tuple[Floats, float, float]:
+        """Scores, and what is left of both margins, in standard errors."""
         scores, lost = judge(thin, target, weight, held)
         gain = lost.gain(best, "log_loss")
         if lost.mean("log_loss") < best.mean("log_loss") + trifle:
             gain = max(gain, 0.0)
-        return scores, lost.gain(best, "errors"), gain
+        return scores, lost.gain(best, "errors") + margins[0], gain + margins[1]
 
     tried = sizes(full.n_terms, TERMS * full.alive.shape[1])
     good: list[int] = []
     found, thin, last = None, full, full
     for i, size in enumerate(tried):
         thin = thin.thinner(size)
-        scores, *gains = compared(thin)
-        if min(gains) >= -margin - 1e-9:
+        scores, *left = compared(thin)
+        if min(left) >= -1e-9:
             good, found, last = tried[: i + 1], scores, thin
-        elif max(gains) < -margin or gains[1] < -margin - HOPELESS:
+        elif max(left) < 0 or left[1] < -HOPELESS:
             break
     if len(good) < len(tried):  # half way to the next, which is too small
         size = (last.n_terms + tried[len(good)]) // 2
-        scores, *gains = compared(last.thinner(size))
-        if min(gains) >= -margin - 1e-9:
+        scores, *left = compared(last.thinner(size))
+        if min(left) >= -1e-9:
             good, found = [*good, size], scores
     return None if found is None else (good, found)
 

@@ -99,6 +99,8 @@ class Considered:
     # By how many standard errors the chosen one has a better score on held-out rows; None
     # where nobody measured that.
     behind: float | None = None
+    # Of the chosen one: how many standard errors made a difference; None as above.
+    se: float | None = None
 
 
 @dataclass(frozen=True)
