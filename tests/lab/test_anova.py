@@ -48,9 +48,6 @@ def test_two_way_by_comparing_models(rng: np.random.Generator, balanced: bool):
         without = rest([s for s in blocks if s != source])
         assert table.SS[source] == pytest.approx(without - full)
     assert table.SS["error"] == pytest.approx(full)
-    inorder = factorial(y, {"a": a, "b": b}, sums="sequential")
-    assert inorder.SS["total"] == pytest.approx(inorder.SS[:-1].sum())
-    assert inorder.SS["b"] == pytest.approx(rest(["a"]) - rest(["a", "b"]))
 
 
 @pytest.mark.parametrize("sizes", [(6, 6, 6), (3, 8, 5)])

@@ -22,21 +22,16 @@ from omnitree.lab.statistics import HypothesisTest, certain
 COLUMNS = ["SS", "df", "MS", "F", "p"]
 
 
-def factorial(
-    y: ArrayLike, factors: Mapping[str, ArrayLike], sums: str = "unique"
-) -> pd.DataFrame:
+def factorial(y: ArrayLike, factors: Mapping[str, ArrayLike]) -> pd.DataFrame:
     """Analysis of variance of a full factorial design, one factor or several.
 
-    `factors` have the level of each observation. The sums of squares are of type III, or
-    "sequential": those of each source after the ones before it. The table has a row per
-    source ("a", "b", "a*b", "error", "total").
+    `factors` have the level of each observation. The table has a row per source ("a", "b",
+    "a*b", "error", "total").
 
     >>> table = factorial([1.0, 2, 3, 5, 6, 7], {"group": list("aaabbb")})
     >>> round(float(table.loc["group", "F"]), 3)
     24.0
     """
-    if sums not in ("unique", "sequential"):
-        raise ValueError(f"sums must be 'unique' or 'sequential', not {sums!r}")
     smf = need("statsmodels.formula.api")
     anova_lm = need("statsmodels.stats.anova").anova_lm
     frame = pd.DataFrame({"y": np.asarray(y, dtype=float)})
@@ -44,7 +39,7 @@ def factorial(
         frame[f"f{i}"] = np.asarray(levels).astype(str)
     terms = " * ".join(f"C(f{i}, Sum)" for i in range(len(factors)))
     model = smf.ols(f"y ~ {terms}", frame).fit()
-    found = anova_lm(model, typ=3 if sums == "unique" else 1)
+    found = anova_lm(model, typ=3)
     names = {f"C(f{i}, Sum)": name for i, name in enumerate(factors)}
     table = pd.DataFrame(columns=COLUMNS, dtype=float)
     for term, row in found.iterrows():

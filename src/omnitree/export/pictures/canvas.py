@@ -28,6 +28,14 @@ def legend(ax: Any, names: list[str], shades: list[Any], **options: Any) -> None
     ax.legend(handles=handles, frameon=False, **options)
 
 
+def stacked(ax: Any, at: Any, width: Any, counts: Any, shades: list[Any], **look: Any):
+    """Bars, one class on the other: counts (classes, bars)."""
+    base = 0.0 * counts[0]
+    for shade, row in zip(shades, counts, strict=True):
+        ax.bar(at, row, width, base, color=shade, **look)
+        base += row
+
+
 def plain(text: Any) -> str:
     """Text that matplotlib shows as it is, dollar signs and underscores included.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.palette import class_colours
-from omnitree.export.pictures.canvas import QUIET, plain, shortened
+from omnitree.export.pictures.canvas import QUIET, plain, shortened, stacked
 from omnitree.export.sample import in_bins
 from omnitree.export.words import less
 
@@ -152,7 +152,4 @@ def _draw_rows(panel, x, rows: CurveRows) -> None:
     edges = np.linspace(low, high, N_BINS + 1)
     parts = rows.labels[known], rows.weight[known]
     counts = in_bins(x[known], edges, *parts, len(rows.shades))
-    base = np.zeros(counts.shape[1])
-    for shade, row in zip(rows.shades, counts, strict=True):
-        panel.bar(edges[:-1], row, np.diff(edges), base, align="edge", color=shade)
-        base += row
+    stacked(panel, edges[:-1], np.diff(edges), counts, rows.shades, align="edge")

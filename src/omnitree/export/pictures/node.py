@@ -14,7 +14,7 @@ import numpy as np
 from omnitree.data.schema import Schema
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.palette import class_colours
-from omnitree.export.pictures.canvas import axes, legend, plain, shortened
+from omnitree.export.pictures.canvas import axes, legend, plain, shortened, stacked
 from omnitree.export.pictures.curves import CurveRows, draw_curves, figure_size
 from omnitree.export.sample import (
     ShownRows,
@@ -153,10 +153,7 @@ def _draw_histogram(
     z = z - (cut_of(test) - cut)
     edges = bins_at_cut(z[known], cut)
     counts = in_bins(z[known], edges, labels[known], weight[known], len(shades))
-    base = np.zeros(counts.shape[1])
-    for shade, row in zip(shades, counts, strict=True):
-        ax.bar(edges[:-1], row, np.diff(edges), base, align="edge", color=shade)
-        base += row
+    stacked(ax, edges[:-1], np.diff(edges), counts, shades, align="edge")
     ax.axvline(cut, color="black", ls="--", lw=1.2)
     ax.set_xlabel(plain(_wrapped(name)))
 
@@ -189,11 +186,8 @@ def _draw_categories(ax, tree, node, test, values, labels, weight, shades) -> No
     feature = tree["schema"]["features"][test.feature]
     shape = (len(shades), len(feature["categories"]))
     counts = in_categories(values[:, test.feature], labels, weight, shape)
-    base = np.zeros(counts.shape[1])
     at = np.arange(counts.shape[1])
-    for shade, row in zip(shades, counts, strict=True):
-        ax.bar(at, row, 0.8, base, color=shade)
-        base += row
+    stacked(ax, at, 0.8, counts, shades)
     ax.set_xticks(at, [_tick(node, test, feature, s) for s in at.tolist()])
     if "branch" not in test.data:
         ax.axvline(np.floor(cut_of(test)) + 0.5, color="black", ls="--", lw=1.2)
