@@ -28,11 +28,13 @@ def curve_text(
     knots: Sequence[float],
     line: Sequence[float],
     features: list[dict[str, Any]],
+    reach: Sequence[float] | None = None,
 ) -> str:
     """A curve as a range of its feature and what it adds there.
 
     `line` holds the values at the knots, then that of a missing cell, which is told where
-    it is not 0.
+    it is not 0. `reach` is the range of the training rows, if it is known: straight lines
+    have knots beyond it.
 
     Examples
     --------
@@ -41,16 +43,26 @@ def curve_text(
     'glucose: from -1.2 at <= 80 to +2.1 at >= 180'
     >>> curve_text(0, (80.0, 120.0, 180.0), (-1.2, 2.1, 0.0, -0.3), glucose)
     'glucose: -1.2 at <= 80, +2.1 at 120, 0 at >= 180, -0.3 if missing'
+    >>> curve_text(0, (0.0, 200.0), (-1.0, 1.0, 0.0), glucose, (80.0, 140.0))
+    'glucose: from -0.2 at 80 to +0.4 at 140'
     """
     feature = features[encoded_columns(features)[column].feature]
-    values = list(line[:-1])
+    values, signs = list(line[:-1]), ["<= ", ">= "]
+    if reach is not None:
+        signs[0] *= reach[0] <= knots[0]  # it goes on beyond the range
+        signs[1] *= reach[1] >= knots[-1]
+        ends = np.clip(reach, knots[0], knots[-1]).tolist()
+        inner = [knot for knot in knots if ends[0] < knot < ends[1]]
+        told_at = [ends[0], *inner, ends[1]]
+        values = np.interp(told_at, knots, values).tolist()
+        knots = told_at
     told = turns(values)
     if len(told) == 1:
         text = f"{_signed(values[0])} everywhere"
     else:
         span = knots[-1] - knots[0]
         places = [_place(knots[at], span, feature) for at in told]
-        places[0], places[-1] = f"<= {places[0]}", f">= {places[-1]}"
+        places[0], places[-1] = signs[0] + places[0], signs[1] + places[-1]
         parts = [
             f"{_signed(values[at])} at {place}"
             for at, place in zip(told, places, strict=True)

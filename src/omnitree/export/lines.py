@@ -59,7 +59,8 @@ def model_lines(
         return []
     features = tree["schema"]["features"]
     plain = plain_test(model, features)
-    writer = SumWriter(plain, features, deviations, bool(scale), most)
+    ranges = tree.get("ranges")
+    writer = SumWriter(plain, features, deviations, bool(scale), most, ranges=ranges)
     lines = plain.get("curve_values", ())
     terms = [text for _, text in writer.write(plain["weights"], plain["bias"], lines)]
     labels = [str(c) for c in tree.get("classes", [])] if names is None else names

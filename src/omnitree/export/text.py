@@ -96,6 +96,7 @@ class TextWriter:
             "deviations": deviations,
             "standardised": standardised,
             "most": None if full else MOST_TERMS,
+            "ranges": self.tree.get("ranges"),
         }
 
     def title(self) -> list[Any]:

@@ -62,7 +62,7 @@ def set_text(name: str, categories: list[Any], longest: int | None = None) -> st
 
     >>> set_text("colour", ["red", "green", "blue"])
     'colour in {red, green, blue}'
-    >>> set_text("colour", ["red", "green", "blue"], 15)
+    >>> set_text("colour", ["red", "green", "blue"], 5)
     'colour in {red, ... 2 more}'
     """
     if len(categories) == 1:
@@ -177,10 +177,12 @@ def sums_of(
     standardised: bool = False,
     most: int | None = None,
     brief: bool = False,
+    ranges: Sequence[Sequence[float] | None] | None = None,
 ) -> Sides | Sums:
     """A test on several features in terms; a machine of two branches compares one sum.
 
-    Curves are told by `curve_text` or, if `brief`, by name. What is no sum of weighted
+    Curves are told by `curve_text`, within the `ranges` of their features, or, if `brief`,
+    by name. What is no sum of weighted
     columns, products of two and curves is told by the columns that it is a function of.
     """
     features, data = schema["features"], test.data
@@ -194,7 +196,7 @@ def sums_of(
         terms = _listed(test.kind, columns, most)
         return Sides(terms, ("<=", ">"), data["threshold"])
     plain = plain_test(data, features)
-    writer = SumWriter(plain, features, deviations, standardised, most, brief)
+    writer = SumWriter(plain, features, deviations, standardised, most, brief, ranges)
     lines = plain.get("curve_values", ())
     if test.is_machine and test.n_branches > 2:
         sums = writer.write(plain["weights"], plain["bias"], lines)
@@ -276,7 +278,9 @@ class SumWriter:
         standardised: bool = False,
         most: int | None = None,
         brief: bool = False,
+        ranges: Sequence[Sequence[float] | None] | None = None,
     ):
+        self.ranges = ranges
         self.most, self.standardised, self.brief = most, standardised, brief
         self.features = features
         self.names = [column_name(c, features) for c in test["columns"]]
@@ -353,7 +357,9 @@ class SumWriter:
         column, knots = self.test["curve_columns"][j], self.test["knots"][j]
         if self.brief:
             return f"curve({column_name(column, self.features)})"
-        return f"({curve_text(column, knots, lines[j], self.features)})"
+        feature = encoded_columns(self.features)[column].feature
+        reach = self.ranges[feature] if self.ranges else None
+        return f"({curve_text(column, knots, lines[j], self.features, reach)})"
 
     def _centre(self, pair: tuple[int, int]) -> float:
         """From where a term is measured; indicators keep their 1 and 0."""
