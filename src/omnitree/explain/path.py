@@ -45,6 +45,7 @@ from omnitree.export.words import (
 # What is printed of long tests; the explanation itself holds all of it.
 LONGEST_TEXT = 88
 MOST_PARTS = 10
+NO_PART = 1e-12
 
 
 @dataclass(frozen=True)
@@ -174,9 +175,13 @@ def _details(step: Step) -> list[str]:
             bias -= step.offset
             lines.append(f"{bias:+.4g}  for an average row")
         order = sorted(step.contributions, key=lambda c: -abs(c.amount or 0))
-        for c in order[:MOST_PARTS]:
+        # What is 0 but for rounding says nothing, unless all is.
+        least = NO_PART * abs(order[0].amount or 0.0)
+        order = [c for c in order if c.filled or abs(c.amount or 0.0) >= least]
+        most = MOST_PARTS + (len(order) == MOST_PARTS + 1)  # no "1 other"
+        for c in order[:most]:
             lines.append(f"{c.amount:+.4g}  {c.name} = {_cell(c)}")
-        if rest := order[MOST_PARTS:]:
+        if rest := order[most:]:
             amount = sum(c.amount or 0.0 for c in rest)
             lines.append(f"{amount:+.4g}  {len(rest)} others")
     return [*lines, step.note] if step.note else lines

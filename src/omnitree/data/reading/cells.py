@@ -2,7 +2,8 @@
 
 Three rules, for CSV, its relatives and Excel:
 
-- The texts that pandas takes as missing, and `?`, are missing in every column (`MISSING`).
+- The texts that pandas takes as missing, and `?`, are missing in every column (`MISSING`);
+  but for `None` among the words of a target (`tables.py`).
 - A full stop or a hyphen alone is missing in a column whose other cells are numbers
   (`MISSING_AMONG_NUMBERS`); in other columns it is a category.
 - Other texts are missing in a column of numbers if they are few (at most 5 % of its cells,
