@@ -324,7 +324,7 @@ def test_the_reasons_of_the_demo_are_those_of_the_tree():
     assert first.startswith("The root (344 rows): ")
     assert f"error of {100 * chosen['score']:.1f} % on held-out rows" in first
     assert "softmax" not in first
-    assert "tests on one feature" in first
+    assert "tests on single features" in first
     assert f"{clf.tree_.n_leaves} leaves" in story.kinds
     least = clf.predict_proba(table.X).max(axis=1).argmin() + 1
     assert story.hardest_row.startswith(f"Row {least} ")

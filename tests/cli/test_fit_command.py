@@ -183,7 +183,7 @@ def test_no_warnings_of_other_libraries(data: Path, monkeypatch):
     monkeypatch.setattr(OmniTreeClassifier, "fit", loud)
     loud.__globals__["__name__"] = "omnitree.tests"  # where the warning is laid
     try:
-        result = run("fit", data, "--target", "risk", "--folds", 3)
+        result = run("fit", data, "--target", "risk", "--folds", 3, "--drop", "id")
     finally:
         loud.__globals__["__name__"] = __name__
     assert result.exit_code == 0
