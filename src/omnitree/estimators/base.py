@@ -41,6 +41,7 @@ from omnitree.estimators.row_inputs import (
 )
 from omnitree.estimators.show import Showing
 from omnitree.growing.blocks.dask_engine import engine_for
+from omnitree.growing.clock import now
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import Rules
 from omnitree.growing.part import number, require_present
@@ -125,6 +126,7 @@ class BaseTree(Showing, BaseEstimator):
         """
         parts = self._resolved_parts()
         self._check_options()
+        deadline = None if self.max_seconds is None else now() + self.max_seconds
         blocks = open_blocks(X, y, sample_weight)
         if blocks is not None:
             limit = memory_limit(self.max_memory)
@@ -165,7 +167,7 @@ class BaseTree(Showing, BaseEstimator):
             held_out = self._other_rows(prune_set, table.schema, target, by_class)
         sample = self._scaled(parts, given, held_out)
         with memory_explained(n_rows, source.shape[1], target.n_classes):
-            tree = self._grow_and_prune(parts, sample, held_out)
+            tree = self._grow_and_prune(parts, sample, held_out, deadline)
             tree = self._finished(tree, given)
         self._set_fitted(tree, target.classes)
         return self
@@ -203,10 +205,14 @@ class BaseTree(Showing, BaseEstimator):
         return sample if keep.all() else sample.take(keep)
 
     def _grow_and_prune(
-        self, parts: Parts, sample: Sample, held_out: Sample | None
+        self,
+        parts: Parts,
+        sample: Sample,
+        held_out: Sample | None,
+        deadline: float | None = None,
     ) -> Tree:
-        """The tree of some rows, all of positive weight."""
-        tree, evidence = self._grow(parts, sample, held_out, self._seed())
+        """The tree of some rows, all of positive weight; `deadline` as in `_grow`."""
+        tree, evidence = self._grow(parts, sample, held_out, self._seed(), deadline)
         if parts.pruning is not None:
             tree = parts.pruning.prune(tree, evidence)
         if parts.refinement is not None:

@@ -239,11 +239,13 @@ max_memory
         super()._check_options()
         number("max_rows", self.max_rows, 10)
 
-    def _grow_and_prune(self, parts, sample, held_out):
+    def _grow_and_prune(self, parts, sample, held_out, deadline=None):
+        if deadline is None and self.max_seconds is not None:
+            deadline = now() + self.max_seconds
         with one_thread():  # most matrices are small
-            return self._best_kind(sample, held_out)
+            return self._best_kind(sample, held_out, deadline)
 
-    def _best_kind(self, sample, held_out) -> Tree:
+    def _best_kind(self, sample, held_out, deadline) -> Tree:
         """The tree of the kind that errs least on rows that are held out."""
         seed, some = self._seed(), sample
         if len(sample) > self.max_rows:
@@ -253,7 +255,6 @@ max_memory
         found: dict[str, tuple[NDArray[np.float64], Tree, Leaves]] = {}
         # Models of many columns need as many rows, or nearly so.
         enough = some.standardised.n_columns / 2
-        deadline = None if self.max_seconds is None else now() + self.max_seconds
         for name, own in self._kinds().items():
             for n_rows, folds in FEWER_FOLDS:
                 if len(some) >= n_rows:
