@@ -42,7 +42,7 @@ MEMORY = 8 * 2**30
 SECONDS = 20.0
 FLAT = 20.0  # megabytes
 FLOOR = 0.1  # seconds that a fit may end later than 1.1 times its limit
-LIMITS = (0.5, 2.0)
+LIMITS = [0.5, 2.0]
 LONGER = 3.0  # times its limit that a fit would take
 SHAPES = (
     *((200, 1000), (2000, 200), (20_000, 50), (100_000, 20), (300_000, 20)),
@@ -165,7 +165,7 @@ def limits(name: str, scale: float) -> dict[str, Any]:
         whole = f", of {full:.1f}" if full < LONGER * limit else ""
         told.append(f"{took:.2f} ({X.shape[0]:,} x {X.shape[1]:,}{whole})")
     found = {
-        "n": f"`{name}`, `max_seconds` 0.5 and 2",
+        "n": f"`{name}`, `max_seconds` {' and '.join(f'{x:g}' for x in LIMITS)}",
         "s": time.perf_counter() - begin,
         "grew": 0.0,
         "end": f"CPU s: {', '.join(told)}",
@@ -266,8 +266,10 @@ def main() -> int:
     parser.add_argument(
         "--only", nargs="*", help="how names of loads begin; all if left out"
     )
+    parser.add_argument("--limits", nargs="*", type=float, default=LIMITS)
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
+    LIMITS[:] = given.limits
     head = [
         "# Load",
         f"`python benchmarks/load.py`; omnitree {omnitree.__version__}, "

@@ -13,6 +13,7 @@ from tests.samples import sample_of
 from tests.tables import random_sample
 
 from omnitree import OmniTreeRegressor, TreeClassifier
+from omnitree.growing.clock import by_clock
 from omnitree.growing.growth import Growth
 from omnitree.growing.missing import MISSING
 from omnitree.growing.node import Rules
@@ -204,9 +205,9 @@ def test_repeats_end_when_the_choice_stays(monkeypatch):
     calls = []
     grow = cost_complexity.each_fold
 
-    def counting(evidence, folds, ask):
+    def counting(evidence, folds, ask, **options):
         calls.append(evidence.seed)
-        return grow(evidence, folds, ask)
+        return grow(evidence, folds, ask, **options)
 
     monkeypatch.setattr(cost_complexity, "each_fold", counting)
 
@@ -249,12 +250,12 @@ def test_of_one_leaf_the_folds_are_leaves(rng, monkeypatch):
     sizes, losses = [], []
     whole = cost_complexity.each_fold
 
-    def watched(evidence, folds, ask, most=None):
+    def watched(evidence, folds, ask, *options, **named):
         def noting(fold):
             sizes.append(fold.tree.n_nodes)
             return ask(fold)
 
-        return whole(evidence, folds, noting, most)
+        return whole(evidence, folds, noting, *options, **named)
 
     monkeypatch.setattr(cost_complexity, "each_fold", watched)
     reg = OmniTreeRegressor(random_state=0).fit(X, y)
@@ -284,6 +285,32 @@ def test_trees_of_folds_are_not_kept(rng, monkeypatch):
     clf.fit(X, (X[:, 0] + rng.normal(size=200) > 0).astype(int))
     assert len(most) > 20
     assert max(most) <= 2  # the tree to be pruned, and that of a fold
+
+
+def test_no_fold_is_begun_when_the_time_is_up(rng, monkeypatch):
+    grown = []
+    grow = Growth.grow
+
+    def growing(self, sample, verbose=0):
+        grown.append(len(sample))
+        clock.at += 1.0
+        return grow(self, sample, verbose)
+
+    class Clock:
+        at = 0.0
+
+        def __call__(self):
+            return self.at
+
+    clock = Clock()
+    monkeypatch.setattr(Growth, "grow", growing)
+    X = rng.normal(size=(200, 3))
+    clf = TreeClassifier(pruning="cost_complexity", random_state=0, max_seconds=2.5)
+    with by_clock(clock):
+        clf.fit(X, (X[:, 0] + rng.normal(size=200) > 0).astype(int))
+    assert (
+        len(grown) == 3
+    )  # the tree, the last fold in time, and the one that ends late
 
 
 def test_first_errors_of_small_trees(rng):

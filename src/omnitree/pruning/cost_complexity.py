@@ -181,6 +181,7 @@ class CostComplexity(Pruning):
                 again,
                 self.folds,
                 lambda t: errors_at(t.tree, t.links, prices * t.total, t.test),
+                in_time=True,
             )
             if evidence.expired and evidence.folds is None:
                 break  # trees that were cut short say nothing
@@ -246,19 +247,24 @@ def each_fold(
     folds: int,
     ask: Callable[[FoldTree], Asked],
     most: int | None = None,
+    in_time: bool = False,
 ) -> list[Asked]:
-    """What `ask` says of each of the trees.
+    """What `ask` says of each of the trees; if asked, only of those that time is left for.
 
     Unless that keeps them, there is one at a time in each thread: with thousands of classes
     their counts are large.
     """
     if evidence.folds is not None:
         return [ask(tree) for tree in evidence.folds]
+    if in_time and evidence.expired:
+        return []
     rows, growth = evidence.train, evidence.growth
     assert growth is not None
     fold = rows.folds(folds, evidence.seed)
 
     def one(k: int) -> list[Asked]:
+        if in_time and evidence.expired:
+            return []
         held = fold == k
         train, test = rows.part(np.flatnonzero(~held)), rows.take(held)
         if not len(train) or not len(test):  # fewer rows, or groups, than folds
