@@ -337,3 +337,16 @@ def test_a_long_sum_is_the_one_that_describe_names(with_categories, rng):
     assert step.threshold - step.offset == pytest.approx(cut, abs=1e-4)
     (constant,) = (line for line in text.splitlines() if "for an average row" in line)
     assert abs(float(constant.split()[0])) < 1
+
+
+def test_a_flag_is_changed_wholly(rng):
+    """A column of 0 and 1 is no amount, though a weighted sum would take a part of it."""
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
+    X["smoker"] = rng.integers(0, 2, 300)
+    y = 0.1 * X["a"] + 0.1 * X["b"] + 2.0 * X["smoker"] > 0.8
+    clf = presets.make("ldt", max_depth=1).fit(X, y)
+    told = [clf.explain(X.iloc[[i]]).counterfactual for i in range(40)]
+    changes = [
+        c for found in told if found for c in found.changes if c.name == "smoker"
+    ]
+    assert changes and all(c.after in (0.0, 1.0) for c in changes)

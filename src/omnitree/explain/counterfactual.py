@@ -138,6 +138,7 @@ def find_counterfactual(
     for (*_, changed, other), answer in zip(priced, answers, strict=True):
         if answer != label:
             other = search.rounded(search.nearest(other, changed), changed)
+            other = search.flags_whole(other, changed)
             changes = []
             for j in changed:
                 before, after = cell(model, j, row[j]), cell(model, j, other[j])
@@ -411,6 +412,17 @@ class _Search:
             else:
                 far = middle
         return self._with(j, far)
+
+    def flags_whole(self, other: list[float], changed: list[int]) -> list[float]:
+        """The row with numbers that are 0 or 1 changed wholly, if that is as good.
+
+        Such are numbers from 0 to 1 that the row has an end of: flags, almost always.
+        """
+        whole = list(other)
+        for j in changed:
+            if self.limits.get(j) == (0.0, 1.0) and self.row[j] in (0.0, 1.0):
+                whole[j] = 1.0 - self.row[j]
+        return whole if self.predict([whole])[0] != self.label else other
 
     def rounded(self, other: list[float], changed: list[int]) -> list[float]:
         """The change with as few digits as still give another class, from four on."""
