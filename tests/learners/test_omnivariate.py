@@ -116,7 +116,7 @@ def test_described():
     text = " ".join(clf.describe().split())
     first = text[text.index(f"({chosen.learner}): chosen for") :]
     first = first[: first.index("x2 <=")]
-    assert f"its AIC is {chosen.score:.4g} (" in first
+    assert f"an AIC of {chosen.score:.4g} (" in first
     assert all(f"{c.learner}" in first and f" {c.score:.4g}" in first for c in others)
 
 
