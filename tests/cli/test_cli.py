@@ -330,6 +330,24 @@ def test_the_reasons_of_the_demo_are_those_of_the_tree():
     assert story.hardest_row.startswith(f"Row {least} ")
 
 
+def test_a_log_loss_is_told_as_no_percentage():
+    scored = {"criterion": "held-out log loss", "parameters": 1}
+    node = {
+        "id": 7,
+        "value": [30.0, 9.0],
+        "candidates": [
+            {"learner": "univariate subtree", "kind": "leaf", "score": 0.243}
+            | {"chosen": False, **scored},
+            {"learner": "linear softmax", "kind": "linear", "score": 0.0953}
+            | {"chosen": True, **scored},
+        ],
+    }
+    assert demo_story._reason(node) == (
+        "Node 7 (39 rows): a linear model, with a log loss of 0.095 on held-out rows "
+        "(a single leaf 0.243)."
+    )
+
+
 def test_a_tree_of_the_demo_mixes_kinds():
     """On a real table with categories and missing values, as the README shows it."""
     table = data.load(demo.DATA[-1])

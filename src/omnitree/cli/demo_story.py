@@ -113,21 +113,25 @@ def _reason(node: dict[str, Any]) -> str:
     for candidate in others[:3]:
         close = candidate["score"] < own["score"]
         named.append(_scored(candidate) + " but no clear gain" * close)
-    error = f"with an error of {_percent(own)} on held-out rows"
-    text = f"{where} ({rows}): {_name(own)}, {error}"
+    criterion = "error" if own["criterion"] == "error" else "log loss"
+    what = f"with {'an' if criterion == 'error' else 'a'} {criterion} of {_score(own)}"
+    text = f"{where} ({rows}): {_name(own)}, {what} on held-out rows"
     return f"{text} ({', '.join(named)})." if named else f"{text}."
 
 
 def _scored(candidate: dict[str, Any]) -> str:
-    return f"{_name(candidate)} {_percent(candidate)}"
+    return f"{_name(candidate)} {_score(candidate)}"
 
 
 def _name(candidate: dict[str, Any]) -> str:
     return candidate_text(candidate["learner"], candidate["kind"])
 
 
-def _percent(candidate: dict[str, Any]) -> str:
-    return f"{100 * candidate['score']:.1f} %"
+def _score(candidate: dict[str, Any]) -> str:
+    score = candidate["score"]
+    return (
+        f"{100 * score:.1f} %" if candidate["criterion"] == "error" else f"{score:.3f}"
+    )
 
 
 # -- the page ---------------------------------------------------------------------------
