@@ -34,8 +34,9 @@ SPARSE = "sparse "
 # Standard errors by which a test is so much worse than a subtree that no tree on top of it
 # will be better.
 HOPELESS = 3.0
-# Rows for each column that curves need below the root: subtrees are many, and most small.
-ROWS = 2
+# Rows for each feature that curves need below the root: subtrees are many, most are small,
+# and to find the columns of curves takes as long as to reject them.
+ROWS = 40
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,10 @@ class Challenge:
         """
         if self.depth == 0 or rival.expansion not in CURVED:
             return rival.is_richer(self.node)
-        if (self.kind == "leaf" and not led) or not rival.is_richer(self.node):
+        few = len(self.node.rows) < ROWS * self.node.sample.table.schema.n_features
+        if few or (self.kind == "leaf" and not led):
             return False
-        return len(self.node.rows) >= ROWS * self.node.view(rival.expansion).n_columns
+        return rival.is_richer(self.node)
 
     def sparser(
         self, contender: Contender, margin: float, unlikelier: float | None = None
