@@ -204,3 +204,12 @@ def test_nothing_is_raised_without_a_deadline():
     with clock.until(time.monotonic() - 1), pytest.raises(clock.TimeUp):
         clock.check_time()
     assert not clock.time_is_up()
+
+
+def test_thermal_training_looks_at_the_clock(rng, looks):
+    """Of 600 classes it goes on for minutes: it ends at the second look."""
+    X = rng.normal(size=(3000, 4))
+    own = looks(late_at=3)
+    clf = presets.make("lmdt", random_state=0, max_seconds=1.0)
+    clf.fit(X, rng.integers(0, 600, 3000))
+    assert own.count < 100

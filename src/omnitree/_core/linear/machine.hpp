@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/mix.hpp"
+#include "common/tick.hpp"
 
 namespace omnitree {
 
@@ -129,6 +130,8 @@ inline double error_of(const Trainee& t, double row_length2, int right, int wron
   return (t.g[wrong] - t.g[right]) / (2 * row_length2) + epsilon;
 }
 
+constexpr int64_t BETWEEN_TICKS = 256;  // rows that are shown between looks at the clock
+
 struct Schedule {
   double beta, a, b, epsilon;
   double alpha;      // a correction below alpha * largest magnitude is small; passes only
@@ -143,13 +146,15 @@ class Thermal {
       : rows_(rows), t_(w, D, rows.d), s_(s), beta_(s.beta), largest_(t_.magnitude) {}
 
   // In passes over the rows as they lie. Ends with a pass that changes nothing, or whose last
-  // 2 (d - 1) rows needed no correction or a small one. Returns the number of rows presented.
-  int64_t passes() {
+  // 2 (d - 1) rows needed no correction or a small one; or when the time is up. Returns the
+  // number of rows presented.
+  int64_t passes(Tick& tick) {
     int64_t seen = 0, calm = 0;
     for (bool changed = true; changed && beta_ >= s_.least && calm < 2 * (rows_.d - 1);) {
       changed = false;
       t_.measure();
       for (int64_t i = 0; i < rows_.n; ++i) {
+        if (i % BETWEEN_TICKS == 0 && tick(0) != 0) return seen + i;
         const bool moved = present(i);
         changed |= moved;
         calm = s_.alpha > 0 && (!moved || small_) ? calm + 1 : 0;
@@ -161,11 +166,12 @@ class Thermal {
 
   // On rows drawn at random. Ends when so many of them in a row changed nothing that a row
   // which would was missed with less than the chance 1 - certainty.
-  int64_t draws(SplitMix random) {
+  int64_t draws(SplitMix random, Tick& tick) {
     const double miss = std::log1p(-1.0 / std::max<int64_t>(rows_.n, 2));
     const double enough = std::log(1 - s_.certainty) / miss;
     int64_t seen = 0, run = 0;
     while (beta_ >= s_.least && run < enough) {
+      if (seen % BETWEEN_TICKS == 0 && tick(0) != 0) break;
       if (seen % rows_.n == 0) t_.measure();
       run = present(random.below(rows_.n)) ? 0 : run + 1;
       ++seen;

@@ -10,6 +10,8 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp cimport bool as cbool
 
+from omnitree._core.common.ticks cimport Tick, make_tick
+
 
 cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
     cdef cppclass LabelledRows:
@@ -23,8 +25,8 @@ cdef extern from "linear/machine.hpp" namespace "omnitree" nogil:
 
     cdef cppclass Thermal:
         Thermal(const LabelledRows&, double*, int, const Schedule&) except +
-        int64_t passes() except +
-        int64_t draws(SplitMix) except +
+        int64_t passes(Tick&) except +
+        int64_t draws(SplitMix, Tick&) except +
 
     int64_t c_pocket "omnitree::pocket"(const LabelledRows&, double*, int, double, cbool, int64_t,
                                         SplitMix) except +
@@ -48,11 +50,13 @@ cdef LabelledRows* _rows(const double[:, ::1] x, const int32_t[::1] y, double[:,
 
 def thermal(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w, double beta,
             double a, double b, double epsilon, double alpha, double least,
-            double certainty, seed=None):
+            double certainty, seed=None, tick=None):
     """Train thermally; in passes over the rows, or with a seed on rows drawn at random.
 
-    Returns the number of rows presented.
+    Returns the number of rows presented. `tick` ends the work by True.
     """
+    cdef list box = [tick]
+    cdef Tick clock = make_tick(box)
     cdef Schedule schedule = Schedule(beta, a, b, epsilon, alpha, least, certainty)
     cdef LabelledRows* rows = _rows(x, y, w)
     cdef Thermal* run = new Thermal(rows[0], &w[0, 0], w.shape[0], schedule)
@@ -61,9 +65,11 @@ def thermal(const double[:, ::1] x, const int32_t[::1] y, double[:, ::1] w, doub
     cdef int64_t presented
     random.state = seed if drawn else 0
     with nogil:
-        presented = run.draws(random) if drawn else run.passes()
+        presented = run.draws(random, clock) if drawn else run.passes(clock)
         del run
         del rows
+    if len(box) > 1:
+        raise box[1]
     return presented
 
 

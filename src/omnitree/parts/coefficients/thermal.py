@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from omnitree._core.linear import machine as kernel
+from omnitree.growing.clock import tick
 from omnitree.growing.part import number
 from omnitree.parts.coefficients.base import Coefficients
 from omnitree.parts.coefficients.cases import Cases, Floats, Machine, instances
@@ -39,7 +40,7 @@ class _Annealed(Coefficients):
         w = start_weights(cases, start)
         cooling = number("a", self.a, most=1), number("b", self.b, least=1e-9)
         epsilon = number("epsilon", self.epsilon)
-        kernel.thermal(x, y, w, BETA, *cooling, epsilon, *self._end(), seed)
+        kernel.thermal(x, y, w, BETA, *cooling, epsilon, *self._end(), seed, tick)
         return Machine(w[:, 1:], w[:, 0])
 
     @abstractmethod
