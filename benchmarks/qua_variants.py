@@ -1,4 +1,4 @@
-"""Why QUA is more accurate than Yildiz & Alpaydin (2007) have it: one thing done otherwise.
+"""Why QUA is more accurate than in Yildiz & Alpaydin (ECML 2005): one thing done otherwise.
 
 - Pruned from the root down, as the authors' program does, instead of from the leaves up.
 - Principal components of the scatter within the groups of classes, as in equations 11 to 13
@@ -82,7 +82,7 @@ def main() -> None:
     header = ("data set", "published", *VARIANTS)
     command = "python benchmarks/qua_variants.py --data FOLDER"
     text = [
-        "# QUA beside Yildiz & Alpaydin (2007)",
+        "# QUA beside Yildiz & Alpaydin (ECML 2005)",
         f"    {command} -o benchmarks/results/qua_variants.md",
         f"Errors in percent, 5x2 folds, seeds 0 to 4. {versions()}",
         TextTable("Errors", header, tuple(lines)).markdown(),

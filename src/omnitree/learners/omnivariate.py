@@ -1,6 +1,6 @@
 """The omnivariate learner: several learners propose a test, a choice takes one of them.
 
-So a node is as complex as its rows warrant (Yildiz & Alpaydin 2001, 2007). Any learners
+So a node is as complex as its rows warrant (Yildiz & Alpaydin 2001, ECML 2005). Any learners
 can be candidates, several of one kind too; what was thought of each is remembered in the
 tree. Where a number is predicted, the likelihood is that of the loss with the leaves that
 the tree will have. Used by the presets omni-aic, omni-bic, omni-cv and hybrid-5x2f and by

@@ -1,4 +1,4 @@
-"""Omnivariate trees (Yildiz & Alpaydin 2007, model selection), and their pure relatives."""
+"""Omnivariate trees (Yildiz & Alpaydin, ECML 2005), and their pure relatives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from omnitree.refinement import Contest
 
 
 def uni(**changes: Any) -> TreeClassifier:
-    """UNI: univariate nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
+    """UNI: univariate nodes only (Yildiz & Alpaydin, ECML 2005, omnivariate trees).
 
     Node: univariate; one column per category. Branching: binary. Grouping of classes:
     exchange, for each column by itself. Merit: entropy. Threshold: analytic, the root of
@@ -39,7 +39,7 @@ def uni(**changes: Any) -> TreeClassifier:
 
 
 def lin(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
-    """LIN: linear nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
+    """LIN: linear nodes only (Yildiz & Alpaydin, ECML 2005, omnivariate trees).
 
     As `ldt`, but the principal components that explain ``epsilon`` of the node's variance
     are taken at every node, not only where its scatter is singular.
@@ -48,7 +48,7 @@ def lin(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
 
 
 def qua(epsilon: float = 0.99, **changes: Any) -> TreeClassifier:
-    """QUA: quadratic nodes only (Yildiz & Alpaydin 2007, omnivariate trees).
+    """QUA: quadratic nodes only (Yildiz & Alpaydin, ECML 2005, omnivariate trees).
 
     As `lin`, with the squares and products of all columns beside the columns. Left out are
     products that are linear in the columns already: those of two categories of one feature.
@@ -62,7 +62,7 @@ def omni_aic(
     order: str = "top_down",
     **changes: Any,
 ) -> TreeClassifier:
-    """Omnivariate tree by AIC (Yildiz & Alpaydin 2007, model selection).
+    """Omnivariate tree by AIC (Yildiz & Alpaydin, ECML 2005, model selection).
 
     Node: at each the best of a univariate, a linear and a quadratic test (those of `uni`,
     `lin` and `qua`) by AIC = 2 (-L + d), with L the log likelihood of the classes in the
@@ -86,7 +86,7 @@ def omni_bic(
     rows: str = "node",
     **changes: Any,
 ) -> TreeClassifier:
-    """Omnivariate tree by BIC (Yildiz & Alpaydin 2007, model selection).
+    """Omnivariate tree by BIC (Yildiz & Alpaydin, ECML 2005, model selection).
 
     As `omni-aic`, with BIC = -L + d/2 log N for choosing and pruning; the logarithm of N is
     natural. Assumption: in a subtree each test's d is charged with the N of its own node,
@@ -107,7 +107,7 @@ def omni_cv(
     prune_by: str = "held_out",
     **changes: Any,
 ) -> TreeClassifier:
-    """Omnivariate tree by cross-validation (Yildiz & Alpaydin 2007, model selection).
+    """Omnivariate tree by cross-validation (Yildiz & Alpaydin, ECML 2005, model selection).
 
     Node: at each one of a univariate, a linear and a quadratic test (those of `uni`, `lin`
     and `qua`), by 5x2 cross-validation and one-sided tests at ``level``: the quadratic one

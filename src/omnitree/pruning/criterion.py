@@ -1,8 +1,8 @@
 """Pruning by an information criterion: the one that grew the tree also cuts it.
 
 The criterion of a subtree, likelihood of its leaves against the parameters of its tests,
-is compared with that of a leaf in its place (Yildiz & Alpaydin 2007, section 4.1). No rows
-are held out. Used by the presets omni-aic and omni-bic.
+is compared with that of a leaf in its place (Yildiz & Alpaydin, ECML 2005, section 4.1). No
+rows are held out. Used by the presets omni-aic and omni-bic.
 """
 
 from __future__ import annotations

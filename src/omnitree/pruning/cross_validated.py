@@ -1,11 +1,12 @@
 """Pruning by the 5x2cv test that grew the tree: a subtree has to beat a leaf.
 
-Yildiz & Alpaydin (2007, section 5) use one criterion "in both growing the tree and pruning
-it". For AIC and BIC that is `CriterionPruning`; here it is cross-validation. From the root
-down, the rows of a node are halved five times, a subtree is grown on each half as the whole
-tree was, and tested on the other half beside the majority class. Where the test does not
-call the subtrees better, the node becomes a leaf. No rows are held out for good, but every
-node that is looked at costs ten times what lies below it. Used by the preset omni-cv.
+Yildiz & Alpaydin (ECML 2005, section 5) use one criterion "in both growing the tree and
+pruning it". For AIC and BIC that is `CriterionPruning`; here it is cross-validation. From
+the root down, the rows of a node are halved five times, a subtree is grown on each half
+as the whole tree was, and tested on the other half beside the majority class. Where the
+test does not call the subtrees better, the node becomes a leaf. No rows are held out for
+good, but every node that is looked at costs ten times what lies below it. Used by the
+preset omni-cv.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Yildiz & Alpaydin (2007), Model selection in omnivariate decision trees: tables 1-4,
+"""Yildiz & Alpaydin (ECML 2005), Model selection in omnivariate decision trees: tables 1-4,
 figures 3-5.
 
 Five runs of two-fold cross-validation, mean and deviation over the ten folds; the 5x2cv F
@@ -28,7 +28,7 @@ from omnitree.lab.report import Figure
 from omnitree.lab.runner import Result
 from omnitree.lab.tables import TextTable
 
-TITLE = "Yildiz & Alpaydin (2007), Model selection in omnivariate decision trees"
+TITLE = "Yildiz & Alpaydin (ECML 2005), Model selection in omnivariate decision trees"
 TABLES = {
     "1": "error",
     "2": "model complexity",
