@@ -13,16 +13,25 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import sys
 from abc import ABC
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
 from omnitree.growing.foreign import announced, check_part, import_name, warn_of
+
+if sys.version_info >= (3, 11):
+    from typing import dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Any:
+        """Nothing: types are checked with newer versions of Python."""
+        return lambda cls: cls
 
 
 @dataclass_transform(eq_default=False)
