@@ -55,7 +55,7 @@ class OnDask:
         return type(self)(**copies)
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"client": None}  # type: ignore[operator]
+        return super().__getstate__() | {"client": None}  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)

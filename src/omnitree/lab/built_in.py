@@ -24,8 +24,10 @@ def table(name: str) -> pd.DataFrame:
     >>> int(table("penguins").isna().sum().sum())
     19
     """
-    text = files("omnitree.lab").joinpath("datasets", f"{name}.csv").read_text("utf-8")
-    return pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""])
+    path = files("omnitree.lab") / "datasets" / f"{name}.csv"
+    return pd.read_csv(
+        StringIO(path.read_text("utf-8")), keep_default_na=False, na_values=[""]
+    )
 
 
 def features_and_target(name: str) -> tuple[pd.DataFrame, np.ndarray]:

@@ -216,7 +216,7 @@ def published(name: str) -> pd.DataFrame:
     >>> published("liuwhite1994_table1")["mean"].tolist()[:2]
     [77.0, 77.98]
     """
-    path = files("omnitree.lab.papers").joinpath("tables", f"{name}.csv")
+    path = files("omnitree.lab.papers") / "tables" / f"{name}.csv"
     return pd.read_csv(StringIO(path.read_text("utf-8")))
 
 
