@@ -84,7 +84,7 @@ def test_words_of_models(rng):
         "always: by its linear model (80 rows"
     )
     assert "x0" in reg.describe().splitlines()[3]
-    assert "z(x0)" in reg.describe(standardised=True)
+    assert "z(x0 + 0.1)" in reg.describe(standardised=True)
     assert "THEN the sum" in reg.export("rules")
     assert "linear" in reg.export("dot")
 

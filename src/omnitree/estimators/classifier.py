@@ -250,12 +250,12 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
         >>> print(clf.describe(standardised=True))
         5 nodes, 3 leaves, 3 classes
         z(x): x in units of its standard deviation
-        sum #0 = -0.9991 z(petal length (cm)) - 0.0428 z(petal width (cm))
-        sum #0 <= -1.79268
-        |   sum #1 = -0.5997 z(petal length (cm)) - 0.8002 z(petal width (cm))
-        |   sum #1 <= -3.43242: 2 (37 rows, 1 wrong)
-        |   sum #1 > -3.43242: 1 (42 rows, 4 wrong)
-        sum #0 > -1.79268: 0 (41 rows, 1 wrong)
+        sum #0 = -0.9991 z(petal length (cm) - 3.8) - 0.0428 z(petal width (cm) - 1.19)
+        sum #0 <= 0.421661
+        |   sum #1 = -0.5997 z(petal length (cm) - 4.9) - 0.8002 z(petal width (cm) - 1.67)
+        |   sum #1 <= -0.00158472: 2 (37 rows, 1 wrong)
+        |   sum #1 > -0.00158472: 1 (42 rows, 4 wrong)
+        sum #0 > 0.421661: 0 (41 rows, 1 wrong)
         """
         from omnitree.export.text import describe
 

@@ -16,10 +16,10 @@ cdef extern from "linear/softmax.hpp" namespace "omnitree" nogil:
                         int64_t)
     double ridge(const double*, const double*, int64_t, int64_t, double*)
     cdef cppclass Descent:
-        Descent(const double*, int64_t)
+        Descent(const double*, int64_t) except +
         const double* at()
         const double* best()
-        bint take(double, const double*, const double*, double, int64_t)
+        bint take(double, const double*, const double*, double, int64_t) except +
 
 
 def descend(const double[:, ::1] x, const int32_t[::1] y, const double[:, ::1] share,
@@ -47,42 +47,46 @@ def descend(const double[:, ::1] x, const int32_t[::1] y, const double[:, ::1] s
     cdef vector[int64_t] active, left
     cdef list box = [tick]
     cdef Tick clock = make_tick(box)
-    with nogil:
-        for f in range(m):
-            fits.push_back(new Descent(&w[f, 0, 0], size))
-            active.push_back(f)
-        while active.size():
-            wide = <int> (active.size() * lines)
-            for a in range(<int64_t> active.size()):
+    try:
+        with nogil:
+            fits.reserve(m)
+            for f in range(m):
+                fits.push_back(new Descent(&w[f, 0, 0], size))
+                active.push_back(f)
+            while active.size():
+                wide = <int> (active.size() * lines)
+                for a in range(<int64_t> active.size()):
+                    for j in range(size):
+                        asked[a, j] = fits[active[a]].at()[j]
+                dgemm("T", "N", &wide, &rows, &r, &one, &asked[0, 0], &r, <double*> &x[0, 0], &r,
+                      &zero, &sums[0], &wide)
+                for a in range(<int64_t> active.size()):
+                    losses[a] = softmax_loss(&sums[a * lines], n, wide, lines, &y[0],
+                                             &share[0, active[a]], m)
+                dgemm("N", "T", &r, &wide, &rows, &one, <double*> &x[0, 0], &r, &sums[0], &wide,
+                      &zero, &gradient[0, 0], &r)
+                for a in range(<int64_t> active.size()):
+                    losses[a] += ridge(&asked[a, 0], &price[0], lines, r, &gradient[a, 0])
+                    for j in range(size):
+                        solved[a, j] = gradient[a, j]
+                        if inverse is not None:
+                            solved[a, j] *= (&inverse[active[a], 0, 0])[j]
+                if factor is not None:
+                    # The lower triangle of rows is the upper one of columns.
+                    dpotrs("U", &r, &wide, <double*> &factor[0, 0], &r, &solved[0, 0], &r, &info)
+                left.clear()
+                for a in range(<int64_t> active.size()):
+                    f = active[a]
+                    if fits[f].take(losses[a], &gradient[a, 0], &solved[a, 0], tolerance, most):
+                        left.push_back(f)
+                active.swap(left)
+                if clock(0):
+                    break
+            for f in range(m):
                 for j in range(size):
-                    asked[a, j] = fits[active[a]].at()[j]
-            dgemm("T", "N", &wide, &rows, &r, &one, &asked[0, 0], &r, <double*> &x[0, 0], &r,
-                  &zero, &sums[0], &wide)
-            for a in range(<int64_t> active.size()):
-                losses[a] = softmax_loss(&sums[a * lines], n, wide, lines, &y[0],
-                                         &share[0, active[a]], m)
-            dgemm("N", "T", &r, &wide, &rows, &one, <double*> &x[0, 0], &r, &sums[0], &wide,
-                  &zero, &gradient[0, 0], &r)
-            for a in range(<int64_t> active.size()):
-                losses[a] += ridge(&asked[a, 0], &price[0], lines, r, &gradient[a, 0])
-                for j in range(size):
-                    solved[a, j] = gradient[a, j]
-                    if inverse is not None:
-                        solved[a, j] *= (&inverse[active[a], 0, 0])[j]
-            if factor is not None:
-                # The lower triangle of rows is the upper one of columns.
-                dpotrs("U", &r, &wide, <double*> &factor[0, 0], &r, &solved[0, 0], &r, &info)
-            left.clear()
-            for a in range(<int64_t> active.size()):
-                f = active[a]
-                if fits[f].take(losses[a], &gradient[a, 0], &solved[a, 0], tolerance, most):
-                    left.push_back(f)
-            active.swap(left)
-            if clock(0):
-                break
-        for f in range(m):
-            for j in range(size):
-                (&w[f, 0, 0])[j] = fits[f].best()[j]
+                    (&w[f, 0, 0])[j] = fits[f].best()[j]
+    finally:
+        for f in range(<int64_t> fits.size()):
             del fits[f]
     if len(box) > 1:
         raise box[1]

@@ -16,7 +16,7 @@ cdef extern from "univariate/estimate.hpp" namespace "omnitree" nogil:
         double weight
 
     cdef cppclass AddErrors:
-        AddErrors(double)
+        AddErrors(double) except +
         double operator()(double, double)
 
     cdef cppclass ErrorBased:
