@@ -3,9 +3,10 @@
 // Along Fisher's direction of a grouping L | R a row's score is, up to a positive factor,
 // u = sum over k in L of n_k P_k, with P the row along the direction of class k; so a move of
 // class j adds or subtracts n_j P_j. Means and variance of the groups follow from K x K
-// numbers, and those after a move from K numbers each. One pass over the rows counts the classes above the cuts of all K moves: rows are in
-// the order of their classes, so that what is counted together lies side by side.
-// `omnitree.parts.grouping.Exchange` is the same search in Python, for any direction and threshold.
+// numbers, and those after a move from K numbers each. One pass over the rows counts the classes
+// above the cuts of all K moves: rows are in the order of their classes, so that what is counted
+// together lies side by side. `omnitree.parts.grouping.Exchange` is the same search in Python, for
+// any direction and threshold.
 #pragma once
 #include <algorithm>
 #include <cmath>

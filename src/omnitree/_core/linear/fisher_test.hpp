@@ -35,8 +35,8 @@ class FisherTest {
   // Exchanges classes, by the scores (k, n) of the rows in the order of their classes, the
   // place where those of each begin, and their weights (null: one). What is found knows the
   // scores along the direction of the groups, the cut and the merit.
-  ExchangeSearch search(const double* scores, const int64_t* first, const double* weight,
-                        int64_t n, Tick& tick) {
+  ExchangeSearch search(const double* scores, const int64_t* first, const double* weight, int64_t n,
+                        Tick& tick) {
     ExchangeSearch found({scores, first, weight, n, n_present(), size.data(), centres.data(),
                           spread.data(), merit_});
     found.run(left.data(), tick);

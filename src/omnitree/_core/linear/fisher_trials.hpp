@@ -63,11 +63,12 @@ class FisherTrials {
       Part& part = *parts[d];
       if (!part.tested) continue;
       const Doubles weight = searched(part) && t.weight ? weights_of(d) : Doubles();
-      const double cut = searched(part) ? part.test
-                                              .search(part.scores, part.first.data(),
-                                                      t.weight ? weight.data() : nullptr, part.n, tick)
-                                              .best_cut()
-                                        : part.test.cut();
+      const double cut = searched(part)
+                             ? part.test
+                                   .search(part.scores, part.first.data(),
+                                           t.weight ? weight.data() : nullptr, part.n, tick)
+                                   .best_cut()
+                             : part.test.cut();
       const Doubles w = part.test.weights();
       std::copy(w.begin(), w.end(), weights + static_cast<size_t>(d) * t.rows.p);
       cuts[d] = cut + part.test.fisher.dot(part.test.fisher.mean.data(), w.data());
