@@ -18,15 +18,13 @@ By the paper's protocol; thermal training in three runs instead of ten.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from page import versions
+from page import of_papers, versions
 
 from omnitree.lab.data import Dataset
 from omnitree.lab.methods import Method
@@ -179,11 +177,7 @@ def lines(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--store", type=Path)
-    parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
+    given = of_papers(__doc__)
     lab = Lab(Store(given.store), given.data)
     as_run: dict[str, dict[str, Any]] = {"as run": {}}
     two = ("bupa", "cleveland", "hepatitis")

@@ -10,12 +10,10 @@ goes to the side of its class, instead of by the errors of the two branches as l
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from page import versions
+from page import of_papers, versions
 
 from omnitree.growing.node_folds import NodeFolds
 from omnitree.lab.papers import ldt05
@@ -78,11 +76,7 @@ WAYS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--store", type=Path)
-    parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
+    given = of_papers(__doc__)
     lab, rows = Lab(Store(given.store), given.data), []
     printed = published("yildiz2005_table19_nodes").set_index(["dataset", "variant"])
     for name in SETS:

@@ -16,12 +16,10 @@ parameters mushroom's alone decides, whose number is the same in all folds).
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from page import versions
+from page import of_papers, versions
 
 from omnitree.lab.papers.base import Lab, PaperCell
 from omnitree.lab.papers.ldt05 import CODED, DATA, METHODS
@@ -58,11 +56,7 @@ def pooled(cells: list[PaperCell]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--store", type=Path)
-    parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
+    given = of_papers(__doc__)
     lab, cells = Lab(Store(given.store), given.data), {}
     for way, options in WAYS.items():
         method = replace(METHODS[KEY], options=METHODS[KEY].options | options)

@@ -1,7 +1,8 @@
-"""What the pages of the benchmarks have in common: versions, and whether goals are met."""
+"""What benchmarks have in common: arguments, versions, and whether goals are met."""
 
 from __future__ import annotations
 
+import argparse
 import platform
 import sys
 from importlib.metadata import version
@@ -17,6 +18,15 @@ def versions(*packages: str) -> str:
     """
     named = ", ".join(f"{name} {version(name)}" for name in ("omnitree", *packages))
     return f"{named}, Python {platform.python_version()}, {platform.machine()}"
+
+
+def of_papers(doc: str) -> argparse.Namespace:
+    """The arguments of a script that fits systems of papers: data, store and page."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("-o", "--output", type=Path)
+    return parser.parse_args()
 
 
 def finish(blocks: list[str], missed: list[str], output: Path | None) -> NoReturn:

@@ -136,7 +136,7 @@ def _page(name: str, clf: Any) -> str:
         if found is not None:
             differences.append(paragraph[at:])
     text += ["## How it differs"]
-    text += differences or ["In nothing but what is said above."]
+    text += differences or ["Only in what is said above."]
     if weights:
         text += ["## Weights and groups", weights[0].upper() + weights[1:]]
     known = " ".join(presets.describe(name).split())
