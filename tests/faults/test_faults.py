@@ -188,14 +188,15 @@ def test_two_processes_on_one_store(tmp_path: Path):
     assert all(same_fold(fold, other) for other in found.values())
 
 
+# Longer than any test waits: a worker must be killed while there is work left.
 WORKERS = """
 import sys
 from pathlib import Path
 from omnitree.lab import data, methods, protocols
 from omnitree.lab.runner import Task, run
 from omnitree.lab.store import Store
-sample = data.load("waveform:rows=400")
-tasks = [Task(sample, methods.parse("ldt"), protocols.parse("10x10fold"))]
+sample = data.load("waveform:rows=1000")
+tasks = [Task(sample, methods.parse("ldt"), protocols.parse("100x10fold"))]
 run(tasks, Store(Path(sys.argv[1])), n_jobs=2)
 """
 
@@ -228,8 +229,11 @@ def test_killed_worker(tmp_path: Path):
     while done < 3 and time.monotonic() < end:
         time.sleep(0.05)
         done = _count(path)
-    os.kill(_children(process.pid)[0], signal.SIGKILL)
-    errors = process.communicate(timeout=120)[1]
+    try:
+        os.kill(_children(process.pid)[0], signal.SIGKILL)
+        errors = process.communicate(timeout=120)[1]
+    finally:
+        process.kill()
     assert process.returncode != 0
     assert "worker" in errors.splitlines()[-1]
     assert _count(path) >= done
