@@ -76,7 +76,7 @@ def test_models_in_own_units_have_the_same_sums(seed, expansion):
     rows = node.view(expansion)
     rng = np.random.default_rng(seed)
     w, bias = rng.normal(size=(3, rows.n_columns)), rng.normal(size=3)
-    model = rows.model(w, bias)
+    model = rows.scaling.model(w, bias, rows.fill)
     assert len(model.curve_columns) == len(rows.scaling.curves) >= 3
     sums = rows.columns @ w.T + bias
     proba = np.exp(sums - sums.max(axis=1, keepdims=True))
@@ -100,7 +100,8 @@ def test_models_in_own_units_have_the_same_sums(seed, expansion):
 def test_curves_stay_as_they_are_beyond_the_rows():
     node = random_node(0)
     rows = node.view("curves")
-    model = rows.model(np.ones((3, rows.n_columns)) * [[1], [2], [3]], np.zeros(3))
+    w = np.ones((3, rows.n_columns)) * [[1], [2], [3]]
+    model = rows.scaling.model(w, np.zeros(3), rows.fill)
     assert 0 not in model.columns  # its weight is part of the curve
     far = node.sample.table.values.copy()
     far[:, 0] = 1e9
@@ -115,6 +116,24 @@ def test_curves_stay_as_they_are_beyond_the_rows():
         LeafModels.of([model]).answer(table, node.rows, first, proba)
         out.append(proba)
     assert (out[0] == out[1]).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_knots_leave_only_where_sums_stay_near(seed):
+    rng = np.random.default_rng(seed)
+    z = np.round(rng.normal(size=200), rng.integers(0, 3))
+    z[rng.random(200) < 0.1] = np.nan
+    basis = CurveBasis.of(0, z, np.ones(200))
+    k, room = rng.integers(1, 4), rng.uniform(0.01, 0.5)
+    w = rng.normal(size=(k, basis.values.shape[1])) * rng.choice([0.01, 1.0])
+    keep = basis.bends(w, room)
+    fewer = basis.with_knots(keep)
+    assert keep[0] == 0 and keep[-1] == len(basis.knots) - 1
+    off = fewer.columns(z) @ w.T - basis.columns(z) @ w.T
+    moved = np.ptp(off, axis=1) if k > 1 else np.abs(off)
+    assert moved.max() <= room + 1e-12
+    assert basis.bends(w, -1.0) == list(range(len(basis.knots)))
+    assert basis.bends(w, np.inf) == [0, len(basis.knots) - 1]
 
 
 def test_knots_are_few_and_do_not_depend_on_the_order_of_rows():

@@ -12,6 +12,7 @@ from tests.samples import root_of
 from omnitree import TreeClassifier
 from omnitree.data.table import learn_table
 from omnitree.learners import Boosted, Softmax
+from omnitree.learners import trial as trial_module
 from omnitree.learners.trial import calibrated
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
@@ -34,7 +35,8 @@ def root(X, y, seed=0):
         ("blocks", False, "additive_machine"),
     ],
 )
-def test_kind_and_held_out_error(expansion, two, kind):
+def test_kind_and_held_out_error(expansion, two, kind, monkeypatch):
+    monkeypatch.setattr(trial_module, "STRAIGHT", -1.0)  # all knots stay
     X, y = load_iris(return_X_y=True)
     if two:
         X, y = X[y > 0], y[y > 0] - 1
@@ -129,7 +131,8 @@ def test_a_missing_value_is_a_value_of_its_own(expansion):
     assert clf.score(X, y) > 0.93
 
 
-def test_curves_and_products_without_information_leave():
+def test_curves_and_products_without_information_leave(monkeypatch):
+    monkeypatch.setattr(trial_module, "STRAIGHT", -1.0)  # all knots stay
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 9))
     truth = 3 * np.sin(2 * X[:, 0]) + 2 * X[:, 1]
@@ -221,3 +224,27 @@ def test_costs_where_a_class_is_absent(learner):
     if thin is not None:
         two = learner.trial(root_of(X, y // 2, costs=costs[::2, ::2])).sparser(100.0)
         np.testing.assert_array_equal(thin.scores, two.scores)
+
+
+@pytest.mark.parametrize("two", [True, False])
+def test_knots_where_curves_are_straight_leave(two):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 4))
+    truth = [np.abs(X[:, 0]) - 0.8, 0.7 * X[:, 1], 0.3 * X[:, 2]]
+    y = (sum(truth) + rng.logistic(size=600) / 3 > 0).astype(int)
+    y = y if two else y + (X[:, 3] > 1)
+    trial = Softmax("curves").trial(root(X, y))
+    found = trial.replacement
+    assert found.split.n_params < trial.n_parameters
+    assert found.split.knots == found.model.knots
+    assert found.split.curve_columns == (0, 1, 2, 3)
+    sizes = [len(knots) for knots in found.split.knots]
+    assert sizes[0] > sizes[2]
+    # Curves move by little: at most the room of each.
+    weights, bias = trial.fitted
+    sums = trial.scale * (trial.rows.columns @ weights.T + bias)
+    proba = np.empty((600, len(bias)))
+    first = np.zeros(600, dtype=np.int32)
+    LeafModels.of([found.model]).answer(learn_table(X), np.arange(600), first, proba)
+    off = np.log(proba) - sums
+    assert 1e-6 < np.ptp(off, axis=1).max() <= 4 * trial_module.STRAIGHT + 1e-9

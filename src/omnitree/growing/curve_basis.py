@@ -12,7 +12,7 @@ node that asks (`StandardColumns.with_curves`); `Scaling` turns weights into cur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,32 @@ class CurveBasis:
             out = np.empty((len(z), self.values.shape[1]))
         kernel.fill(z, self.knots, self.values, out)
         return out
+
+    def with_knots(self, keep: list[int]) -> CurveBasis:
+        """Columns that are straight between some of the knots, and there as they were."""
+        return replace(self, knots=self.knots[keep], values=self.values[[*keep, -1]])
+
+    def bends(self, w: Floats, room: float) -> list[int]:
+        """Knots without which one of the sums with weights `w` (k, c) would differ.
+
+        By more than `room` at some knot: differences between the sums count, or one sum
+        itself if there is no other. One knot leaves after another, the least needed first.
+        """
+        lines, keep = w @ self.values[:-1].T, list(range(len(self.knots)))
+        while len(keep) > 2:
+            fewer = [keep[:i] + keep[i + 1 :] for i in range(1, len(keep) - 1)]
+            off = [self._off(lines, own) for own in fewer]
+            at = int(np.argmin(off))
+            if off[at] > room:
+                break
+            keep = fewer[at]
+        return keep
+
+    def _off(self, lines: Floats, keep: list[int]) -> float:
+        """By how much lines (k, m) differ without the other knots."""
+        straight = [np.interp(self.knots, self.knots[keep], v[keep]) for v in lines]
+        off = np.subtract(straight, lines)
+        return float(np.ptp(off, axis=0).max() if len(off) > 1 else np.abs(off).max())
 
 
 def quantiles(x: Floats, weight: Floats, n: int) -> Floats:

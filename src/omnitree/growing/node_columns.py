@@ -21,7 +21,6 @@ from omnitree._core.linear import discriminant as kernel
 from omnitree.growing.clock import check_time
 from omnitree.growing.scaling import Floats, Scaling
 from omnitree.growing.standard_columns import StandardColumns
-from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import (
     AdditiveMachineSplit,
     MachineSplit,
@@ -315,10 +314,6 @@ class NodeColumns:
     ) -> MachineSplit | QuadraticMachineSplit | AdditiveMachineSplit:
         """The test for the largest of `columns @ w.T + bias` in the table's own units."""
         return self.scaling.machine(w, bias, self.fill, merit)
-
-    def model(self, w: Floats, bias: Floats) -> LeafModel:
-        """The model of all classes with the sums `columns @ w.T + bias`, in own units."""
-        return self.scaling.model(w, bias, self.fill)
 
 
 def rest_of(whole: Moments, parts: list[Moments]) -> Moments | None:

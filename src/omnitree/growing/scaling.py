@@ -112,6 +112,22 @@ class Scaling:
             keep &= ~redundant[a, b]
         return replace(self, a=a[keep], b=b[keep])
 
+    def with_few_knots(self, w: Floats, room: float) -> Scaling:
+        """The same with fewer knots, where the sums with weights `w` (k, n_columns) allow.
+
+        No curve of a difference between two sums moves by more than `room`.
+        """
+        if not self.curves:
+            return self
+        first = self._first_of_curves
+        ends = np.cumsum([len(curve.spread) for curve in self.curves])
+        parts = np.split(w[:, first:], ends[:-1], axis=1)
+        curves = (
+            curve.with_knots(curve.bends(own, room))
+            for curve, own in zip(self.curves, parts, strict=True)
+        )
+        return replace(self, curves=tuple(curves))
+
     @property
     def factors(self) -> Floats | None:
         """1 where the line's term is a product of the other; None without products."""

@@ -25,6 +25,7 @@ from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import CURVED, EXPANSIONS, Node
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, one_of
+from omnitree.growing.scaling import Scaling
 from omnitree.growing.target import Target
 from omnitree.parts.merit import MERITS
 from omnitree.resampling.folds import deal
@@ -35,6 +36,8 @@ from omnitree.tree.tree import Tree
 
 # Logarithms of the scales that are tried.
 SCALES = (-3.0, 0.7)
+# Log odds by which a curve may differ from the fitted one, to have fewer knots.
+STRAIGHT = 0.05
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Trial:
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters of the test."""
+        """Free parameters of the test, before knots leave that its curves do not need."""
         k = len(self.rows.present)
         return self.parameters(np.tile(self._used_terms(), (1 if k == 2 else k, 1)))
 
@@ -173,13 +176,22 @@ class Trial:
         weights, bias = self.fitted
         return Replacement(self._split(weights, bias), self._model(weights, bias))
 
+    @cached_property
+    def scaling(self) -> Scaling:
+        """That of the columns, with no more knots than the fitted curves need."""
+        weights, _ = self.fitted
+        return self.rows.scaling.with_few_knots(self.scale * weights, STRAIGHT)
+
+    def split(self, w: Floats, threshold: float, merit: float) -> Split | None:
+        """The test `columns @ w <= threshold`, as `NodeColumns.split` but for knots."""
+        return self.scaling.split(w, threshold, self.rows.fill, merit)
+
     def _model(self, weights: Floats, bias: Floats) -> LeafModel:
         """The calibrated probabilities, for all classes."""
         everywhere = np.zeros((self.rows.n_classes, weights.shape[1]))
         everywhere[self.rows.present] = weights - weights.mean(axis=0)
-        return self.rows.model(
-            self.scale * everywhere, self._of_all_classes(self.scale * bias)
-        )
+        bias = self._of_all_classes(self.scale * bias)
+        return self.scaling.model(self.scale * everywhere, bias, self.rows.fill)
 
     def _split(self, weights: Floats, bias: Floats) -> Split | None:
         """The test; None if all rows take one branch."""
@@ -194,8 +206,8 @@ class Trial:
         merit = float(MERITS.resolve("gain")(counts[used]))
         weights, bias = weights[used], bias[used]
         if len(used) == 2:
-            return self.rows.split(weights[1] - weights[0], bias[0] - bias[1], merit)
-        return self.rows.machine(weights, bias, merit)
+            return self.split(weights[1] - weights[0], bias[0] - bias[1], merit)
+        return self.scaling.machine(weights, bias, self.rows.fill, merit)
 
 
 def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:

@@ -148,7 +148,7 @@ class ScoreTree:
         if b >= 0:
             w, c = w - weights[b], c - bias[b]
         way = 1.0 if split.low == 0 else -1.0
-        test = self.trial.rows.split(way * w, way * (split.threshold - c), split.merit)
+        test = self.trial.split(way * w, way * (split.threshold - c), split.merit)
         assert test is not None
         return test
 
