@@ -234,6 +234,28 @@ def test_bins_keep_branches_apart(rng):
             np.testing.assert_allclose(counts[:, left].sum(), weight[z <= cut].sum())
 
 
+@pytest.mark.parametrize("cut", [-1.7e308, 0.0, 1.7e308])
+def test_bins_at_the_end_of_the_range(cut: float):
+    z = np.array([-1.7e308, -1e300, 1.7e308])
+    edges = bins_at_cut(z, cut)
+    assert np.isfinite(edges).all() and len(edges) < 40
+    assert edges[0] <= z[0] and z[2] <= edges[-1]
+    one = np.zeros(3, dtype=np.intp)
+    assert in_bins(z, edges, one, np.ones(3), 1).sum() == 3
+
+
+def test_page_of_numbers_whose_squares_are_infinite(tmp_path):
+    """Spreads of terms were infinite, which JSON does not know."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = presets.make("ldt", random_state=0).fit(X, X.sum(axis=1) > 0)
+    page = model.to_html(tmp_path / "page.html", X * 1e200).read_text()
+    root = page_data(page)["sample"]["views"]["0"]
+    own = X.std(axis=0)
+    np.testing.assert_allclose(np.array(root["spread"], float) / 1e200, own, 1e-4)
+    model.to_html(tmp_path / "page.html", X * 1e307)  # sums are infinite, too
+
+
 def test_charts_count_the_rows(rng):
     """Each chart holds the parts of the rows that come to its node and can be placed."""
     tree = random_tree(rng, KINDS, n_inner=12)

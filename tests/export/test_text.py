@@ -16,6 +16,8 @@ from omnitree.export.lines import WIDTH
 from omnitree.export.model import NodeTest
 from omnitree.export.text import describe
 from omnitree.export.words import MOST_TERMS, branch_text, term_names
+from omnitree.learners import Omnivariate
+from omnitree.parts.choice.base import Choice, Verdict
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import (
     AdditiveSplit,
@@ -270,6 +272,20 @@ def test_why_a_node_has_its_kind(scores, behind, said):
     lines = describe(tree).splitlines()
     assert lines[1:-2] == (said.splitlines() if said else [])
     assert [line.split(":")[0] for line in lines[-2:]] == ["x0 <= 1.5", "x0 > 1.5"]
+
+
+class Simplest(Choice):
+    """A choice that does not say what its scores are."""
+
+    def choose(self, proposals, rng):
+        return Verdict(0, tuple(float(i) for i in range(len(proposals))))
+
+
+def test_a_choice_without_a_name_for_its_scores(rng):
+    X = rng.normal(size=(60, 2))
+    learner = Omnivariate(candidates=("analytic", "fisher"), choice=Simplest())
+    model = TreeClassifier(learner, max_leaves=2).fit(X, X.sum(axis=1) > 0)
+    assert "chosen for a score of 0" in model.describe()
 
 
 def test_machines_are_named_by_their_classes():

@@ -8,6 +8,7 @@ with its cut. Used by the pictures and by the explorer; the estimators make the 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -143,13 +144,15 @@ def bins_at_cut(
     array([-0.5,  0.5,  1.5,  2.5,  3.5,  4.5])
     """
     low, high = float(z.min()), float(z.max())
-    width = (high - low) / n_bins
-    if not (np.isfinite(width) and low + width > low):
+    width = high / n_bins - low / n_bins  # the range itself may be infinite
+    if not low + width > low:
         width = max(abs(low), 1.0) / n_bins  # all rows in one place
     start = cut if low <= cut <= high else low - width / 2
-    before = max(int(np.ceil((start - low) / width)), 1)
-    after = max(int(np.ceil((high - start) / width)), 1)
-    return start + width * np.arange(-before, after + 1, dtype=np.float64)
+    before = max(int(np.ceil(start / width - low / width)), 1)
+    after = max(int(np.ceil(high / width - start / width)), 1)
+    with np.errstate(over="ignore"):
+        edges = start + width * np.arange(-before, after + 1, dtype=np.float64)
+    return np.clip(edges, -sys.float_info.max, sys.float_info.max)
 
 
 def in_bins(

@@ -275,7 +275,7 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
         ]
     parts[0] = f"({parts[0]}"
     parts[-1] = f"{parts[-1][:-1]})"
-    name = "held-out error" if is_share else own["criterion"]
+    name = "held-out error" if is_share else own["criterion"] or "score"
     article = "an" if name[0] in "AEIOaeio" else "a"
     head = f"{_candidate(own)}: chosen for {article} {name} of {score(own)}"
     return broken("", [head, *parts], pad, 4)

@@ -233,8 +233,7 @@ def _view(
     if model.is_leaf(node):
         return view
     if "weights" in test.data:
-        spread = term_values(test.data, schema, values).std(axis=0)
-        view["spread"] = _short(spread)
+        view["spread"] = _short(_spread(term_values(test.data, schema, values)))
     feature = schema.features[test.feature] if test.can_fail else None
     if feature is not None and feature.categories:
         codes, shape = values[:, test.feature], (n_labels, len(feature.categories))
@@ -257,6 +256,14 @@ def _view(
     return view
 
 
+def _spread(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The standard deviation of each column, however large its numbers are."""
+    x = np.clip(x, -LARGEST, LARGEST)
+    unit = np.abs(x).max(axis=0)
+    unit[unit == 0] = 1.0
+    return unit * (x / unit).std(axis=0)  # squares of the numbers might be infinite
+
+
 def _charted_branches(test: NodeTest, below: list[int], sample: ShownRows) -> list[int]:
     """Branches that get a chart: one, but of a machine the largest few."""
     if not test.is_machine:
@@ -270,7 +277,7 @@ def _by_bin(z, cut: float, labels, weight, n_labels: int) -> dict[str, Any]:
     counts = in_bins(z, edges, labels, weight, n_labels)
     return {
         "low": float(edges[0]),
-        "width": float(edges[1] - edges[0]),
+        "width": float(np.diff(edges).max()),
         "cut": cut,
         "counts": [_short(c) for c in counts],
     }
