@@ -120,3 +120,21 @@ def test_small_machines_make_rules_of_inequalities():
 def test_only_machines():
     with pytest.raises(ValueError, match="'axis' is no machine"):
         machine_rules(NodeTest.of(AxisSplit(0, 1.0)), {"features": []})
+
+
+@pytest.mark.parametrize("large", [1e10, 2.0**53, 1e300])
+def test_the_solver_keeps_quiet(large, capfd):
+    """A weight out of all proportion: HiGHS gave up and said so on the terminal."""
+    features = (
+        *(Feature(f"x{j}", "numeric") for j in range(3)),
+        Feature("c", "categorical", ("a", "b", "c")),
+    )
+    weights = (
+        (-1.75, 0.0, 0.0, 0.25),
+        (1.0, -0.75, -1.25, 0.75),
+        (-0.5, 1.75, -1.75, large),
+    )
+    split = MachineSplit((1, 2, 0, 4), (0.0,) * 4, (1.75, 2.0, -1.75), weights)
+    rules = machine_rules(NodeTest.of(split), Schema(features, named=True).to_dict())
+    assert [len(rule) for rule in rules] == [2, 2, 2]
+    assert capfd.readouterr() == ("", "")

@@ -336,7 +336,7 @@ class _Search:
         Minimises the sum of |change| / scale over the numbers; categories and missing values
         stay.
         """
-        from scipy.optimize import linprog
+        from omnitree.export.programme import RANGE, solved
 
         model, scale = self.model, self.scale
         numbers = [j for j in range(len(row)) if not model.has_codes(j)]
@@ -373,28 +373,29 @@ class _Search:
         for side in (1, -1):
             for j in free:
                 low, high = region.intervals.get(j, (-math.inf, math.inf))
-                room = (high - row[j]) if side > 0 else (row[j] - low)
+                room = ((high - row[j]) if side > 0 else (row[j] - low)) / scale[j]
                 bounds.append((0.0, max(room, 0.0) if math.isfinite(room) else None))
         if not free:
             return row if all(v >= 0 for v in limit) else None
         with np.errstate(over="ignore"):
-            prices, lines_ = 1 / unit, np.array(above)
-        if not all(np.isfinite(part).all() for part in (prices, lines_, limit)):
-            return None  # units or thresholds at the end of the range of numbers
-        answer = linprog(
-            np.concatenate([prices, prices]),
-            A_ub=np.hstack([lines_, -lines_]),
-            b_ub=limit,
-            bounds=bounds,
-            method="highs",
+            lines_ = np.array(above) * unit  # changes are counted in units
+        size = np.abs(lines_)
+        lines_[size < size.max(axis=1, keepdims=True) / RANGE] = (
+            0.0  # never worth a move
         )
-        if not answer.success:
+        answer = solved(
+            np.ones(2 * len(free)),
+            np.hstack([lines_, -lines_]),
+            np.array(limit),
+            bounds,
+        )
+        if answer is None:
             return None
         move = answer.x[: len(free)] - answer.x[len(free) :]
         near = list(row)
         for j, step in zip(free, move, strict=True):
-            if abs(step) > 1e-12 * scale[j]:
-                near[j] = row[j] + float(step)
+            if abs(step) > 1e-12:
+                near[j] = row[j] + float(step) * scale[j]
         return near
 
     def nearest(self, other: list[float], changed: list[int]) -> list[float]:

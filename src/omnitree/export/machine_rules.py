@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from omnitree.export.model import EncodedColumn, NodeTest, encoded_columns
 from omnitree.export.plain import plain_test
+from omnitree.export.programme import solved
 from omnitree.export.words import column_name, comparison, sum_terms, term_names
 from omnitree.tree.shared_models import terms_of
 
@@ -81,26 +81,23 @@ def machine_rules(machine: NodeTest, schema: dict[str, Any]) -> list[list[Inequa
 
 def _needed(left, right, bounds, extra, extra_right) -> list[int]:
     """Which of the inequalities left @ x >= right the others do not imply."""
-    # One scale for every column: the programme is then sound whatever the units.
-    scale = np.abs(left).max(axis=0)
+    # One scale for all numbers: the programme is then sound whatever the units.
+    free = [low is None for low, _ in bounds]
+    scale = np.where(free, np.abs(left).max(axis=0), 1.0)
     scale[scale == 0] = 1.0
-    left = left / scale
-    extra = extra / scale
-    bounds = [
-        (None if low is None else low * s, None if high is None else high * s)
-        for (low, high), s in zip(bounds, scale, strict=True)
-    ]
+    left, extra = left / scale, extra / scale
     kept = list(range(len(left)))
     for at in range(len(left)):
         rest = [k for k in kept if k != at]
-        found = linprog(
-            left[at],
-            A_ub=np.vstack([-left[rest], extra]),
-            b_ub=np.concatenate([-right[rest], extra_right]),
-            bounds=bounds,
+        unit = np.abs(left[at]).max() or 1.0
+        found = solved(
+            left[at] / unit,
+            np.vstack([-left[rest], extra]),
+            np.concatenate([-right[rest], extra_right]),
+            bounds,
         )
-        tolerance = 1e-9 * max(1.0, abs(right[at]))
-        if found.status == 0 and found.fun >= right[at] - tolerance:
+        least = right[at] / unit
+        if found is not None and found.fun >= least - 1e-9 * max(1.0, abs(least)):
             kept = rest
     return kept
 
