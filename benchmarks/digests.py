@@ -17,10 +17,10 @@ another order do not matter. A fit that is refused has the type of the error as 
     python benchmarks/digests.py --accept "prune_set is used" --only '*/prune_set/*'
     python benchmarks/digests.py --write                  # record anew
 
-`--check` exits with 1 if a digest differs. `--accept` records the differences among the
-chosen configurations in `results/digests_changed.json`, each with the reason; from then on
-those count. `--timings` shows the CPU seconds of each fit beside the recorded ones. Digests
-depend on the BLAS and the processor: compare them on the machine that recorded them.
+`--check` exits with 1 if a digest differs. `--accept` records what differs or is new among
+the chosen configurations in `results/digests_changed.json`, each with the reason; from then
+on those count. `--timings` shows the CPU seconds of each fit beside the recorded ones.
+Digests depend on the BLAS and the processor: compare them on the machine that recorded them.
 """
 
 from __future__ import annotations
@@ -220,6 +220,7 @@ def main() -> int:
     if args.timings:
         timings({k: recorded.get(k, {}) for k in expected}, found)
     if args.accept:
+        names += sorted(set(found) - set(expected))
         new = {name: {"reason": args.accept} | found.get(name, {}) for name in names}
         write(CHANGED, changed | new)
         return 0
