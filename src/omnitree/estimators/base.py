@@ -41,7 +41,7 @@ from omnitree.estimators.row_inputs import (
 )
 from omnitree.estimators.show import Showing
 from omnitree.growing.blocks.dask_engine import engine_for
-from omnitree.growing.clock import now
+from omnitree.growing.clock import last_steps, now
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import Rules
 from omnitree.growing.part import number, require_present
@@ -153,6 +153,8 @@ class BaseTree(Showing, BaseEstimator):
                 "Found array with n_samples=1: a tree needs two rows or more"
             )
         n_rows = source.shape[0]
+        if deadline is not None:
+            deadline -= last_steps(self.max_seconds, n_rows * source.shape[1])
         target = self._target(y, n_rows)
         by_class = self._class_weights(target)
         weight = check_weights(n_rows, sample_weight) * by_class[target.strata()]
@@ -237,7 +239,10 @@ class BaseTree(Showing, BaseEstimator):
         """
         growth = self._growth(parts, sample, seed, deadline)
         if held_out is None and parts.needs_share:
-            sample, held_out = hold_out(sample, parts.needs_share, seed)
+            if growth.rules.limits.is_late(sample.table.values.size):
+                held_out = sample  # nothing will be grown that rows could judge
+            else:
+                sample, held_out = hold_out(sample, parts.needs_share, seed)
         growth = growth.settled(sample)
         tree = growth.grow(sample, self.verbose)
         return tree, Evidence(sample, held_out, growth, seed, self.n_jobs)

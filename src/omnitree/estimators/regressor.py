@@ -24,7 +24,7 @@ from omnitree.growing.criterion import CRITERIA, SquaredError
 from omnitree.growing.missing import Surrogate
 from omnitree.growing.node import Rules
 from omnitree.growing.part import number
-from omnitree.growing.stopping import Stopping
+from omnitree.growing.stopping import Limits, Stopping
 from omnitree.growing.target import NumericTarget, Target
 from omnitree.growing.threads import one_thread
 from omnitree.learners import Omnivariate, Univariate
@@ -284,6 +284,11 @@ max_memory
         good = [name for name, loss in self.losses_.items() if not loss > least]
         self.kind_ = min(good, key=lambda name: found[name][1].n_parameters)
         _, tree, leaves = found[self.kind_]
+        n_cells = COLUMNS * sample.table.values.size
+        if isinstance(leaves, RidgeLeaves) and Limits(deadline=deadline).is_late(
+            n_cells
+        ):
+            sample = some  # no time is left for models of all rows
         refit = some is not sample
         if refit:
             tree = tree.replace(models=None).with_counts(sample)
@@ -321,6 +326,8 @@ LARGEST_TARGET = 1e60
 PRUNING = CostComplexity(folds=5)
 # Of more rows, fewer folds say as much.
 FEWER_FOLDS = ((1000, 3), (4000, 2))
+# Columns that curves make of one, as far as time goes.
+COLUMNS = 10
 CONSTANT = Parts(
     Univariate(min_branch=5),
     Stopping(min_rows=10),

@@ -8,7 +8,9 @@ a learner has one. Without a deadline nothing is ever raised.
 
 A product or factorisation of large matrices cannot be stopped once it has begun. Whoever
 starts one says how long it is (`check_time(flops)`), and it is not begun unless it would end
-in time, by the speed of a small product that is measured once.
+in time, by the speed of a small product that is measured once. The same goes for a node's
+first pass over its rows, and some time is kept for what comes after growing
+(`last_steps`).
 
 Tests and benchmarks put another clock in place of the usual one (`by_clock`).
 """
@@ -30,6 +32,10 @@ SHORT = 1e7
 # Operations of a product that takes as long as a decomposition of an n x n matrix, in n^3.
 # Measured with n = 500 to 1,500.
 EIGH, INVERSE, CHOLESKY = 9.0, 3.0, 0.5
+# Operations of a product that takes as long as hashing, sorting or copying a cell does.
+CELL = 250.0
+# Part of the time of a fit that pruning and measuring the tree may take.
+LAST = 0.15
 
 
 _clock: Callable[[], float] = time.monotonic
@@ -100,6 +106,21 @@ def check_time(flops: float = 0.0) -> None:
     """
     if time_is_up(flops):
         raise TimeUp
+
+
+def last_steps(seconds: float, n_cells: int) -> float:
+    """Seconds of a fit that are kept for what follows after its deadline.
+
+    Parameters
+    ----------
+    seconds : float
+        What the fit may take.
+    n_cells : int
+        Cells of the training table: the ends of columns, and where rows come to lie, are
+        found in a last pass over them.
+    """
+    flops = CELL * n_cells
+    return LAST * seconds + (flops / _speed() if flops > SHORT else 0.0)
 
 
 @cache

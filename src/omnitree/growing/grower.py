@@ -36,6 +36,9 @@ def grow(root: Node, learner: SplitLearner, verbose: int = 0) -> Tree:
     if root.rules.missing.fills:
         return _grow_filled(root, learner, verbose)
     limits = root.rules.limits
+    n_columns = root.sample.table.values.shape[1]
+    if limits.is_late(len(root.rows) * n_columns):
+        return grow_by_node(root, learner, lambda fraction: True)
     with progress("growing", verbose) as show:
 
         def tick(fraction: float) -> bool:
@@ -87,7 +90,7 @@ def _grow_filled(root: Node, learner: SplitLearner, verbose: int) -> Tree:
 
 def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
     """Grow a tree with the tests that `learner.fit` finds, node by node."""
-    limits = root.rules.limits
+    limits, n_columns = root.rules.limits, root.sample.table.values.shape[1]
     records = [root.record(-1)]
     queue: list[tuple[float, int, Node, Split]] = []
     finished = 0.0
@@ -96,7 +99,11 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
         """Queue a node with its test, or leave it a leaf."""
         nonlocal finished
         split = None
-        if not node.stays_leaf() and not tick(finished / root.total):
+        if not (
+            node.stays_leaf()
+            or tick(finished / root.total)
+            or limits.is_late(len(node.rows) * n_columns)
+        ):
             rng: Any = None
             if learner.draws:
                 # One stream a node, so that the order of growth does not matter. The depth

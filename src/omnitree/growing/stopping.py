@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from omnitree.growing.clock import now
+from omnitree.growing.clock import CELL, now, time_is_up, until
 from omnitree.growing.part import Part, Registry, number
+
+# Passes over its rows that a search makes before it looks at the clock.
+PASSES = 3
 
 
 class Stopping(Part):
@@ -79,3 +82,8 @@ class Limits:
     def expired(self) -> bool:
         """Whether the time is up."""
         return self.deadline is not None and now() > self.deadline
+
+    def is_late(self, n_cells: int) -> bool:
+        """Whether the time is up before so many cells could be gone over a few times."""
+        with until(self.deadline):
+            return time_is_up(PASSES * CELL * n_cells)

@@ -236,10 +236,10 @@ class FoldTree:
 
 
 def fold_trees(
-    evidence: Evidence, folds: int, most: int | None = None
+    evidence: Evidence, folds: int, most: int | None = None, in_time: bool = False
 ) -> list[FoldTree]:
     """A tree for each of the folds, or the first few, that leave rows on both sides."""
-    return each_fold(evidence, folds, lambda tree: tree, most)
+    return each_fold(evidence, folds, lambda tree: tree, most, in_time)
 
 
 def each_fold(

@@ -15,7 +15,7 @@ struct Tick {
   int operator()(double fraction) {
     if (said != 0) return said;
     const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::milliseconds(50)) return 0;
+    if (now - last < std::chrono::milliseconds(10)) return 0;
     last = now;
     return said = call(state, fraction);
   }
