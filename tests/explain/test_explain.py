@@ -177,12 +177,39 @@ def test_nearest_under_a_linear_test():
     leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
     root = NodeRecord(-1, [1.0, 1.0], split, [1, 2])
     clf = fitted(tree_from_nodes(schema, ("low", "high"), [root, *leaves]))
-    found = clf.explain({"a": 0.0, "b": 0.0})
-    assert [c.amount for c in found.steps[0].contributions] == [0.0, 0.0]
-    assert found.steps[0].margin == 8.0
+    found = clf.explain({"a": 0.0, "b": 0.25})
+    assert [c.amount for c in found.steps[0].contributions] == [0.0, 1.0]
+    assert found.steps[0].margin == 7.0
     (change,) = found.counterfactual.changes
-    assert change.name == "b" and 2.0 < change.after < 2.01
-    assert found.counterfactual.cost == pytest.approx(2.0, abs=0.01)
+    assert change.name == "b" and 2.0 < change.after <= 2.01
+    assert found.counterfactual.cost == pytest.approx(1.75, abs=0.011)
+
+
+@pytest.mark.parametrize("preset", ["omni", "cart", "c4.5", "ldt", "lmt"])
+def test_changes_have_the_decimals_of_the_cells(preset: str, rng):
+    """Years stay whole, and flags: nobody is 44.29 years old."""
+    n = 300
+    X = pd.DataFrame(
+        {
+            "age": rng.normal(50, 10, n).round(),
+            "bmi": rng.normal(25, 3, n).round(1),
+            "smoker": rng.integers(0, 2, n),
+        }
+    )
+    risk = 0.15 * (X.age - 50) + 0.2 * (X.bmi - 25) + 2 * X.smoker
+    y = np.where(risk + rng.logistic(size=n) > 1, "ill", "well")
+    clf = presets.make(preset, random_state=0).fit(X, y)
+    decimals = {"age": 0, "bmi": 1, "smoker": 0}
+    seen = 0
+    for row in range(30):
+        found = clf.explain(X.iloc[[row]]).counterfactual
+        for change in found.changes if found else ():
+            assert change.after == round(change.after, decimals[change.name])
+            seen += 1
+        if found:
+            changed = X.iloc[[row]].assign(**{c.name: c.after for c in found.changes})
+            assert clf.predict(changed)[0] == found.label != clf.predict(X)[row]
+    assert seen > 10
 
 
 @pytest.mark.parametrize("change", ["unit", "threshold"])

@@ -294,7 +294,7 @@ class _BaseTreeClassifier(ClassifierMixin, BaseTree):
               value 4.7, 2.25 from the cut
           petal width (cm) <= 1.75
               value 1.4, 0.35 from the cut
-        It would be virginica with petal width (cm) = 1.751 (now 1.4)
+        It would be virginica with petal width (cm) = 1.8 (now 1.4)
         """
         return self._explain(row, max_changes)
 

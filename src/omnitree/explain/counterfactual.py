@@ -417,24 +417,32 @@ class _Search:
     def flags_whole(self, other: list[float], changed: list[int]) -> list[float]:
         """The row with numbers that are 0 or 1 changed wholly, if that is as good.
 
-        Such are numbers from 0 to 1 that the row has an end of: flags, almost always.
+        Such are numbers from 0 to 1 that the row has an end of: flags, almost always. Where
+        the ends are not known, the change must lie between.
         """
         whole = list(other)
         for j in changed:
-            if self.limits.get(j) == (0.0, 1.0) and self.row[j] in (0.0, 1.0):
+            flag = self.row[j] in (0.0, 1.0) and 0.0 <= other[j] <= 1.0
+            if flag and self.limits.get(j, (0.0, 1.0)) == (0.0, 1.0):
                 whole[j] = 1.0 - self.row[j]
         return whole if self.predict([whole])[0] != self.label else other
 
     def rounded(self, other: list[float], changed: list[int]) -> list[float]:
-        """The change with as few digits as still give another class, from four on."""
+        """The change with as few digits as still give another class.
+
+        With as many decimals as the number that is changed, where that takes it not much
+        further: years stay whole. Else with four digits, or more.
+        """
         row, numbers = self.row, [j for j in changed if not self.model.has_codes(j)]
+        own = {j: unit for j in numbers if (unit := self._unit(j, other[j]))}
         tries = []
-        for digits, filling in product(range(4, 17), (ROUND_CEILING, ROUND_FLOOR)):
+        for digits, filling in product(range(3, 17), (ROUND_CEILING, ROUND_FLOOR)):
             near = list(other)
             for j in numbers:
                 away = ROUND_CEILING if other[j] > row[j] else ROUND_FLOOR
                 exact = Decimal(other[j])
-                unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+                unit = Decimal(1).scaleb(exact.adjusted() - max(digits, 4) + 1)
+                unit = own.get(j, unit) if digits == 3 else unit
                 rounding = filling if math.isnan(row[j]) else away
                 near[j] = float(exact.quantize(unit, rounding))
                 if near[j] != self._limited(j, near[j]):
@@ -443,3 +451,20 @@ class _Search:
             tries.append(near)
         answers = zip(tries, self.predict(tries), strict=True)
         return next((near for near, answer in answers if answer != self.label), other)
+
+    def _unit(self, j: int, value: float) -> Decimal | None:
+        """The last decimal that a feature's numbers have, if `value` need not have more.
+
+        Known are that of the row and the ends of the training rows.
+        """
+        ends = self.limits.get(j, ())
+        known = {self.row[j], *ends}
+        if not all(map(math.isfinite, known)):
+            return None
+        places = [Decimal(repr(v)).normalize().as_tuple().exponent for v in known]
+        last = min(0, *map(int, places))
+        unit = 10.0**last
+        many = ends[1] - ends[0] >= 10 * unit if ends else self.scale[j] >= unit
+        if not many and abs(value - self.row[j]) < 10 * unit:
+            return None
+        return Decimal(1).scaleb(last) if unit > 1e-3 * abs(value) else None
