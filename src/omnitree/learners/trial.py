@@ -37,7 +37,7 @@ from omnitree.tree.tree import Tree
 # Logarithms of the scales that are tried.
 SCALES = (-3.0, 0.7)
 # Log odds by which a curve may differ from the fitted one, to have fewer knots.
-STRAIGHT = 0.05
+STRAIGHT = 0.07
 
 
 @dataclass(frozen=True)
