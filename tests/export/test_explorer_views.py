@@ -179,6 +179,17 @@ def test_cards_show_the_main_terms(watch):
     assert terms.locator("rect").count() == 3
 
 
+def test_flags_are_not_measured_from_means(watch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(50.0, 2.0, size=(300, 2))).add_prefix("x")
+    X["flag"] = rng.integers(0, 2, 300)
+    clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 101)
+    page = watch(clf, X)
+    page.click(".card[data-node='0']")
+    text = page.text_content("#node")
+    assert "(x0 −" in text and " flag" in text and "(flag" not in text
+
+
 @pytest.fixture(scope="module")
 def lopsided():
     """A deep path of cuts, then a sum of which some terms hardly count; 5 features."""

@@ -357,3 +357,18 @@ def test_clear_error_without_matplotlib(iris, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install \"omnitree\[plot\]\""):
         iris[0].plot()
+
+
+@pytest.mark.parametrize("preset", ["cart", "omni"])
+def test_ticks_of_whole_numbers(preset: str, rng):
+    """No 2007.5 among years."""
+    X = pd.DataFrame({"year": rng.integers(2005, 2010, 200), "x": rng.normal(size=200)})
+    y = (np.abs(X.year - 2007) + 0.2 * X.x > 1).astype(int)
+    clf = presets.make(preset, random_state=0).fit(X, y)
+    figure = clf.plot_node(0, X, y).figure
+    figure.canvas.draw()
+    panels = [a for ax in figure.axes for a in (ax, *ax.child_axes)]
+    years = [a for a in panels if a.get_xlabel() == "year"]
+    assert years
+    for ax in years:
+        assert (ax.get_xticks() % 1 == 0).all()

@@ -184,6 +184,24 @@ def test_sums_of_any_length_are_whole_and_measured_from_means(n_terms, rng):
     assert "(x" not in clf.describe(full=True)
 
 
+def test_flags_are_not_measured_from_means(rng):
+    X = pd.DataFrame(rng.normal(50.0, 2.0, size=(300, 6))).add_prefix("x")
+    X["flag"] = rng.integers(0, 2, 300)
+    clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 300)
+    text = clf.describe()
+    term = r"(-?) ?([\d.e-]+) (?:\((x\d) - ([\d.]+)\)|flag\b)"
+    found = re.findall(term, text)
+    assert [name or "flag" for *_, name, _ in found] == list(X.columns)
+    value = sum(
+        float(sign + w) * (X[name or "flag"] - float(mean or 0))
+        for sign, w, name, mean in found
+    )
+    cut = float(re.search(r"sum #0 <= (-?[\d.e-]+)", text)[1])
+    clear = abs(value - cut) > 0.01
+    assert clear.sum() > 250
+    assert ((value <= cut) == (clf.apply(X) == 1))[clear].all()
+
+
 def test_describe_of_an_estimator(rng):
     X = pd.DataFrame(rng.normal(size=(300, 12)))
     clf = presets.make("ldt", max_depth=1).fit(X, X.sum(axis=1) > 0)

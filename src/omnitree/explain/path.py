@@ -298,8 +298,14 @@ def _named_sum(model: Model, node: int) -> Sides | None:
         return None
     if len(branch_text(test, 0, tree["schema"])) <= LONGEST_TEXT:
         return None
-    found = sums_of(test, tree["schema"], tree.get("deviations"), most=MOST_TERMS)
+    found = sums_of(test, tree["schema"], **_as_described(model))
     return found if isinstance(found, Sides) else None
+
+
+def _as_described(model: Model) -> dict[str, Any]:
+    """The options with which `describe` writes sums."""
+    known = {name: model.tree.get(name) for name in ("deviations", "ranges")}
+    return {**known, "most": MOST_TERMS}
 
 
 def _filled(how: str, model: Model, test: NodeTest, row: Sequence[float]) -> str:
@@ -332,10 +338,7 @@ def _model_step(
         if _named_sum(model, above) is None:
             text = probability_text(model, above, "value")
         else:
-            deviations = model.tree.get("deviations")
-            text = probability_text(
-                model, above, deviations=deviations, most=MOST_TERMS
-            )
+            text = probability_text(model, above, **_as_described(model))
         return Step(node, "model", text, None, share)
     if len(test.values) == 1:
         text = f"model of leaf {node}: {model.classes[0]}"

@@ -289,8 +289,13 @@ class SumWriter:
         self.spread = spreads(test, features, deviations)
         self.known = bool(deviations)
         self.scale = [self._product(self.spread, pair) for pair in self.pairs]
-        every = encoded_columns(features)
-        self.counts = [every[c].category >= 0 for c in test["columns"]]  # 1 or 0
+        self.counts = [self._is_flag(c) for c in test["columns"]]
+
+    def _is_flag(self, column: int) -> bool:
+        """Whether a column is 1 or 0: an indicator, or a number that goes from 0 to 1."""
+        own = encoded_columns(self.features)[column]
+        ends = self.ranges[own.feature] if self.ranges else None
+        return own.category >= 0 or (ends is not None and list(ends) == [0.0, 1.0])
 
     @staticmethod
     def _product(values: Sequence[float], pair: tuple[int, int]) -> float:
@@ -362,7 +367,7 @@ class SumWriter:
         return f"({curve_text(column, knots, lines[j], self.features, reach)})"
 
     def _centre(self, pair: tuple[int, int]) -> float:
-        """From where a term is measured; indicators keep their 1 and 0."""
+        """From where a term is measured; flags keep their 1 and 0."""
         a, b = pair
         if self.counts[a] or (b >= 0 and self.counts[b]):
             return 0.0
@@ -416,7 +421,14 @@ def subject_text(test: NodeTest, tree: dict[str, Any], most: int | None = None) 
         return tree["schema"]["features"][test.feature]["name"]
     if test.is_machine:
         return f"largest of {test.n_branches} scores"
-    found = sums_of(test, tree["schema"], tree.get("deviations"), most=most, brief=True)
+    found = sums_of(
+        test,
+        tree["schema"],
+        tree.get("deviations"),
+        most=most,
+        brief=True,
+        ranges=tree.get("ranges"),
+    )
     assert isinstance(found, Sides)
     return " ".join(found.terms)
 

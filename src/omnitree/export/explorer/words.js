@@ -72,16 +72,22 @@ function spreadOf(values) {
 }
 
 // From where a term of a longer sum is measured: numbers from their means, in as many digits as
-// their deviations justify, unless these are small beside them; categories keep their codes.
+// their deviations justify, unless these are small beside them; categories keep their codes, and
+// flags, which go from 0 to 1, their 0 and 1.
 function centreOf(test, t, weights, lines) {
   const at = termColumns(test, t);
   if (weights.length + lines.length < 2) return 0;
-  if (at.some((a) => columns[test.columns[a]].category >= 0)) return 0;
+  if (at.some((a) => isFlag(columns[test.columns[a]]))) return 0;
   const mean = at.reduce((product, a) => product * test.fill[a], 1);
   const deviation = at.length === 1 ? data.tree.deviations?.[test.columns[at[0]]] ?? 0 : 0;
   if (!deviation) return Number(mean.toPrecision(3));
   const unit = 10 ** (1 - Math.floor(Math.log10(deviation)));
   return Math.abs(mean) < 0.1 * deviation ? 0 : Math.round(mean * unit) / unit;
+}
+
+function isFlag({ feature, category }) {
+  const ends = data.tree.ranges?.[feature];
+  return category >= 0 || (ends != null && ends[0] === 0 && ends[1] === 1);
 }
 
 // How much more the value of a test is than the sum that is told of it.

@@ -36,6 +36,12 @@ def stacked(ax: Any, at: Any, width: Any, counts: Any, shades: list[Any], **look
         base += row
 
 
+def whole_ticks(ax: Any, x: Any) -> None:
+    """No ticks between whole numbers, such as years, if `x` has nothing else."""
+    if (x % 1 == 0).all():
+        ax.xaxis.get_major_locator().set_params(integer=True)
+
+
 def plain(text: Any) -> str:
     """Text that matplotlib shows as it is, dollar signs and underscores included.
 

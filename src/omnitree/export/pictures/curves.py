@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.palette import class_colours
-from omnitree.export.pictures.canvas import QUIET, plain, shortened, stacked
+from omnitree.export.pictures.canvas import (
+    QUIET,
+    plain,
+    shortened,
+    stacked,
+    whole_ticks,
+)
 from omnitree.export.sample import in_bins
 from omnitree.export.words import less
 
@@ -153,3 +159,4 @@ def _draw_rows(panel, x, rows: CurveRows) -> None:
     parts = rows.labels[known], rows.weight[known]
     counts = in_bins(x[known], edges, *parts, len(rows.shades))
     stacked(panel, edges[:-1], np.diff(edges), counts, rows.shades, align="edge")
+    whole_ticks(panel, x[known])

@@ -14,7 +14,14 @@ import numpy as np
 from omnitree.data.schema import Schema
 from omnitree.export.model import Model, NodeTest
 from omnitree.export.palette import class_colours
-from omnitree.export.pictures.canvas import axes, legend, plain, shortened, stacked
+from omnitree.export.pictures.canvas import (
+    axes,
+    legend,
+    plain,
+    shortened,
+    stacked,
+    whole_ticks,
+)
 from omnitree.export.pictures.curves import CurveRows, draw_curves, figure_size
 from omnitree.export.sample import (
     ShownRows,
@@ -112,6 +119,7 @@ def _draw_target(ax, tree, node, test, values, target, brief) -> None:
         name, cut = _axis(tree, test, 0, brief)
         z = project(test, Schema.from_dict(tree["schema"]), values, 0)
         z = z - (cut_of(test) - cut)
+        whole_ticks(ax, z[np.isfinite(z)])
         ax.axvline(cut, color="black", ls="--", lw=1.2)
         ax.set_xlabel(plain(_wrapped(name)))
     shades = class_colours(len(node["children"]))
@@ -154,6 +162,7 @@ def _draw_histogram(
     edges = bins_at_cut(z[known], cut)
     counts = in_bins(z[known], edges, labels[known], weight[known], len(shades))
     stacked(ax, edges[:-1], np.diff(edges), counts, shades, align="edge")
+    whole_ticks(ax, z[known])
     ax.axvline(cut, color="black", ls="--", lw=1.2)
     ax.set_xlabel(plain(_wrapped(name)))
 
@@ -174,8 +183,8 @@ def _axis(
         return name, cut_of(test)
     if test.can_fail:
         return subject_text(test, tree), cut_of(test)
-    schema, deviations = tree["schema"], tree.get("deviations")
-    found = sums_of(test, schema, deviations, most=MOST_TERMS, brief=brief)
+    known = {"deviations": tree.get("deviations"), "ranges": tree.get("ranges")}
+    found = sums_of(test, tree["schema"], **known, most=MOST_TERMS, brief=brief)
     assert isinstance(found, Sides)
     # Curves are told by the panels beside it.
     name = sum_name(test.node) if "knots" in test.data else " ".join(found.terms)
