@@ -225,8 +225,9 @@ def many(kind: str, name: str, scale: float) -> dict[str, Any]:
     y = (cells % 3 + (rng.random(n) < 0.2)) % 3
     # Declared: of undeclared text with so many values, a warning says that it is left out.
     words = pd.Categorical([f"c{i}" for i in cells])
-    frame = pd.DataFrame({"c": words, "x": rng.normal(size=n)})
-    return fitted(name, frame, y, f"{n:,} rows, 1,000 categories")
+    numbers = {f"x{j}": rng.normal(size=n) for j in range(3)}
+    frame = pd.DataFrame({"c": words, **numbers})
+    return fitted(name, frame, y, f"{n:,} rows x 4 features, 1,000 categories")
 
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {

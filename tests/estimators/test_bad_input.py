@@ -7,7 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from omnitree import OmniTreeClassifier, TreeClassifier, load, presets, save
+from omnitree import (
+    OmniTreeClassifier,
+    TreeClassifier,
+    TreeRegressor,
+    load,
+    presets,
+    save,
+)
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
 from omnitree.pruning import PRUNINGS, ReducedError
@@ -537,6 +544,26 @@ def test_date_labels_are_refused_at_save(tmp_path):
     with pytest.raises(TypeError, match="use strings, numbers or booleans"):
         save(clf, tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_counts_beyond_memory_are_refused_at_once(rng, monkeypatch):
+    """400 classes in 799 nodes, six times, are 15 MB."""
+    monkeypatch.setattr("omnitree.estimators.memory.FEW_BYTES", 2**20)
+    monkeypatch.setattr(
+        "omnitree.estimators.memory.free_memory", lambda whole: 10 * 2**20
+    )
+    X, y = rng.normal(size=(800, 3)), np.arange(800) % 400
+    with monkeypatch.context() as patch:
+        patch.setattr("omnitree.growing.growth.grow", None)  # not even begun
+        for name in ("c4.5", "ldt", "omni"):
+            with pytest.raises(
+                MemoryError, match=r"800 rows of 400 classes.*max_leaves"
+            ):
+                presets.make(name).fit(X, y)
+    for limit in ({"max_leaves": 200}, {"max_depth": 7}):
+        assert presets.make("c4.5", **limit).fit(X, y).tree_.n_leaves > 100
+    y = X[:, 0]
+    assert TreeRegressor(max_leaves=3).fit(X, y).tree_.n_leaves == 3
 
 
 @pytest.mark.parametrize("n_classes", [2, 500])

@@ -160,6 +160,18 @@ def test_groups_of_many_classes_are_searched_between_looks(rng, looks):
     assert own.count < 8
 
 
+def test_regressions_are_not_begun_too_late(rng, looks):
+    """Nine steps of 2 x 500 x 100^2 operations take 9 ms at the speed that is set here."""
+    X = rng.normal(size=(500, 100))
+    y = (X[:, :9].sum(axis=1) > 0).astype(int)
+    looks()
+    trees = [
+        presets.make("lgtree", random_state=0, max_seconds=limit).fit(X, y).tree_
+        for limit in (0.008, 8.0)
+    ]
+    assert [tree.has_weights for tree in trees] == [False, True]
+
+
 @pytest.mark.parametrize("name", ["cruise", "qtree"])
 def test_decompositions_are_not_begun_too_late(name, rng, looks):
     """9 x 200^3 operations take 7 ms at the speed that is set here."""

@@ -29,7 +29,7 @@ from omnitree.estimators.documents import to_json
 from omnitree.estimators.gains import measured
 from omnitree.estimators.large import fit_blocks, refuse_rows
 from omnitree.estimators.lazy import by_blocks
-from omnitree.estimators.memory import memory_limit, read_whole
+from omnitree.estimators.memory import check_counts, memory_limit, read_whole
 from omnitree.estimators.parts import SLOTS, Parts
 from omnitree.estimators.row_inputs import (
     check_groups,
@@ -257,6 +257,7 @@ class BaseTree(Showing, BaseEstimator):
         limits = Limits.of(
             parts.stopping, total, self.max_depth, self.max_leaves, self.max_seconds
         )
+        check_counts(n_classes, limits, total)
         rules = Rules(
             parts.missing,
             limits if deadline is None else replace(limits, deadline=deadline),

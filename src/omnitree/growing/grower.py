@@ -30,6 +30,9 @@ from omnitree.growing.progress import progress
 from omnitree.tree.splits import Split
 from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
 
+# Terms of a test in which pruning and measuring a tree take as long as a search over a cell.
+TERMS = 6
+
 
 def grow(root: Node, learner: SplitLearner, verbose: int = 0) -> Tree:
     """Grow a tree below `root`, by its rules."""
@@ -93,16 +96,16 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
     limits, n_columns = root.rules.limits, root.sample.table.values.shape[1]
     records = [root.record(-1)]
     queue: list[tuple[float, int, Node, Split]] = []
-    finished = 0.0
+    finished = later = 0.0
 
     def consider(node: Node, at: int) -> None:
         """Queue a node with its test, or leave it a leaf."""
-        nonlocal finished
+        nonlocal finished, later
         split = None
         if not (
             node.stays_leaf()
             or tick(finished / root.total)
-            or limits.is_late(len(node.rows) * n_columns)
+            or limits.is_late(len(node.rows) * n_columns + later)
         ):
             rng: Any = None
             if learner.draws:
@@ -119,6 +122,8 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
         if split is None or not split.is_finite:
             finished += node.total
             return
+        if limits.deadline is not None:  # rows will pass the test again
+            later += len(node.rows) * split.n_params / TERMS
         best_first = limits.max_leaves is not None
         priority = -split.merit * node.total if best_first else at
         heapq.heappush(queue, (priority, at, node, split))

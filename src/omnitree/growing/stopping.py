@@ -83,7 +83,7 @@ class Limits:
         """Whether the time is up."""
         return self.deadline is not None and now() > self.deadline
 
-    def is_late(self, n_cells: int) -> bool:
+    def is_late(self, n_cells: float) -> bool:
         """Whether the time is up before so many cells could be gone over a few times."""
         with until(self.deadline):
             return time_is_up(PASSES * CELL * n_cells)

@@ -24,6 +24,8 @@ from omnitree.tree.splits import Split
 # Added and subtracted again, it leaves multiples of 2^-30, nine digits after the point.
 ROUNDING = 1.5 * 2.0**22
 MOST_REPEATS = 10
+# With more discriminants (rows times classes) they are made piece by piece.
+MANY, PIECE = 2**22, 2**17
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,18 @@ class Machine:
 
     def branches(self, z: Floats) -> NDArray[np.intp]:
         """Branch of each row."""
-        g = z @ self.weights.T + self.bias
-        return (
-            (g[:, 0] > 0).astype(np.intp) if len(self.bias) == 1 else g.argmax(axis=1)
-        )
+        k = len(self.bias)
+        if k == 1 or len(z) * k <= MANY:
+            g = z @ self.weights.T + self.bias
+            return (g[:, 0] > 0).astype(np.intp) if k == 1 else g.argmax(axis=1)
+        step = max(PIECE // k, 1)
+        g, branch = np.empty((step, k)), np.empty(len(z), dtype=np.intp)
+        for start in range(0, len(z), step):  # in the same memory, which is slow to get
+            rows = slice(start, min(start + step, len(z)))
+            own = np.matmul(z[rows], self.weights.T, out=g[: rows.stop - start])
+            own += self.bias
+            branch[rows] = own.argmax(axis=1)
+        return branch
 
 
 @dataclass(frozen=True)

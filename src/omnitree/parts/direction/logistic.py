@@ -13,10 +13,14 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number
 from omnitree.parts.direction.base import Direction
 from omnitree.parts.threshold.base import Projected
+
+# Newton's steps that most fits need.
+STEPS = 9
 
 
 def logistic_weights(
@@ -27,6 +31,7 @@ def logistic_weights(
     Minimises ``sum(weight * loss) + |w|^2 / (2 C)``: a weight counts as repeats, and
     separable rows have a finite solution.
     """
+    check_time(2.0 * STEPS * columns.shape[0] * columns.shape[1] ** 2)
     # Imported here: it loads half of scikit-learn, which few will need.
     from sklearn.linear_model import LogisticRegression
 

@@ -273,12 +273,14 @@ def columns_problem(holder: Any, schema: Schema) -> str | None:
         return "column out of range"
     if len(holder.fill) != m:
         return "one fill a column is needed"
-    for term in getattr(holder, "terms", ()):
-        if len(term) != 2:
-            return "a term must be a pair of positions"
-        if not (0 <= term[0] < m and -1 <= term[1] < m):
-            return "term out of range"
-    return None
+    terms = getattr(holder, "terms", ())  # there can be a million of them
+    if not terms:
+        return None
+    if set(map(len, terms)) != {2}:
+        return "a term must be a pair of positions"
+    first, second = zip(*terms, strict=True)
+    inside = min(first) >= 0 and min(second) >= -1 and max(max(first), max(second)) < m
+    return None if inside else "term out of range"
 
 
 def widths_problem(rows: Any, n_rows: int, width: int) -> str | None:
