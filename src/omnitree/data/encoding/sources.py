@@ -11,6 +11,7 @@ Used by `omnitree.data.table`.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -65,14 +66,20 @@ class MatrixColumns:
 
 
 class FrameSource:
-    """A data frame, held as a narwhals one."""
+    """A data frame, seen through narwhals where it has more than plain numbers."""
 
-    def __init__(self, frame: Any, labels: list[Any]) -> None:
+    def __init__(self, native: Any, labels: list[Any]) -> None:
         self.names = _string_names(labels)
-        self.frame = frame
-        self.native = frame.to_native()
-        self.shape: tuple[int, int] = frame.shape
+        self.native = native
+        self.shape: tuple[int, int] = native.shape
         check_not_empty(self.shape)
+
+    @cached_property
+    def frame(self) -> Any:
+        """The frame as a narwhals one."""
+        import narwhals as nw
+
+        return nw.from_native(self.native, eager_only=True)
 
     def column(self, j: int) -> TableColumn | ObjectColumn:
         """Column `j`."""
@@ -126,7 +133,7 @@ def open_source(X: Any) -> Source:
         # table are its data.
         labels = list(X.column_names if hasattr(X, "column_names") else X.columns)
         _check_labels(labels)
-        return FrameSource(nw.from_native(X, eager_only=True), labels)
+        return FrameSource(nw.to_native(X, pass_through=True), labels)
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise TypeError(
             "A lazy data frame holds no rows yet; collect or compute it first."

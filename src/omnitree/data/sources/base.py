@@ -18,15 +18,19 @@ import numpy as np
 BLOCK_ROWS, BLOCK_CELLS = 1 << 16, 1 << 21
 
 
-def block_rows(n_columns: int, cells: int = BLOCK_CELLS) -> int:
+def block_rows(n_columns: int, cells: int = BLOCK_CELLS, n_rows: int = 0) -> int:
     """Rows of a block of a table with so many columns.
+
+    If the number of rows is known, blocks are equal: no thread waits for one with a large
+    last block, and each block fits where the one before was.
 
     Examples
     --------
-    >>> block_rows(4), block_rows(1000)
-    (65536, 2097)
+    >>> block_rows(4), block_rows(1000), block_rows(1000, n_rows=3000)
+    (65536, 2097, 1500)
     """
-    return max(1, min(BLOCK_ROWS, cells // max(n_columns, 1)))
+    most = max(1, min(BLOCK_ROWS, cells // max(n_columns, 1)))
+    return -(-n_rows // -(-n_rows // most)) if n_rows else most
 
 
 def block_cells(memory: int) -> int:
@@ -117,15 +121,28 @@ class Roles:
     def block(self, X: Any, start: int, place: str) -> Block:
         """The rows of `X`, which begin at number `start` of the table."""
 
-        frame = _frame(X) if self.names else None
-
         def own(role: Any) -> Any:
-            if frame is not None and isinstance(role, str):
-                return frame[role].to_numpy()
+            if isinstance(role, str):
+                return _column(X, role)
             return None if role is None else _rows_of(role, start, start + len(X))
 
-        rest = X if frame is None else frame.drop(self.names).to_native()
+        rest = _without(X, self.names) if self.names else X
         return Block(rest, own(self.y), own(self.weight), place)
+
+
+def _column(X: Any, name: str) -> Any:
+    """A column of a frame as an array."""
+    # Of pyarrow's tables without narwhals, which takes 0.5 ms of Python for each block.
+    return (X if _is_arrow(X) else _frame(X))[name].to_numpy()
+
+
+def _without(X: Any, names: list[str]) -> Any:
+    """A frame without some columns."""
+    return X.drop_columns(names) if _is_arrow(X) else _frame(X).drop(names).to_native()
+
+
+def _is_arrow(X: Any) -> bool:
+    return hasattr(X, "drop_columns")
 
 
 def _frame(X: Any) -> Any:

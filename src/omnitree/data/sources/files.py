@@ -33,7 +33,9 @@ class RowGroups:
         if lacking:
             raise ValueError(f"{place} lacks column(s) {', '.join(sorted(lacking))}.")
         options: dict[str, Any] = {}
+        n_rows = 0  # not known
         if isinstance(self.fragment, ds.ParquetFileFragment):
+            n_rows = sum(group.num_rows for group in self.fragment.row_groups)
             # Row groups may be large: they are read in pieces, not at once.
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 use_buffered_stream=True, pre_buffer=False
@@ -41,7 +43,7 @@ class RowGroups:
         try:
             batches = self.fragment.to_batches(
                 columns=self.columns,
-                batch_size=block_rows(len(self.columns), self.cells),
+                batch_size=block_rows(len(self.columns), self.cells, n_rows),
                 batch_readahead=0,
                 use_threads=False,
                 **options,
