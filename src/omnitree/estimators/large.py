@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from omnitree.data.encoding.dates import part_values
@@ -31,10 +32,10 @@ from omnitree.estimators.gains import measured
 from omnitree.estimators.parts import Parts
 from omnitree.growing.blocks.block_sample import Blocks, BlockSample
 from omnitree.growing.blocks.coder import LEVELS, Coder, class_codes, weight_unit
-from omnitree.growing.blocks.engine import Engine
+from omnitree.growing.blocks.engine import Engine, LocalEngine
 from omnitree.growing.blocks.grower import BlockGrower
 from omnitree.growing.blocks.machines import fitted_to_all_rows
-from omnitree.growing.blocks.moments import Standard
+from omnitree.growing.blocks.moments import Standard, StandardSample
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.blocks.statistics import ALL, Bins, KeyRange
 from omnitree.growing.blocks.survey import Survey, survey
@@ -42,6 +43,7 @@ from omnitree.growing.criterion import CRITERIA, SquaredError
 from omnitree.growing.missing import Fractional
 from omnitree.growing.progress import progress
 from omnitree.growing.sample import Sample
+from omnitree.growing.threads import threads
 from omnitree.pruning import CostComplexity, Evidence, ReducedError
 from omnitree.pruning.base import training_errors
 from omnitree.pruning.cost_complexity import FoldTree, weakest_links
@@ -311,6 +313,13 @@ class LargeFit:
         ]
 
     @cached_property
+    def pool(self) -> Executor:
+        """Threads of this process for what is done between passes."""
+        if isinstance(self.engine, LocalEngine):
+            return self.engine.pool
+        return threads(self.estimator.n_jobs)
+
+    @cached_property
     def grower(self) -> BlockGrower:
         estimator, sample = self.estimator, self.sample
         growth = estimator._growth(self.parts, sample, self.seed)
@@ -323,21 +332,25 @@ class LargeFit:
             total / MOST_LEAVES,
         )
         rules = replace(growth.rules, limits=replace(limits, min_rows=least))
-        low, high = self._ranges()
-        standard = Standard.of(
-            sample, low, high, self.coder.weighted, self.coder.may_miss
-        )
         return BlockGrower(
             self.engine,
             self.coder,
             replace(growth, rules=rules),
             self._bins(),
-            standard,
+            self._standard(),
             self.scale,
             self.surveyed.n_rows,
             self.sizes,
             estimator.n_jobs,
+            self.pool,
             estimator.verbose,
+        )
+
+    def _standard(self) -> Callable[[], Standard]:
+        """How columns are standardised: found when someone asks for it, and once."""
+        ranges, weighted = self._ranges(), self.coder.weighted
+        return cache(
+            partial(Standard.of, self.sample, *ranges, weighted, self.coder.may_miss)
         )
 
     def _bins(self) -> Bins:
@@ -345,7 +358,7 @@ class LargeFit:
         wanted = self.parts.learner.grows_from == "histograms"
         most = self.sizes.bins if wanted else 1
         count = self.surveyed.sample.count
-        return make_bins(self.table, count, most, self.estimator.n_jobs)
+        return make_bins(self.table, count, most, self.pool)
 
     def _ranges(self) -> tuple[Floats, Floats]:
         """Range of every feature over all rows; of parts of dates, about."""
@@ -373,7 +386,7 @@ class LargeFit:
         without = [replace(fold, inside=False) for fold in self.folds]
         seen = [ALL, *without] if not share else [replace(apart, inside=False)]
         tree, *others = self.grower.grow(seen)
-        sample = self.grower.standard.applied(self.sample)
+        sample = StandardSample.of(self.sample, self.grower.standard)
         growth, n_jobs = self.grower.growth, self.estimator.n_jobs
         evidence = Evidence(sample, None, growth, self.seed, n_jobs)
         if share:
@@ -424,35 +437,45 @@ def _level_of_caller() -> int:
 
 
 def make_bins(
-    table: Table, count: NDArray[np.int64], most: int, n_jobs: int | None = None
+    table: Table, count: NDArray[np.int64], most: int, pool: Executor
 ) -> Bins:
     """Where features are cut: between values of a sample, about equal numbers apart."""
     schema: Schema = table.schema
     numeric = [most > 1 and not f.is_categorical for f in schema.features]
-    found = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_edges)(table.values[:, j], count, most if cut else 1)
-        for j, cut in enumerate(numeric)
-    )
-    edges, several = map(list, zip(*found, strict=True))
+    more_than_once = count if (count > 1).any() else None
+
+    def found(j: int) -> tuple[Floats, NDArray[np.bool_]]:
+        return _edges(table.values[:, j], more_than_once, most if numeric[j] else 1)
+
+    every = pool.map(found, range(len(numeric)))
+    edges, several = map(list, zip(*every, strict=True))
     return Bins(edges, schema.n_categories, several)
 
 
 def _edges(
-    cells: Floats, count: NDArray[np.int64], most: int
+    cells: Floats, count: NDArray[np.int64] | None, most: int
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Edges of the bins of a feature, and which bins hold several values."""
-    present = ~np.isnan(cells)
-    if most == 1 or not present.any():
+    """Edges of the bins of a feature, and which bins hold several values.
+
+    `count` says how often each cell occurs; None: once.
+    """
+    n = len(cells) - np.count_nonzero(np.isnan(cells))
+    if most == 1 or not n:
         return np.empty(0), np.zeros(1, dtype=bool)
-    order = np.argsort(cells[present])
-    values = cells[present][order]
+    # Missing values come last.
+    order = None if count is None else np.argsort(cells)[:n]
+    values = np.sort(cells)[:n] if order is None else cells[order]
     last = np.flatnonzero(np.append(values[1:] > values[:-1], True))
-    values, size = values[last], np.cumsum(count[present][order])[last]
-    middle = values[:-1] + (values[1:] - values[:-1]) / 2
-    middle = np.where(middle < values[1:], middle, values[:-1])
-    if len(values) > most:
-        wanted = size[-1] * np.arange(1, most) / most
-        place = np.minimum(np.searchsorted(size, wanted), len(middle) - 1)
-        middle = middle[np.unique(place)]
-    ends = [0, *np.searchsorted(values, middle, side="right"), len(values)]
-    return middle, np.diff(ends) > 1
+    place = np.arange(len(last) - 1)  # among different values: those below an edge
+    if len(last) > most:
+        if count is None:
+            up_to, total = last, n
+        else:
+            up_to = np.cumsum(count[order])[last] - 1
+            total = int(up_to[-1]) + 1
+        wanted = np.ceil(total * np.arange(1, most) / most).astype(np.int64) - 1
+        place = np.unique(np.minimum(np.searchsorted(up_to, wanted), len(last) - 2))
+    below, above = values[last[place]], values[last[place + 1]]
+    middle = below + (above - below) / 2
+    middle = np.where(middle < above, middle, below)
+    return middle, np.diff([0, *(place + 1), len(last)]) > 1

@@ -14,9 +14,10 @@ from omnitree.data.table import Table, learn_table
 from omnitree.estimators.large import make_bins
 from omnitree.growing.blocks.coder import CodedRows, weight_unit
 from omnitree.growing.blocks.grafting import graft
-from omnitree.growing.blocks.moments import DIGIT, MomentSums, Standard
+from omnitree.growing.blocks.moments import DIGIT, MomentSums, Standard, StandardSample
 from omnitree.growing.blocks.statistics import Bins, Counts, Histograms, from_digits
 from omnitree.growing.blocks.survey import exact_sum
+from omnitree.growing.threads import CallingThread
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.sample import Sample
@@ -116,7 +117,7 @@ def test_columns_on_the_grid_are_those_of_the_rows(seed, weighted):
 
 
 def node_of(standard, sample):
-    return Node.root(standard.applied(sample), Rules(Mean()))
+    return Node.root(StandardSample.of(sample, lambda: standard), Rules(Mean()))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -178,7 +179,7 @@ def test_weights_that_are_whole_numbers_stay():
 def test_bins_lie_between_values_of_the_sample():
     values = np.repeat(np.arange(1000.0), 3)
     table = learn_table(np.stack([values, values % 5, values * 0 + 1], axis=1))
-    bins = make_bins(table, np.ones(3000, dtype=np.int64), 16)
+    bins = make_bins(table, np.ones(3000, dtype=np.int64), 16, CallingThread())
     assert len(bins.edges[0]) == 15
     size = np.diff(np.concatenate([[0], bins.edges[0], [999]]))
     assert size.max() <= 1000 / 16 + 2

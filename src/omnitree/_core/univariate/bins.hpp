@@ -57,12 +57,21 @@ inline void find_ranges(const BlockColumns& columns, double* low, double* high, 
   }
 }
 
-// Some rows of columns (all, if `at` is null), one column after the other.
+// Some rows of columns (all, if `at` is null), one column of `n` rows after the other.
 inline void put_rows(const BlockColumns& columns, const int64_t* at, int64_t n, double* out) {
   for (int64_t j = 0; j < columns.size(); ++j, out += n) {
     const double* column = columns.base[j];
     const int64_t stride = columns.stride[j];
     for (int64_t i = 0; i < n; ++i) out[i] = column[(at ? at[i] : i) * stride];
+  }
+}
+
+// All rows of columns as rows `to` of columns of `n` rows.
+inline void scatter_rows(const BlockColumns& columns, const int64_t* to, int64_t n, double* out) {
+  for (int64_t j = 0; j < columns.size(); ++j, out += n) {
+    const double* column = columns.base[j];
+    const int64_t stride = columns.stride[j];
+    for (int64_t i = 0; i < columns.n_rows; ++i) out[to[i]] = column[i * stride];
   }
 }
 

@@ -39,6 +39,8 @@ cdef extern from "univariate/bins.hpp" namespace "omnitree" nogil:
     void hash_all "omnitree::add_hashes" (const BlockColumns&, const uint64_t*, uint64_t*)
     void range_all "omnitree::find_ranges" (const BlockColumns&, double*, double*, uint8_t*)
     void put_all "omnitree::put_rows" (const BlockColumns&, const int64_t*, int64_t, double*)
+    void scatter_all "omnitree::scatter_rows" (
+        const BlockColumns&, const int64_t*, int64_t, double*)
     void count_all "omnitree::count_bins" (
         const BlockRows&, const BinLayout&, int64_t*) except +
 
@@ -84,6 +86,15 @@ def put_rows(list columns, const int64_t[::1] rows, double[::1, :] out):
         at = &rows[0]
     with nogil:
         put_all(block, at, out.shape[0], &out[0, 0])
+
+
+def scatter_rows(list columns, const int64_t[::1] to, double[::1, :] out):
+    """Put all rows of columns of numbers into the rows `to` of those of `out`."""
+    cdef BlockColumns block = _block_columns(columns)
+    if block.n_rows == 0:
+        return
+    with nogil:
+        scatter_all(block, &to[0], out.shape[0], &out[0, 0])
 
 
 def count_bins(const double[:, :] cells, const int32_t[:, ::1] slot,

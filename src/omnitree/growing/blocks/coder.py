@@ -10,12 +10,14 @@ are: the grid is only in what decides between tests of large nodes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.univariate import bins as kernel
 from omnitree.data.schema import Schema
 from omnitree.data.sources import Block
 from omnitree.data.sources.coding import encoded, read_rows, some_rows
@@ -54,14 +56,15 @@ class CodedRows:
     def take(self, at: NDArray) -> CodedRows:
         """Some of the rows."""
         cells = some_rows(list(self.table.values.T), at)
-        return self._picked(cells, at)
+        return self.picked(cells, at)
 
     def part(self, first: int, end: int) -> CodedRows:
         """Consecutive rows, which are not copied."""
         here = slice(first, end)
-        return self._picked(self.table.values[here], here)
+        return self.picked(self.table.values[here], here)
 
-    def _picked(self, cells: Floats, at: Any) -> CodedRows:
+    def picked(self, cells: Floats, at: Any) -> CodedRows:
+        """Some of the rows, whose cells are given."""
         return CodedRows(
             Table(cells, self.table.schema),
             self.y[at],
@@ -70,13 +73,43 @@ class CodedRows:
             self.key[at],
         )
 
-    def in_order(self) -> CodedRows:
-        """The rows in an order that depends on nothing but the rows."""
-        order = np.argsort(self.key)
-        key = self.key[order]
-        if (key[1:] == key[:-1]).any():  # equal cells
-            order = np.lexsort((self.weights, self.y, self.key))
-        return self.take(order)
+
+def concatenated(pieces: Sequence[CodedRows]) -> CodedRows:
+    """Coded rows one after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return _with_cells(np.concatenate([p.table.values for p in pieces]), pieces)
+
+
+def in_order(pieces: Sequence[CodedRows]) -> CodedRows:
+    """Coded rows of several pieces in an order that depends on nothing but the rows."""
+    n, d = sum(map(len, pieces)), pieces[0].table.n_features
+    cells = np.empty((n, d), order="F")
+    rows = _with_cells(cells, pieces)
+    order = np.argsort(rows.key)
+    key = rows.key[order]
+    if (key[1:] == key[:-1]).any():  # equal cells
+        order = np.lexsort((rows.weights, rows.y, rows.key))
+    # Straight to their places: to put the pieces together first would cost another copy.
+    to, first = np.empty(n, dtype=np.int64), 0
+    to[order] = np.arange(n)
+    for piece in pieces:
+        last = first + len(piece)
+        kernel.scatter_rows(list(piece.table.values.T), to[first:last], cells)
+        first = last
+    return rows.picked(cells, order)
+
+
+def _with_cells(cells: Floats, pieces: Sequence[CodedRows]) -> CodedRows:
+    """Pieces one after the other, but for their cells, which are given."""
+    first = pieces[0]
+    number = weight = None
+    if first.number is not None:
+        number = np.concatenate([p.number for p in pieces if p.number is not None])
+    if first.weight is not None:
+        weight = np.concatenate([p.weight for p in pieces if p.weight is not None])
+    y, key = (np.concatenate(each) for each in zip(*((p.y, p.key) for p in pieces)))
+    return CodedRows(Table(cells, first.table.schema), y, number, weight, key)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from threading import Condition
 from typing import Any, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ from joblib import effective_n_jobs
 
 from omnitree.data.sources import Block, BlockSource, SourcePart
 from omnitree.data.sources.base import BLOCK_CELLS
-from omnitree.growing.threads import one_thread
+from omnitree.growing.threads import one_thread, threads
 
 T = TypeVar("T")
 
@@ -47,8 +47,16 @@ class LocalEngine:
     n_jobs: int | None = None  # number of threads, as in scikit-learn
     cells: int = BLOCK_CELLS  # of a block
 
+    @cached_property
+    def pool(self) -> Executor:
+        """The threads, which others may use, too.
+
+        They stay from pass to pass: new ones would have to be given new memory.
+        """
+        return threads(self.n_jobs)
+
     def map_blocks(self, function: Callable[[Block], T]) -> T | None:
-        n_threads, add = effective_n_jobs(self.n_jobs), adder(function)
+        add = adder(function)
         blocks = SharedBlocks(self.source.parts(self.cells))
 
         def work() -> T | None:
@@ -61,15 +69,15 @@ class LocalEngine:
                 raise
             return total
 
+        sums: list[Future[T | None]] = []
         with one_thread():
-            if n_threads == 1:
-                return work()
-            with ThreadPoolExecutor(n_threads) as pool:
-                try:
-                    sums = [pool.submit(work) for _ in range(n_threads)]
-                    return reduce(plus, [future.result() for future in sums])
-                finally:
-                    blocks.stop()
+            try:
+                for _ in range(effective_n_jobs(self.n_jobs)):
+                    sums.append(self.pool.submit(work))
+                return reduce(plus, [future.result() for future in sums])
+            finally:
+                blocks.stop()
+                wait([future for future in sums if not future.cancel()])
 
 
 class SharedBlocks:

@@ -12,29 +12,30 @@ the rows that their fold does not hold out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
-from omnitree.growing.blocks.coder import CodedRows, Coder, Floats
+from omnitree.growing.blocks.coder import CodedRows, Coder, Floats, concatenated
 from omnitree.growing.blocks.engine import Engine
 from omnitree.growing.blocks.grafting import graft
-from omnitree.growing.blocks.moments import MomentSums, Standard
+from omnitree.growing.blocks.moments import MomentSums, Standard, StandardSample
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.blocks.statistics import (
     Asked,
     AskedZone,
     Bins,
     Counts,
+    FoundRows,
     Gather,
     Histograms,
     KeyRange,
     Pass,
     Results,
-    concatenated,
     from_digits,
 )
 from omnitree.growing.blocks.sum_node import FoundSplit, SumNode, Zone
@@ -44,12 +45,10 @@ from omnitree.growing.missing import Surrogate
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.progress import progress
 from omnitree.growing.sample import Sample
-from omnitree.growing.threads import one_thread
+from omnitree.growing.threads import CallingThread, one_thread
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import AxisSplit
 from omnitree.tree.tree import Tree, tree_from_nodes
-
-T = TypeVar("T")
 
 DRAWN_NODES = 4  # rows of so many small nodes are drawn in all large nodes
 ZONE_NODES = 4  # rows of so many small nodes may come to refine the cuts of a level
@@ -86,6 +85,14 @@ class Unrefined:
     size: float  # rows of the zone, about
 
 
+class Growing(NamedTuple):
+    """A subtree that a thread grows, or will grow, in memory."""
+
+    top: Top
+    node: Open
+    tree: Future[Tree | None]
+
+
 @dataclass(eq=False)
 class BlockGrower:
     """Grows trees on the rows of an engine."""
@@ -94,14 +101,16 @@ class BlockGrower:
     coder: Coder
     growth: Growth  # the learner and its rules
     bins: Bins
-    standard: Standard  # how columns are standardised
+    standard: Callable[[], Standard]  # how columns are standardised
     scale: float  # weight of a unit
     n_rows: int
     sizes: Sizes = field(default_factory=Sizes)
     n_jobs: int | None = None
+    pool: Executor = field(default_factory=CallingThread)  # of so many threads
     verbose: int = 0
     n_trees: int = 1  # that grow side by side
     unrefined: list[Unrefined] = field(default_factory=list)
+    growing: list[Growing] = field(default_factory=list)
 
     def grow(self, seen: Sequence[KeyRange]) -> list[Tree]:
         """A tree for each of several sets of rows."""
@@ -109,13 +118,20 @@ class BlockGrower:
         whole = [self.n_rows * keys.share for keys in seen]
         open_nodes = [Open(t, 0, 0, whole[t]) for t in range(len(tops))]
         self.n_trees, finished, every = len(tops), 0.0, sum(whole)
-        with progress("growing", self.verbose) as show:
-            while open_nodes:
-                now, open_nodes = self._next(open_nodes)
-                grown = self._pass(tops, now)
-                open_nodes += grown
-                finished += sum(o.size for o in now) - sum(o.size for o in grown)
-                show(finished / every)
+        with one_thread(), progress("growing", self.verbose) as show:
+            try:
+                while open_nodes:
+                    now, open_nodes = self._next(open_nodes)
+                    if not self._fits_beside_subtrees(now):
+                        self._finish_subtrees()
+                    grown = self._pass(tops, now)
+                    open_nodes += grown
+                    finished += sum(o.size for o in now) - sum(o.size for o in grown)
+                    show(finished / every)
+                self._finish_subtrees()
+            finally:  # after an error
+                for subtree in self.growing:
+                    subtree.tree.cancel()
         return [self._tree(top) for top in tops]
 
     # -- one pass -------------------------------------------------------------------
@@ -151,6 +167,29 @@ class BlockGrower:
     def _row_bytes(self, node: Open | Unrefined) -> float:
         """Bytes that the rows of a node take while they are collected and sorted."""
         return 24.0 * node.size * (self.coder.schema.n_features + 4)
+
+    def _fits_beside_subtrees(self, now: list[Open]) -> bool:
+        """Whether a pass may begin while threads grow the subtrees of the last one.
+
+        Threads take up the work of the pass when all those subtrees are begun. Rows are
+        held once, and those that threads are busy with three times.
+        """
+        if not self.growing:
+            return True
+        small = [self._row_bytes(o) for o in now if not self._is_large(o)]
+        large = sum(self._bytes(o) for o in now if self._is_large(o))
+        busy = sorted([*small, *(self._row_bytes(g.node) for g in self.growing)])
+        needed = large + sum(map(self._row_bytes, self.unrefined)) + sum(small) / 3
+        needed += 2 / 3 * sum(busy[-effective_n_jobs(self.n_jobs) :])
+        return needed <= self.sizes.memory
+
+    def _finish_subtrees(self) -> None:
+        """Wait for all subtrees."""
+        while self.growing:
+            top, node, subtree = self.growing[-1]
+            if (tree := subtree.result()) is not None:
+                top.subtrees[node.at] = tree
+            self.growing.pop()
 
     def _is_large(self, node: Open) -> bool:
         return node.size > self.sizes.rows_of_node(self.coder.schema.n_features)
@@ -192,7 +231,7 @@ class BlockGrower:
         tasks: list[Any] = [Counts(len(now), len(self.coder.classes)), Gather(share)]
         by_moments = self.growth.learner.grows_from == "moments"
         if n_large and by_moments:
-            tasks.append(MomentSums(self.standard, n_large, len(self.coder.classes)))
+            tasks.append(MomentSums(self.standard(), n_large, len(self.coder.classes)))
         elif n_large:
             tasks.append(Histograms(self.bins, n_large, self.coder.n_statistics))
         asking = Pass(self.coder, self._asked(tops, now), tasks)
@@ -201,44 +240,32 @@ class BlockGrower:
         results = self._refine(tops, now, asking, results)
         counts = from_digits(results.each[0])
 
-        def found_at(i: int) -> FoundSplit | Tree | None:
-            rows = results.each[1].of_slot(i)
-            if i >= n_large:
-                small = rows is not None and not last[i]
-                return self._subtree(now[i], rows) if small else None
+        def test_at(i: int) -> FoundSplit | None:
             if self._stays_leaf(counts[i]):
                 return None
+            rows = results.each[1].of_slot(i)
             seen = self._seen(now[i], i, n_large, counts[i], results.each[2], rows)
             rng = np.random.default_rng(
                 [self.growth.rules.seed, now[i].depth, *now[i].path]
             )
             return self.growth.learner.fit_sums(seen, rng)
 
-        # Histograms are looked through in no time; the rest is worth threads.
-        n_quick = 0 if by_moments else n_large
-        every = [*map(found_at, range(n_quick))]
-        every += self._in_threads(found_at, range(n_quick, len(now)), now)
+        tests: Iterator[FoundSplit | None] = map(test_at, range(n_large))
+        if by_moments:  # histograms are looked through in no time
+            tests = self.pool.map(test_at, range(n_large))
+        # The largest first; they go on while the next pass begins.
+        for i in sorted(range(n_large, len(now)), key=lambda i: -now[i].size):
+            if not last[i]:
+                top, found_rows = tops[now[i].tree], [results.each[1]]
+                tree = self.pool.submit(self._subtree, now[i], i, found_rows)
+                self.growing.append(Growing(top, now[i], tree))
+        for node, own in zip(now, counts, strict=True):
+            self._fill(tops[node.tree].records[node.at], own)
         children: list[Open] = []
-        for node, own, found in zip(now, counts, every, strict=True):
-            top = tops[node.tree]
-            self._fill(top.records[node.at], own)
-            if isinstance(found, Tree):
-                top.subtrees[node.at] = found
-            elif found is not None:
-                children += self._children(top, node, found)
+        for node, found in zip(now[:n_large], tests, strict=True):
+            if found is not None:
+                children += self._children(tops[node.tree], node, found)
         return children
-
-    def _in_threads(
-        self, function: Callable[[int], T], numbers: Sequence[int], nodes: list[Open]
-    ) -> list[T]:
-        """What a function gives for the numbers of some nodes, the largest first."""
-        order = sorted(numbers, key=lambda i: -nodes[i].size)
-        with one_thread():
-            found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(function)(i) for i in order
-            )
-        of_number = dict(zip(order, found, strict=True))
-        return [of_number[i] for i in numbers]
 
     def _refine(
         self, tops: list[Top], now: list[Open], asking: Pass, results: Results
@@ -329,7 +356,7 @@ class BlockGrower:
             sample = self._drawn(drawn, statistics)
             rows = Node(sample, rules, np.arange(len(sample)), sample.weight, node.path)
             if by_moments:
-                rows.views["linear"] = sums.view(i, self.standard, rows, self.scale)
+                rows.views["linear"] = sums.view(i, self.standard(), rows, self.scale)
         return SumNode(
             coder.schema,
             rules,
@@ -350,7 +377,7 @@ class BlockGrower:
             found = np.bincount(rows.y, weight, len(statistics))
             weight = weight * (statistics / np.where(found > 0, found, 1.0))[rows.y]
         sample = replace(sample, weight=weight)
-        return self.standard.applied(sample)
+        return StandardSample.of(sample, self.standard)
 
     def _children(self, top: Top, node: Open, found: FoundSplit) -> list[Open]:
         split = found.split
@@ -395,9 +422,15 @@ class BlockGrower:
         )
         return replace(rules, limits=limits)
 
-    def _subtree(self, node: Open, rows: CodedRows) -> Tree:
-        """The subtree of a small node, grown in memory."""
-        sample = self.standard.applied(self.coder.sample(rows, self.scale))
+    def _subtree(self, node: Open, slot: int, found: list[FoundRows]) -> Tree | None:
+        """The subtree of a small node, grown in memory; None: no row came there.
+
+        The rows are popped, so that those of all nodes are given up when each has its own.
+        """
+        rows = found.pop().of_slot(slot)
+        if rows is None:
+            return None
+        sample = StandardSample.of(self.coder.sample(rows, self.scale), self.standard)
         growth = replace(self.growth, rules=self._rules_below(node.depth))
         return growth.grow(sample)
 

@@ -9,6 +9,7 @@ that takes the same products of cells that are there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -66,12 +67,6 @@ class Standard:
             may_miss,
         )
 
-    def applied(self, sample: Sample) -> StandardSample:
-        """A sample whose columns are standardised as those of the table."""
-        return StandardSample(
-            sample.table, sample.target, sample.weight, sample.groups, self
-        )
-
     def columns(self, table: Table) -> StandardColumns:
         """The encoded columns of some rows."""
         cells = table.encoded.cells
@@ -94,13 +89,19 @@ class Standard:
 class StandardSample(Sample):
     """Some rows of a table, standardised as all of its rows are, if someone asks."""
 
-    standard: Standard | None = None
+    standard: Callable[[], Standard] | None = None
+
+    @classmethod
+    def of(cls, sample: Sample, standard: Callable[[], Standard]) -> StandardSample:
+        """A sample whose columns are standardised as those of the table."""
+        given = sample.table, sample.target, sample.weight, sample.groups
+        return cls(*given, standard)
 
     @cached_property
     def standardised(self) -> StandardColumns:
         """The encoded columns, in units of the deviations in the table."""
         assert self.standard is not None
-        return self.standard.columns(self.table)
+        return self.standard().columns(self.table)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from omnitree._core.univariate import bins as kernel
 from omnitree.data.sources import Block
 from omnitree.data.table import Table
-from omnitree.growing.blocks.coder import CodedRows, Coder, Floats, Ints
+from omnitree.growing.blocks.coder import CodedRows, Coder, Floats, Ints, in_order
 from omnitree.tree.tree import Tree
 
 LIMB = 20  # bits of the digits that large products are added up in
@@ -317,27 +317,7 @@ class FoundRows:
             first, end = np.searchsorted(of_row, [slot, slot + 1]).tolist()
             if first < end:
                 parts.append(rows.part(first, end))
-        return concatenated(parts).in_order() if parts else None
-
-
-def concatenated(pieces: Sequence[CodedRows]) -> CodedRows:
-    """Coded rows one after the other."""
-    first = pieces[0]
-    if len(pieces) == 1:
-        return first
-    values = np.concatenate([p.table.values for p in pieces])
-    number = weight = None
-    if first.number is not None:
-        number = np.concatenate([p.number for p in pieces if p.number is not None])
-    if first.weight is not None:
-        weight = np.concatenate([p.weight for p in pieces if p.weight is not None])
-    return CodedRows(
-        Table(values, first.table.schema),
-        np.concatenate([p.y for p in pieces]),
-        number,
-        weight,
-        np.concatenate([p.key for p in pieces]),
-    )
+        return in_order(parts) if parts else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,27 +66,35 @@ class SampleRows:
         count = np.concatenate([p.count for p in every])[order]
         count = np.add.reduceat(count, first)[:most]
         kept = order[first[:most]]
-        rows = _together([p.rows for p in every]).take(kept)
+        rows = _taken([p.rows for p in every], kept)
         # Only categories of these rows: texts that tell rows apart would pile up.
         rows = replace(rows, columns=[compact(c) for c in rows.columns])
         return SampleRows(rows, tie[kept], count)
 
 
-def _together(pieces: Sequence[Rows]) -> Rows:
-    """The rows of several pieces, one after the other."""
+def _taken(pieces: Sequence[Rows], at: NDArray[np.intp]) -> Rows:
+    """Some rows of several pieces, which are numbered one after the other.
+
+    Only one column at a time is put together: all of them would take much memory, and the
+    time to clear it.
+    """
     first = pieces[0]
     if len(pieces) == 1:
-        return first
+        return first.take(at)
     places = [p.place for p in pieces]
-    columns = [
-        joined(columns, places)
-        for columns in zip(*(p.columns for p in pieces), strict=True)
-    ]
-    y = None if first.y is None else np.concatenate([_plain(p.y) for p in pieces])
+    cells = np.empty((len(at), len(first.columns)), order="F")
+    columns = []
+    for own, together in zip(
+        cells.T, zip(*(p.columns for p in pieces), strict=True), strict=True
+    ):
+        column = joined(together, places)
+        np.take(column.values, at, out=own, mode="clip")
+        columns.append(replace(column, values=own))
+    y = None if first.y is None else np.concatenate([_plain(p.y) for p in pieces])[at]
     weight = None
     if first.weight is not None:
-        weight = np.concatenate([p.weight for p in pieces if p.weight is not None])
-    key = np.concatenate([p.key for p in pieces])
+        weight = np.concatenate([p.weight for p in pieces if p.weight is not None])[at]
+    key = np.concatenate([p.key for p in pieces])[at]
     return replace(first, columns=columns, y=y, weight=weight, key=key)
 
 
