@@ -36,6 +36,12 @@ def test_ranges_and_rows(seed):
     every = np.empty((n, len(columns)), order="F")
     bins.put_rows(columns, None, every)
     np.testing.assert_array_equal(every, np.column_stack(columns))
+    # A row in the middle of others, which stay as they are.
+    to = rng.permutation(n + 3)[:n]
+    moved = np.full((n + 3, len(columns)), -9.0, order="F")
+    bins.scatter_rows(columns, to, moved)
+    np.testing.assert_array_equal(moved[to], np.column_stack(columns))
+    assert (np.delete(moved, to, axis=0) == -9).all()
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -57,6 +63,7 @@ def test_no_rows_and_no_columns():
     bins.add_hashes([np.empty(0)], key, out)
     bins.put_rows([], None, np.empty((3, 0), order="F"))
     bins.put_rows([np.empty(0)], None, np.empty((0, 1), order="F"))
+    bins.scatter_rows([np.empty(0)], np.empty(0, dtype=np.int64), np.empty((0, 1), order="F"))
 
 
 @pytest.mark.parametrize("seed", range(60))

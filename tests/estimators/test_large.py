@@ -18,6 +18,7 @@ from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeRegressor, load,
 from omnitree import save as save_model
 from omnitree.estimators import large
 from omnitree.growing.blocks.engine import LocalEngine
+from omnitree.growing.blocks.grower import BlockGrower
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
@@ -177,6 +178,35 @@ def test_one_tree_whatever_nodes_share_a_pass(name, monkeypatch):
     assert len(found) == 1
     # With one node a pass there are more of them.
     assert passes.index(None) > len(passes) - passes.index(None) - 2
+
+
+@pytest.mark.parametrize("memory", [1 << 14, 1 << 30])
+def test_subtrees_go_on_while_the_next_pass_begins(memory, monkeypatch):
+    X, y, _ = table(6000)
+    sizes = replace(large.SIZES, memory=memory)
+    monkeypatch.setattr(Sizes, "within", lambda self, _: sizes)
+    side_by_side, plain, grown = [], BlockGrower._pass, BlockGrower._subtree
+
+    def seen(self, tops, now):
+        side_by_side.append(len(self.growing))
+        return plain(self, tops, now)
+
+    monkeypatch.setattr(BlockGrower, "_pass", seen)
+    found = set()
+    for n_jobs in (1, 2, 3):
+        model = presets.make("cart", random_state=1, n_jobs=n_jobs, max_memory=1)
+        found.add(digest(model.fit(Batches(X, labels(y), parts=5))))
+    assert len(found) == 1
+    assert any(side_by_side) == (memory > 1 << 20)  # with little memory, none waits
+
+    def broken(self, node, slot, rows):
+        if slot % 3:
+            raise RuntimeError("no subtree")
+        return grown(self, node, slot, rows)
+
+    monkeypatch.setattr(BlockGrower, "_subtree", broken)
+    with pytest.raises(RuntimeError, match="no subtree"):
+        model.fit(Batches(X, labels(y)))
 
 
 def test_predictions_as_lazy_as_the_data(tmp_path):

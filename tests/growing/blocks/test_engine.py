@@ -58,6 +58,22 @@ def test_one_part_keeps_two_threads_busy():
     assert LocalEngine(source, 2).map_blocks(wait_for_the_other) == 36
 
 
+def test_threads_stay_from_pass_to_pass():
+    engine, seen = LocalEngine(Source([42]), 2), set()
+    for _ in range(20):
+        engine.map_blocks(lambda block: seen.add(threading.get_ident()) or 1)
+    assert threading.get_ident() not in seen
+    assert len(seen) <= 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_engine_goes_on_after_an_error(n_jobs):
+    engine = LocalEngine(Source([42]), n_jobs)
+    with pytest.raises(ZeroDivisionError):
+        engine.map_blocks(lambda block: 1 // 0)
+    assert engine.map_blocks(lambda block: 1) == 36
+
+
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_an_error_ends_the_pass(n_jobs):
     seen = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -185,6 +186,27 @@ def test_bins_lie_between_values_of_the_sample():
     assert size.max() <= 1000 / 16 + 2
     assert bins.edges[1].tolist() == [0.5, 1.5, 2.5, 3.5]
     assert not len(bins.edges[2])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bins_of_rows_with_numbers_are_those_of_all_rows(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(300, 3)).round(int(rng.integers(0, 4)))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    count, most = rng.integers(1, 5, 300), int(rng.choice([2, 7, 64]))
+    once = learn_table(values)
+    every = Table(np.repeat(values, count, axis=0), once.schema)
+    ones = np.ones(every.n_rows, dtype=np.int64)
+    with ThreadPoolExecutor(2) as pool:
+        found = make_bins(once, count, most, pool)
+    expected = make_bins(every, ones, most, CallingThread())
+    for j in range(3):
+        assert found.edges[j].tolist() == expected.edges[j].tolist()
+        assert found.several[j].tolist() == expected.several[j].tolist()
+        present = np.unique(values[:, j][~np.isnan(values[:, j])])
+        different = np.diff(np.searchsorted(present, found.edges[j], side="right"))
+        assert len(found.edges[j]) < most
+        assert (different > 0).all()  # no edge twice between the same values
 
 
 def test_a_grafted_tree_sends_rows_where_its_parts_do():
