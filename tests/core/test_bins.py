@@ -63,7 +63,9 @@ def test_no_rows_and_no_columns():
     bins.add_hashes([np.empty(0)], key, out)
     bins.put_rows([], None, np.empty((3, 0), order="F"))
     bins.put_rows([np.empty(0)], None, np.empty((0, 1), order="F"))
-    bins.scatter_rows([np.empty(0)], np.empty(0, dtype=np.int64), np.empty((0, 1), order="F"))
+    bins.scatter_rows(
+        [np.empty(0)], np.empty(0, dtype=np.int64), np.empty((0, 1), order="F")
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))

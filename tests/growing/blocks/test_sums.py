@@ -18,11 +18,11 @@ from omnitree.growing.blocks.grafting import graft
 from omnitree.growing.blocks.moments import DIGIT, MomentSums, Standard, StandardSample
 from omnitree.growing.blocks.statistics import Bins, Counts, Histograms, from_digits
 from omnitree.growing.blocks.survey import exact_sum
-from omnitree.growing.threads import CallingThread
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.sample import Sample
 from omnitree.growing.target import ClassTarget
+from omnitree.growing.threads import CallingThread
 
 
 def coded(rng, n, numeric=False, weighted=True):

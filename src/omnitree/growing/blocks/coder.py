@@ -108,7 +108,8 @@ def _with_cells(cells: Floats, pieces: Sequence[CodedRows]) -> CodedRows:
         number = np.concatenate([p.number for p in pieces if p.number is not None])
     if first.weight is not None:
         weight = np.concatenate([p.weight for p in pieces if p.weight is not None])
-    y, key = (np.concatenate(each) for each in zip(*((p.y, p.key) for p in pieces)))
+    y = np.concatenate([p.y for p in pieces])
+    key = np.concatenate([p.key for p in pieces])
     return CodedRows(Table(cells, first.table.schema), y, number, weight, key)
 
 
