@@ -3,11 +3,11 @@
 A pass asks all open nodes of all trees at once: large nodes give histograms or moments, from
 which the learner finds their tests; a node with few enough rows to be held gives its rows,
 and its whole subtree is grown by the in-memory grower, from its rows in an order that only
-depends on what they hold. So every test of a small node is exact, and every result is the
-same however the table is divided. The next pass refines the cuts of large nodes: rows in the
-bins beside a cut come here, the exact cut is found among them, and they are counted in the
-branches as all others are. Several trees grow side by side: those of folds see only
-the rows that their fold does not hold out.
+depends on what they hold, while the next pass begins. So every test of a small node is
+exact, and every result is the same however the table is divided. The next pass refines the
+cuts of large nodes: rows in the bins beside a cut come here, the exact cut is found among
+them, and they are counted in the branches as all others are. Several trees grow side by
+side: those of folds see only the rows that their fold does not hold out.
 """
 
 from __future__ import annotations
@@ -174,11 +174,12 @@ class BlockGrower:
         Threads take up the work of the pass when all those subtrees are begun. Rows are
         held once, and those that threads are busy with three times.
         """
-        if not self.growing:
+        busy = [self._row_bytes(g.node) for g in self.growing if not g.tree.done()]
+        if not busy:
             return True
         small = [self._row_bytes(o) for o in now if not self._is_large(o)]
         large = sum(self._bytes(o) for o in now if self._is_large(o))
-        busy = sorted([*small, *(self._row_bytes(g.node) for g in self.growing)])
+        busy = sorted([*small, *busy])
         needed = large + sum(map(self._row_bytes, self.unrefined)) + sum(small) / 3
         needed += 2 / 3 * sum(busy[-effective_n_jobs(self.n_jobs) :])
         return needed <= self.sizes.memory
