@@ -38,7 +38,7 @@ import omnitree
 from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeClassifier, presets
 from omnitree.growing.clock import by_clock
 
-MEMORY = 8 * 2**30
+MEMORY = 8.0  # gigabytes, unless `--memory` says otherwise
 SECONDS = 10.0
 FLAT = 20.0  # megabytes
 LIMITS = [0.5, 2.0]
@@ -250,15 +250,16 @@ LOADS: list[tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]] = [
 ]
 
 
-def _child(function: Any, arguments: tuple[Any, ...], scale: float, queue: Any) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+def _child(
+    function: Any, arguments: tuple[Any, ...], scale: float, memory: float, queue: Any
+) -> None:
+    most = int(memory * 2**30)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     warnings.simplefilter("ignore")
     try:
         queue.put(function(*arguments, scale))
     except MemoryError:
-        queue.put(
-            {"n": f"{arguments}", "s": 0, "grew": 0, "end": "MemoryError at 8 GB"}
-        )
+        queue.put({"n": f"{arguments}", "s": 0, "grew": 0, "end": "MemoryError"})
     except Exception as error:
         queue.put({"n": f"{arguments}", "s": 0, "grew": 0, "wrong": repr(error)})
 
@@ -270,6 +271,7 @@ def main() -> int:
     parser.add_argument(
         "--only", nargs="*", help="how names of loads begin; all if left out"
     )
+    parser.add_argument("--memory", type=float, default=MEMORY, help="of each load, GB")
     parser.add_argument("--limits", nargs="*", type=float, default=LIMITS)
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
@@ -296,7 +298,8 @@ def main() -> int:
             continue
         queue = context.Queue()
         child = context.Process(
-            target=_child, args=(function, arguments, given.scale, queue)
+            target=_child,
+            args=(function, arguments, given.scale, given.memory, queue),
         )
         child.start()
         try:
