@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from contextlib import ExitStack
+from itertools import count
 
 import numpy as np
 import pytest
@@ -119,7 +121,8 @@ class Looks:
 
 @pytest.fixture
 def looks(monkeypatch):
-    monkeypatch.setattr(clock, "_speed", lambda: 1e10)
+    for name in ("_speed", "_pace"):
+        monkeypatch.setattr(clock, name, lambda: 1e10)
     with ExitStack() as contexts:
 
         def install(late_at=10**9):
@@ -202,13 +205,13 @@ def test_a_large_table_is_not_begun_too_late(name, rng, looks):
     X = rng.normal(size=(20_000, 3))
     y = (X[:, 0] > 0).astype(int)
     looks()
-    trees = [
-        presets.make(name, random_state=0, max_seconds=limit, max_depth=1)
-        .fit(X, y)
-        .tree_
-        for limit in (0.006, 6.0)
-    ]
-    assert [tree.n_leaves for tree in trees] == [1, 2]
+    clf = presets.make(name, random_state=0, max_seconds=0.006, max_depth=1)
+    with pytest.warns(UserWarning, match="max_seconds=0.006 is too short"):
+        assert clf.fit(X, y).tree_.n_leaves == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert clf.set_params(max_seconds=6.0).fit(X, y).tree_.n_leaves == 2
+        clf.fit(X[:9], y[:9] * 0 + np.arange(9) % 2)  # few rows: no word of time
 
 
 def test_time_is_kept_for_the_last_steps(looks):
@@ -230,6 +233,18 @@ def test_leaves_keep_the_models_of_a_sample_if_it_is_late(rng, looks):
         assert reg.score(X, y) > 0.99
         rows.append(reg.tree_.value[0].sum())
     assert rows == [500, 20_000]
+
+
+def test_a_pause_does_not_make_the_machine_slow():
+    """While the speed is measured, others may have the processor for a while."""
+    speeds = []
+    for pauses in ((), (1, 3, 4)):
+        clock._pace.cache_clear()
+        ticks = (0.001 * i + sum(i > 2 * p for p in pauses) for i in count())
+        with clock.by_clock(lambda ticks=ticks: next(ticks)):
+            speeds.append(clock._pace())
+    clock._pace.cache_clear()
+    assert speeds[0] == pytest.approx(speeds[1])
 
 
 def test_the_speed_is_that_of_a_product():

@@ -38,6 +38,7 @@ from omnitree.estimators.row_inputs import (
     memory_explained,
     scaled,
     warn_of_copies,
+    warn_of_time,
 )
 from omnitree.estimators.show import Showing
 from omnitree.growing.blocks.dask_engine import engine_for
@@ -171,6 +172,7 @@ class BaseTree(Showing, BaseEstimator):
         with memory_explained(n_rows, source.shape[1], target.n_classes):
             tree = self._grow_and_prune(parts, sample, held_out, deadline)
             tree = self._finished(tree, given)
+        warn_of_time(tree, table, self.max_seconds, deadline)
         self._set_fitted(tree, target.classes)
         return self
 

@@ -346,7 +346,7 @@ class TreeClassifier(_BaseTreeClassifier):
         End so long after the call of `fit`, and keep the tree grown so far. The test of a
         node that is not found by then is left out, and so is cross-validated pruning. Some
         15 % of the time are kept for pruning and measuring the tree. A table that cannot be
-        gone over a few times by then gives a single leaf.
+        gone over a few times by then gives a single leaf, with a warning.
     random_state : int, RandomState or None
         Seed for held-out rows, folds and random choices of features.
     n_jobs : int or None

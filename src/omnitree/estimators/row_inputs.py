@@ -1,5 +1,5 @@
 """What users give for each row beside its cells: weights and groups, checked; and words
-for the case that rows do not fit into memory.
+for the cases that rows do not fit into memory, or their time is too short.
 
 Used by the estimators' `fit`.
 """
@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from omnitree.data.sources.coding import weight_numbers
 from omnitree.data.table import Table
+from omnitree.growing.stopping import Limits
 from omnitree.resampling.folds import mix, row_hash
+from omnitree.tree.tree import Tree
 
 # Share of the rows that may be copies before anybody is warned.
 COPIES = 0.1
@@ -85,6 +87,21 @@ def check_groups(n_rows: int, groups: ArrayLike | None) -> NDArray[np.int64] | N
             )
         out[i] = numbers.setdefault(group, len(numbers))
     return out
+
+
+def warn_of_time(
+    tree: Tree, table: Table, seconds: Any, deadline: float | None
+) -> None:
+    """Warn where `max_seconds` leaves no time for a single test."""
+    late = deadline is not None and Limits(deadline=deadline).is_late(table.values.size)
+    if late and tree.n_nodes == 1:
+        warnings.warn(
+            f"The tree is a single leaf: max_seconds={seconds} is too short for a table of "
+            f"{table.n_rows} rows and {table.n_features} features. Allow more time, or fit "
+            "some of the rows.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def warn_of_copies(table: Table, y: NDArray) -> None:

@@ -25,6 +25,8 @@ from functools import cache
 
 import numpy as np
 
+from omnitree.growing.threads import one_thread
+
 _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 # Operations that are over before anybody looks at a clock.
@@ -34,6 +36,9 @@ SHORT = 1e7
 EIGH, INVERSE, CHOLESKY = 9.0, 3.0, 0.5
 # Operations of a product that takes as long as hashing, sorting or copying a cell does.
 CELL = 250.0
+# Products that are tried to find out how fast cells are gone over, and how much slower an
+# operation is then than one of the fastest of them.
+ROUNDS, SLOWER = 7, 2.8
 # Part of the time of a fit that pruning and measuring the tree may take.
 LAST = 0.15
 
@@ -119,20 +124,41 @@ def last_steps(seconds: float, n_cells: int) -> float:
         Cells of the training table: the ends of columns, and where rows come to lie, are
         found in a last pass over them.
     """
+    return LAST * seconds + cell_seconds(n_cells)
+
+
+def cell_seconds(n_cells: float) -> float:
+    """Seconds that it takes to hash, sort or copy so many cells; 0 for few."""
     flops = CELL * n_cells
-    return LAST * seconds + (flops / _speed() if flops > SHORT else 0.0)
+    return flops / _pace() if flops > SHORT else 0.0
 
 
 @cache
 def _speed() -> float:
     """Operations that a matrix product does in a second."""
+    return 1 / _product_time()
+
+
+@cache
+def _pace() -> float:
+    """Operations a second as `CELL` counts them.
+
+    The best of several products in one thread: a busy machine, where threads wait for each
+    other, is still one that reads a table in time.
+    """
+    with one_thread():
+        return 1 / (SLOWER * min(_product_time() for _ in range(ROUNDS)))
+
+
+def _product_time() -> float:
+    """Seconds of an operation of a matrix product."""
     n = 128
     matrix = np.ones((n, n))
     matrix @ matrix  # the first call sets up threads and buffers
     start = now()
     for _ in range(8):
         matrix @ matrix
-    return 16.0 * n**3 / max(now() - start, 1e-6)
+    return max(now() - start, 1e-6) / (16.0 * n**3)
 
 
 def tick(fraction: float) -> bool:
