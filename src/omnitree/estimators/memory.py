@@ -53,7 +53,7 @@ def check_counts(n_classes: int, limits: Limits, total: float) -> None:
     As many leaves are reckoned with as there are classes, if the limits allow them: a tree
     that tells all classes apart has no fewer.
     """
-    leaves = min(n_classes, 2 * total / limits.min_rows)
+    leaves = min(n_classes, 2 * total / max(limits.min_rows, 1e-300))
     if limits.max_leaves is not None:
         leaves = min(leaves, limits.max_leaves)
     if limits.max_depth >= 0:
