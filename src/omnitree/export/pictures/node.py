@@ -183,8 +183,14 @@ def _axis(
         return name, cut_of(test)
     if test.can_fail:
         return subject_text(test, tree), cut_of(test)
-    known = {"deviations": tree.get("deviations"), "ranges": tree.get("ranges")}
-    found = sums_of(test, tree["schema"], **known, most=MOST_TERMS, brief=brief)
+    found = sums_of(
+        test,
+        tree["schema"],
+        tree.get("deviations"),
+        most=MOST_TERMS,
+        brief=brief,
+        ranges=tree.get("ranges"),
+    )
     assert isinstance(found, Sides)
     # Curves are told by the panels beside it.
     name = sum_name(test.node) if "knots" in test.data else " ".join(found.terms)
