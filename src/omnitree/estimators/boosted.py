@@ -155,9 +155,12 @@ def from_xgboost(model: Any, tree: int = 0) -> TreeRegressor:
         )
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     boosted = learner["gradient_booster"]
-    if boosted["name"] != "gbtree":
+    name = boosted["name"]
+    if "weight_drop" in boosted.get("model", ()):  # so since XGBoost 3.4
+        name = "dart"
+    if name != "gbtree":
         raise ValueError(
-            f"the booster is {boosted['name']!r}; only trees of 'gbtree' can be taken: "
+            f"the booster is {name!r}; only trees of 'gbtree' can be taken: "
             "'gblinear' has none, and those of 'dart' are weighted afterwards"
         )
     found = _chosen(boosted["model"]["trees"], tree)
