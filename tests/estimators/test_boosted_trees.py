@@ -172,8 +172,8 @@ def test_xgboost_refuses(xgboost):
     numbers = X.drop(columns="c")
     with pytest.raises(TypeError, match="XGBoost, not int"):
         from_xgboost(3)
-    for booster in ("gblinear", "dart"):
-        model = xgboost.XGBRegressor(booster=booster, n_estimators=2, n_jobs=1)
+    for booster, more in (("gblinear", {}), ("dart", {"rate_drop": 0.9})):
+        model = xgboost.XGBRegressor(booster=booster, n_estimators=4, n_jobs=1, **more)
         with pytest.raises(ValueError, match=f"'{booster}'"):
             from_xgboost(model.fit(numbers, y))
     model = xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(numbers, y)
