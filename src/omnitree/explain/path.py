@@ -36,6 +36,7 @@ from omnitree.export.words import (
     MOST_TERMS,
     Sides,
     branch_text,
+    known_of,
     largest,
     model_kind,
     sum_name,
@@ -304,8 +305,7 @@ def _named_sum(model: Model, node: int) -> Sides | None:
 
 def _as_described(model: Model) -> dict[str, Any]:
     """The options with which `describe` writes sums."""
-    known = {name: model.tree.get(name) for name in ("deviations", "ranges")}
-    return {**known, "most": MOST_TERMS}
+    return {**known_of(model.tree), "most": MOST_TERMS}
 
 
 def _filled(how: str, model: Model, test: NodeTest, row: Sequence[float]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from omnitree.export.curve_words import curve_spread, curve_text
-from omnitree.export.model import NodeTest, encoded_columns
+from omnitree.export.model import EncodedColumn, NodeTest, encoded_columns
 from omnitree.export.numbers import number
 from omnitree.export.plain import centre_of, plain_test, spreads
 from omnitree.tree.shared_models import terms_of
@@ -214,6 +214,11 @@ def sums_of(
     return Sides(terms, signs, cut - start, alone)
 
 
+def known_of(tree: dict[str, Any]) -> dict[str, Any]:
+    """What a tree knows of its columns, for `sums_of`."""
+    return {"deviations": tree.get("deviations"), "ranges": tree.get("ranges")}
+
+
 def less(first: Sequence[float], second: Sequence[float]) -> list[float]:
     """Numbers less others."""
     return [a - b for a, b in zip(first, second, strict=True)]
@@ -289,13 +294,13 @@ class SumWriter:
         self.spread = spreads(test, features, deviations)
         self.known = bool(deviations)
         self.scale = [self._product(self.spread, pair) for pair in self.pairs]
-        self.counts = [self._is_flag(c) for c in test["columns"]]
+        every = encoded_columns(features)
+        self.counts = [self._is_flag(every[c]) for c in test["columns"]]
 
-    def _is_flag(self, column: int) -> bool:
+    def _is_flag(self, column: EncodedColumn) -> bool:
         """Whether a column is 1 or 0: an indicator, or a number that goes from 0 to 1."""
-        own = encoded_columns(self.features)[column]
-        ends = self.ranges[own.feature] if self.ranges else None
-        return own.category >= 0 or (ends is not None and list(ends) == [0.0, 1.0])
+        ends = self.ranges[column.feature] if self.ranges else None
+        return column.category >= 0 or (ends is not None and list(ends) == [0.0, 1.0])
 
     @staticmethod
     def _product(values: Sequence[float], pair: tuple[int, int]) -> float:
@@ -421,14 +426,7 @@ def subject_text(test: NodeTest, tree: dict[str, Any], most: int | None = None) 
         return tree["schema"]["features"][test.feature]["name"]
     if test.is_machine:
         return f"largest of {test.n_branches} scores"
-    found = sums_of(
-        test,
-        tree["schema"],
-        tree.get("deviations"),
-        most=most,
-        brief=True,
-        ranges=tree.get("ranges"),
-    )
+    found = sums_of(test, tree["schema"], **known_of(tree), most=most, brief=True)
     assert isinstance(found, Sides)
     return " ".join(found.terms)
 

@@ -31,7 +31,14 @@ from omnitree.export.sample import (
     in_categories,
     project,
 )
-from omnitree.export.words import MOST_TERMS, Sides, subject_text, sum_name, sums_of
+from omnitree.export.words import (
+    MOST_TERMS,
+    Sides,
+    known_of,
+    subject_text,
+    sum_name,
+    sums_of,
+)
 
 
 def plot_node(
@@ -183,14 +190,8 @@ def _axis(
         return name, cut_of(test)
     if test.can_fail:
         return subject_text(test, tree), cut_of(test)
-    found = sums_of(
-        test,
-        tree["schema"],
-        tree.get("deviations"),
-        most=MOST_TERMS,
-        brief=brief,
-        ranges=tree.get("ranges"),
-    )
+    known = known_of(tree)
+    found = sums_of(test, tree["schema"], **known, most=MOST_TERMS, brief=brief)
     assert isinstance(found, Sides)
     # Curves are told by the panels beside it.
     name = sum_name(test.node) if "knots" in test.data else " ".join(found.terms)
