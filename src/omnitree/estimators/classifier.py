@@ -343,10 +343,10 @@ class TreeClassifier(_BaseTreeClassifier):
     max_depth, max_leaves : int, optional
         Limits on the size of the tree; with `max_leaves`, the best nodes are split first.
     max_seconds : float, optional
-        End so long after the call of `fit`, and keep the tree grown so far. The test of a
-        node that is not found by then is left out, and so is cross-validated pruning. Some
-        15 % of the time are kept for pruning and measuring the tree. A table that cannot be
-        gone over a few times by then gives a single leaf, with a warning.
+        Stop at most this many seconds after `fit` is called and keep the tree grown so far.
+        Tests not found by then are left out, and so is cross-validated pruning. About 15 %
+        of the time is kept for pruning and measuring the tree. If there is not even time to
+        go over the table a few times, the tree is a single leaf, and a warning says so.
     random_state : int, RandomState or None
         Seed for held-out rows, folds and random choices of features.
     n_jobs : int or None

@@ -82,16 +82,16 @@ def until(deadline: float | None) -> Iterator[None]:
         _DEADLINE.reset(token)
 
 
-def time_is_up(flops: float = 0.0) -> bool:
+def time_is_up(flops: float = 0.0, n_cells: float = 0.0) -> bool:
     """Whether the deadline has passed, or will have after so many operations."""
     deadline = _DEADLINE.get()
     if deadline is None:
         return False
     ahead = flops / _speed() if flops > SHORT else 0.0
-    return now() + ahead > deadline
+    return now() + ahead + cell_seconds(n_cells) > deadline
 
 
-def check_time(flops: float = 0.0) -> None:
+def check_time(flops: float = 0.0, n_cells: float = 0.0) -> None:
     """Raise `TimeUp` once the deadline has passed, or if it would pass in the next step.
 
     Parameters
@@ -99,6 +99,8 @@ def check_time(flops: float = 0.0) -> None:
     flops : float, default=0
         Additions and multiplications of the matrix product that follows; for other
         algorithms, of a product that takes as long (`EIGH`, `CHOLESKY`).
+    n_cells : float, default=0
+        Cells of a table that are hashed, copied or sorted by then.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def check_time(flops: float = 0.0) -> None:
     ...
     omnitree.growing.clock.TimeUp
     """
-    if time_is_up(flops):
+    if time_is_up(flops, n_cells):
         raise TimeUp
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from omnitree.growing.clock import cell_seconds, now
+from omnitree.growing.clock import now, time_is_up, until
 from omnitree.growing.part import Part, Registry, number
 
 # Passes over its rows that a search makes before it looks at the clock.
@@ -85,6 +85,5 @@ class Limits:
 
     def is_late(self, n_cells: float) -> bool:
         """Whether the time is up before so many cells could be gone over a few times."""
-        if self.deadline is None:
-            return False
-        return now() + PASSES * cell_seconds(n_cells) > self.deadline
+        with until(self.deadline):
+            return time_is_up(n_cells=PASSES * n_cells)

@@ -19,7 +19,7 @@ import numpy as np
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
 from omnitree.growing.axis_trees import CATEGORIES, AxisSearch
-from omnitree.growing.clock import CELL, check_time
+from omnitree.growing.clock import check_time
 from omnitree.growing.constraints import Constraints
 from omnitree.growing.dispatch import growers_for
 from omnitree.growing.learner import SplitLearner
@@ -245,7 +245,7 @@ class Univariate(SplitLearner):
         self, node: Node, table: Table, rng: np.random.Generator, merit: Any = None
     ) -> Split | None:
         """Best test of a node on some of its table, by the learner's or another merit."""
-        check_time(SORT * CELL * table.values.size)
+        check_time(n_cells=SORT * table.values.size)
         seed = int(rng.integers(2**63))
         rules = Rules(node.rules.missing, Limits(max_depth=1), seed)
         root = Node.root(Sample(table, node.target, node.weight), rules)

@@ -71,10 +71,8 @@ class Grown:
         """Judge by the prune set, or grow a tree without each of the first folds."""
         train, tested = evidence.train, evidence.held_out
         if tested is None:
-            tested, folds = (
-                train,
-                fold_trees(evidence, n_folds, max_folds, in_time=True),
-            )
+            tested = train
+            folds = fold_trees(evidence, n_folds, max_folds, in_time=True)
         else:
             links = weakest_links(tree, training_errors(tree, train))
             total, rows = float(train.weight.sum()), np.arange(len(tested))
