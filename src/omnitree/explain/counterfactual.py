@@ -380,9 +380,8 @@ class _Search:
         with np.errstate(over="ignore"):
             lines_ = np.array(above) * unit  # changes are counted in units
         size = np.abs(lines_)
-        lines_[size < size.max(axis=1, keepdims=True) / RANGE] = (
-            0.0  # never worth a move
-        )
+        # What is never worth a move.
+        lines_[size < size.max(axis=1, keepdims=True) / RANGE] = 0.0
         answer = solved(
             np.ones(2 * len(free)),
             np.hstack([lines_, -lines_]),
@@ -434,20 +433,24 @@ class _Search:
         further: years stay whole. Else with four digits, or more.
         """
         row, numbers = self.row, [j for j in changed if not self.model.has_codes(j)]
-        own = {j: unit for j in numbers if (unit := self._unit(j, other[j]))}
+        exact = {j: Decimal(other[j]) for j in numbers}
+        units = [
+            {j: Decimal(1).scaleb(exact[j].adjusted() - digits + 1) for j in numbers}
+            for digits in range(4, 17)
+        ]
+        own = {j: known for j in numbers if (known := self._unit(j, other[j]))}
         tries = []
-        for digits, filling in product(range(3, 17), (ROUND_CEILING, ROUND_FLOOR)):
+        for unit, filling in product(
+            [units[0] | own, *units], (ROUND_CEILING, ROUND_FLOOR)
+        ):
             near = list(other)
             for j in numbers:
                 away = ROUND_CEILING if other[j] > row[j] else ROUND_FLOOR
-                exact = Decimal(other[j])
-                unit = Decimal(1).scaleb(exact.adjusted() - max(digits, 4) + 1)
-                unit = own.get(j, unit) if digits == 3 else unit
                 rounding = filling if math.isnan(row[j]) else away
-                near[j] = float(exact.quantize(unit, rounding))
+                near[j] = float(exact[j].quantize(unit[j], rounding))
                 if near[j] != self._limited(j, near[j]):
                     back = ROUND_FLOOR if rounding == ROUND_CEILING else ROUND_CEILING
-                    near[j] = float(exact.quantize(unit, back))
+                    near[j] = float(exact[j].quantize(unit[j], back))
             tries.append(near)
         answers = zip(tries, self.predict(tries), strict=True)
         return next((near for near, answer in answers if answer != self.label), other)
