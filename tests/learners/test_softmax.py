@@ -13,7 +13,7 @@ from omnitree import TreeClassifier
 from omnitree.data.table import learn_table
 from omnitree.learners import Boosted, Softmax
 from omnitree.learners import trial as trial_module
-from omnitree.learners.trial import calibrated
+from omnitree.parts.discriminants.calibration import calibrated
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
 

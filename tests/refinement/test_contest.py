@@ -47,9 +47,12 @@ def noisy(k=2, n=400, seed=0):
 def test_useless_weights_are_dropped(k):
     X, y = noisy(k)
     new, truth = noisy(k, 4000, seed=1)
-    full = presets.make("omni", random_state=0, refinement=Contest(sparse=False))
+    alone = {"grows": False}  # no tree is added to the test
+    full = presets.make(
+        "omni", random_state=0, refinement=Contest(sparse=False, **alone)
+    )
     full.fit(X, y)
-    clf = presets.make("omni", random_state=0).fit(X, y)
+    clf = presets.make("omni", random_state=0, refinement=Contest(**alone)).fit(X, y)
     split, lines = clf.tree_.split(0), 1 if k == 2 else k
     assert clf.tree_.n_leaves == k
     assert full.tree_.split(0).n_params == 41 * lines

@@ -13,7 +13,7 @@ from omnitree.tree.splits import SPLITS
 
 # A rival of the refinement `contest`: a tree on top of a model, or the model alone.
 RIVAL = re.compile(
-    r"(?:tree over (?P<over>features(?: and scores)?) \+ )?"
+    r"(?:(?:tree over (?P<over>features(?: and scores)?)|(?P<sum>univariate tree)) \+ )?"
     r"(?P<model>(?:sparse )?(?:linear|quadratic|additive)) softmax"
     r"(?P<products> with products)?"
 )
@@ -27,6 +27,8 @@ def candidate_text(learner: str, kind: str = "") -> str:
     --------
     >>> candidate_text("tree over features + sparse additive softmax")
     'a tree on single features with a sparse additive model in its leaves'
+    >>> candidate_text("univariate tree + linear softmax")
+    'the sum of a linear model and a tree on single features'
     >>> candidate_text("linear softmax"), candidate_text("univariate subtree")
     ('a linear model', 'tests on single features')
     >>> candidate_text("fisher", "linear")
@@ -40,6 +42,8 @@ def candidate_text(learner: str, kind: str = "") -> str:
         return learner if family in learner else f"{family} ({learner})"
     article = "an" if found["model"].startswith("a") else "a"
     model = f"{article} {found['model']} model{found['products'] or ''}"
+    if found["sum"] is not None:
+        return f"the sum of {model} and a tree on single features"
     if found["over"] is None:
         return model
     scores = " and on model scores" if "scores" in found["over"] else ""

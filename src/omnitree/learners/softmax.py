@@ -56,6 +56,10 @@ class Softmax(TrialLearner):
         plain columns, curves and products.
     folds : int, default=5
         Number of folds of the cross-validation that chooses the penalty.
+    calibrates : bool, default=True
+        Whether penalties of lines and products are compared after the held-out scores were
+        multiplied by the number that makes them likeliest, as those of the best one will
+        be.
     min_columns, max_columns : int, default=1 and None
         Nodes with fewer or more columns, products included, get no test.
     max_cells : int, optional
@@ -80,6 +84,7 @@ class Softmax(TrialLearner):
     penalties: Any = PENALTIES
     folds: int = 5
     sample_cells: int | None = None
+    calibrates: bool = True
 
     def trial(
         self, node: Node, against: HeldOut | None = None, slack: float = 0.0
@@ -175,7 +180,8 @@ class Softmax(TrialLearner):
             return None
         if known is not None:  # on the way to it, one is enough
             penalties = sorted({penalties[:2][-1], penalties[known[0]]}, reverse=True)
-        found = validate(directions, target, rows.weight, fold, penalties, against)
+        more = (fold, penalties, against, bool(self.calibrates))
+        found = validate(directions, target, rows.weight, *more)
         node.penalties.setdefault(key, (penalties.index(found.penalty),))
         return directions, found
 

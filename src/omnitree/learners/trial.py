@@ -18,8 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import CURVED, EXPANSIONS, Node
@@ -27,6 +26,7 @@ from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import number, one_of
 from omnitree.growing.scaling import Scaling
 from omnitree.growing.target import Target
+from omnitree.parts.discriminants.calibration import calibrated
 from omnitree.parts.merit import MERITS
 from omnitree.resampling.folds import deal
 from omnitree.resampling.held_out import HeldOut
@@ -34,8 +34,6 @@ from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import Split
 from omnitree.tree.tree import Tree
 
-# Logarithms of the scales that are tried.
-SCALES = (-3.0, 0.7)
 # Log odds by which a curve may differ from the fitted one, to have fewer knots.
 STRAIGHT = 0.07
 
@@ -173,8 +171,7 @@ class Trial:
     @cached_property
     def replacement(self) -> Replacement:
         """The test and the model of its leaves, fitted to all rows."""
-        weights, bias = self.fitted
-        return Replacement(self._split(weights, bias), self._model(weights, bias))
+        return Replacement(self._split(*self.fitted), self.leaf_model())
 
     @cached_property
     def scaling(self) -> Scaling:
@@ -186,12 +183,14 @@ class Trial:
         """The test `columns @ w <= threshold`, as `NodeColumns.split` but for knots."""
         return self.scaling.split(w, threshold, self.rows.fill, merit)
 
-    def _model(self, weights: Floats, bias: Floats) -> LeafModel:
-        """The calibrated probabilities, for all classes."""
+    def leaf_model(self, times: float = 1.0) -> LeafModel:
+        """The calibrated probabilities, for all classes; the scores may be multiplied."""
+        weights, bias = self.fitted
         everywhere = np.zeros((self.rows.n_classes, weights.shape[1]))
         everywhere[self.rows.present] = weights - weights.mean(axis=0)
-        bias = self._of_all_classes(self.scale * bias)
-        return self.scaling.model(self.scale * everywhere, bias, self.rows.fill)
+        scale = times * self.scale
+        bias = self._of_all_classes(scale * bias)
+        return self.scaling.model(scale * everywhere, bias, self.rows.fill)
 
     def _split(self, weights: Floats, bias: Floats) -> Split | None:
         """The test; None if all rows take one branch."""
@@ -208,22 +207,6 @@ class Trial:
         if len(used) == 2:
             return self.split(weights[1] - weights[0], bias[0] - bias[1], merit)
         return self.scaling.machine(weights, bias, self.rows.fill, merit)
-
-
-def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
-    """The scale of scores (n, k) with the least log loss.
-
-    It counts as one more row that it should be near 1.
-    """
-    share = weight / weight.sum()
-    own = np.take_along_axis(scores, y[:, None], axis=1)[:, 0]
-
-    def loss(log_scale: float) -> float:
-        scale = np.exp(log_scale)
-        lost = share @ (logsumexp(scale * scores, axis=1) - scale * own)
-        return float(lost + 0.5 * log_scale**2 / len(y))
-
-    return float(np.exp(minimize_scalar(loss, bounds=SCALES, method="bounded").x))
 
 
 def folds_of(node: Node, folds: float) -> NDArray[np.int64] | None:

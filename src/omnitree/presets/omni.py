@@ -214,8 +214,8 @@ def omni_1(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     """
     contest = Contest(
         rivals=(
-            Softmax(),
-            Softmax("quadratic", max_columns=500),
+            Softmax(calibrates=False),
+            Softmax("quadratic", max_columns=500, calibrates=False),
             Boosted("quadratic", min_columns=501, max_cells=500_000),
         ),
         optimise=optimise,

@@ -10,7 +10,7 @@ calibration and its sparsity.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,8 @@ from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.base import NodeRows
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
-from omnitree.refinement.sizing import Grown
+from omnitree.refinement.sizing import Grown, Sized
+from omnitree.refinement.tree_sums import TreeSum, tree_sums
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.splits import Considered
@@ -37,13 +38,15 @@ HOPELESS = 3.0
 # Rows for each feature that curves need below the root: subtrees are many, most are small,
 # and to find the columns of curves takes as long as to reject them.
 ROWS = 40
+# Log loss, of all rows together, that each leaf of a tree must save that is added to a test.
+LEAF_PRICE = 0.5
 
 
 @dataclass(frozen=True)
 class Contender:
     """A rival's test, and what it loses on the held-out rows of the node."""
 
-    trial: Trial | ScoreTree
+    trial: Trial | ScoreTree | TreeSum
     losses: HeldOut
 
     @property
@@ -73,6 +76,9 @@ class Challenge:
         Kind of the test at its top.
     depth : int
         Number of tests above the node.
+    trees : tuple of Sized
+        The subtree in several sizes, with answers to the held-out rows of the node, to be
+        added to the rivals' tests.
     """
 
     node: Node
@@ -83,8 +89,18 @@ class Challenge:
     n_parameters: int
     kind: str
     depth: int = 0
+    trees: tuple[Sized, ...] = ()
 
-    def losses_of(self, trial: Trial | ScoreTree) -> HeldOut:
+    def with_trees(self, trees: Iterable[Sized]) -> Challenge:
+        """The same with trees whose answers are to all held-out rows of the table."""
+        own = []
+        for one in trees:
+            at = np.searchsorted(np.flatnonzero(one.losses.weight > 0), self.rows)
+            if one.tree.n_leaves > 1:
+                own.append(replace(one, answers=one.answers[at]))
+        return replace(self, trees=tuple(own))
+
+    def losses_of(self, trial: Trial | ScoreTree | TreeSum) -> HeldOut:
         """What a rival's test, or a tree on it, loses on the held-out rows of the node."""
         if self.tested is None:
             return trial.held_out
@@ -179,7 +195,7 @@ class Challenge:
             able, key=lambda i: contenders[i].losses.mean("log_loss"), default=None
         )
 
-    def trees(
+    def grown_on(
         self,
         base: Contender,
         sparse: Contender | None,
@@ -202,6 +218,29 @@ class Challenge:
         found = score_trees(trial, self.node, growth, least, loss, over)
         return [Contender(tree, self.losses_of(tree)) for tree in found]
 
+    def sum_with_tree(
+        self, base: Contender, sparse: Contender | None, comparison: Comparison
+    ) -> Contender | None:
+        """The sum of a rival's test, in its sparse form if it has one, and a tree.
+
+        None, if it is not better than the test. Each leaf of the tree has its price.
+        """
+        assert isinstance(base.trial, Trial)
+        trial, losses, whole = base.trial, base.losses, None
+        if sparse is not None:
+            assert isinstance(sparse.trial, Trial)
+            trial, losses, whole = sparse.trial, sparse.losses, base.trial
+
+        def price(one: TreeSum) -> float:
+            lost = one.held_out.log_loss @ one.held_out.weight
+            return float(lost) + LEAF_PRICE * one.tree.n_leaves
+
+        best = min(tree_sums(trial, self.trees, whole), key=price, default=None)
+        if best is None or price(best) >= losses.log_loss @ losses.weight:
+            return None
+        better = comparison.is_likelier(best.held_out, losses)
+        return Contender(best, best.held_out) if better else None
+
     def choose(
         self,
         contenders: Sequence[Contender],
@@ -211,13 +250,13 @@ class Challenge:
         """Which contender takes the place of the subtree; None if it stays.
 
         The rival that beats the subtree and all rivals before it, in its sparse form if it
-        has one; then trees, which must not only be likelier.
+        has one; then trees, which must not only be likelier; then a sum of test and tree.
         """
         names = [one.name for one in contenders]
         winner, losses, n_parameters = None, self.subtree, self.n_parameters
         for i, one in enumerate(contenders):
             size = one.trial.n_parameters
-            if isinstance(one.trial, ScoreTree) or one.name.startswith(SPARSE):
+            if not isinstance(one.trial, Trial) or one.name.startswith(SPARSE):
                 continue
             judge = comparison.is_better if winner is None else comparison.is_worth
             if one.losses.complete and judge(one.losses, size, losses, n_parameters):
@@ -237,6 +276,16 @@ class Challenge:
                     one.losses, size, losses, n_parameters
                 ):
                     winner, losses, n_parameters = i, one.losses, size
+        for i, one in enumerate(contenders):
+            if not isinstance(one.trial, TreeSum):
+                continue
+            size = one.trial.n_parameters
+            if winner is None:  # a plain tree is much easier to read
+                better = comparison.is_worth(one.losses, size, losses, n_parameters)
+            else:
+                better = comparison.is_likelier(one.losses, losses)
+            if better:
+                winner, losses, n_parameters = i, one.losses, size
         return winner
 
     def behind(

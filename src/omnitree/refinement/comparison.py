@@ -16,8 +16,11 @@ from omnitree.parts.discriminants.wilks import wilks_p_value
 from omnitree.resampling.held_out import HeldOut
 
 # How many times the standard errors of the one knob, `se`, each choice takes.
-# What has fewer terms or leaves may be worse by so many.
-FEWER = 0.5
+# What has fewer terms may be worse by so many, in errors and in log loss, and what has fewer
+# leaves by the first: if what is easier to read is preferred further, and if not.
+FEWER = {True: (0.25, 1.0), False: (0.5, 0.5)}
+# A sum of two models must be likelier than one of them by so many.
+SUMMED = 0.25
 # Likelier is clearly likelier by so many.
 CLEAR = 2.0
 # A tree is proven against a single leaf by so many; or by this share of them, if log loss
@@ -54,7 +57,8 @@ class Comparison:
 
         Fewer leaves of a tree on top of a test may be worse by the first.
         """
-        return FEWER * self.se, (1.0 if self.cautious else FEWER) * self.se
+        errors, log_loss = FEWER[self.cautious]
+        return errors * self.se, log_loss * self.se
 
     def is_better(
         self, new: HeldOut, n_parameters: int, old: HeldOut, old_parameters: int
@@ -91,6 +95,18 @@ class Comparison:
             return True
         saved = old.mean("log_loss") - new.mean("log_loss")
         return saved >= SAVED and new.gain(old, "log_loss") > CLEAR * self.se
+
+    def is_likelier(self, new: HeldOut, old: HeldOut) -> bool:
+        """Whether a sum of two models is better than one of them, or than another.
+
+        Means of answers are rarely far behind the better one, so less is asked of them: a
+        quarter of the standard errors, in log loss, and no more errors.
+        """
+        likelier = new.gain(old, "log_loss") > SUMMED * self.se
+        if self.loss == "log_loss":
+            return likelier
+        errors = new.gain(old, self.loss)
+        return errors > self.se or (likelier and errors >= 0)
 
 
 def less_one(new: HeldOut, old: HeldOut) -> float:

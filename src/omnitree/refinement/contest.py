@@ -6,10 +6,11 @@ answer while it was held out. Then, from the root down, rivals challenge each no
 makes fewer held-out errors than the subtree, or as many with a smaller log loss, it takes
 its place; else the node keeps its test and the challenge goes on below. The leaves below a
 rival answer by its own probabilities, calibrated on held-out rows. On top of the most likely
-rival trees are grown, which compete like rivals (`score_trees.py`). At last the whole tree
-must be better than a single leaf (`comparison.py`). So simple regions get simple tests,
-tests over many features stand only where evidence asks for them, and noise gets no tree.
-Used by the preset `omni` and by `OmniTreeClassifier`.
+rival trees are grown, which compete like rivals (`score_trees.py`), and so does the sum of a
+rival and the univariate tree (`tree_sums.py`). At last the whole tree must be better than a
+single leaf (`comparison.py`). So simple regions get simple tests, tests over many features
+stand only where evidence asks for them, and noise gets no tree. Used by the preset `omni`
+and by `OmniTreeClassifier`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from omnitree.refinement.comparison import Comparison, is_proven
 from omnitree.refinement.reliability import with_reliability
 from omnitree.refinement.rounds import Round, dealt_again, mean_round, undecided
 from omnitree.refinement.score_trees import ScoreTree, limited
-from omnitree.refinement.sizing import Grown, Sized
+from omnitree.refinement.sizing import Grown, Sized, in_sizes
+from omnitree.refinement.tree_sums import TreeSum
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import Considered
 from omnitree.tree.tree import LEAF, Tree
@@ -83,8 +85,8 @@ class Contest(Refinement):
           subtree).
         - Growth: so must a tree on top of a rival.
         - Sparsity: a rival that has won loses its smallest weights as long as neither its
-          held-out errors are more by half as many, nor its log loss by as many; such a tree
-          loses leaves as long as its log loss is not more by half as many.
+          held-out errors are more by a quarter as many, nor its log loss by as many; such a
+          tree loses leaves as long as its log loss is not more by a quarter as many.
         - Proof: the whole tree must have a smaller held-out log loss than a single leaf by
           2.5 times as many, or both a smaller log loss and fewer errors by twice as many;
           else it becomes a single leaf. Where few rows are not of the most frequent class,
@@ -95,7 +97,7 @@ class Contest(Refinement):
         A rival with more parameters than another one must also be better by `se` if it
         made one more error, or have a log loss that is smaller by 0.02 and by twice as
         many standard errors. So a line stays where curves say much the same. Otherwise
-        fewer weights may be less likely by half of `se` only.
+        fewer weights may be worse by half of `se`, in errors and in log loss.
     min_rows : int, default=30
         Nodes with fewer rows have no rivals; with a prune set, nodes with fewer rows of it
         have none either.
@@ -114,7 +116,11 @@ class Contest(Refinement):
     grows : bool, default=True
         At the root, grow univariate trees on top of the rival with the least held-out log
         loss: their leaves shift its scores, and their tests may read them. They compete
-        like rivals, if they make at least two errors fewer than it does.
+        like rivals, if they make at least two errors fewer than it does. Without a prune
+        set, the sum of the best rival and the univariate tree, cut back to one of a few
+        sizes, competes as well: leaves shift its scores by their own log odds. The sum must
+        make no more errors than either, be likelier by a quarter of `se`, and save half a
+        unit of log loss for each leaf.
     repeats : int, default=3
         Cross-validations at the root, each with other folds: as long as some candidate is
         not behind the best by more than `se`, in errors or in log loss, rows are dealt to
@@ -259,6 +265,8 @@ class Contest(Refinement):
             )
             if challenge is None:
                 continue
+            if at == 0 and self.grows and not grown.has_prune_set:
+                challenge = challenge.with_trees(in_sizes(grown, sized))
             left -= len(challenge.node.rows)
             spare = None
             if max_leaves is not None:
@@ -327,10 +335,15 @@ class Contest(Refinement):
             still = [one.trial for one in mean.contenders if one.name in close]
             left = [r for r in rivals if r.expansion in {t.expansion for t in still}]
             grows = any(isinstance(trial, ScoreTree) for trial in still)
-            other, losses = evidence.repeat(len(rounds)), None
+            other, losses, trees = evidence.repeat(len(rounds)), None, None
             if "" in close:
-                losses = self._size(self._judged(grown.tree, other), comparison).losses
-            again = dealt_again(mean.challenge, other.seed, losses)
+                regrown = self._judged(grown.tree, other)
+                sized = self._size(regrown, comparison)
+                losses = sized.losses
+                trees = in_sizes(regrown, sized) if self.grows else None
+            again = dealt_again(mean.challenge, other.seed, losses, trees)
+            if not any(isinstance(trial, TreeSum) for trial in still):
+                again = replace(again, trees=())
 
     def _contenders(
         self,
@@ -341,25 +354,33 @@ class Contest(Refinement):
         max_leaves: int | None,
         grows: bool,
     ) -> list[Contender]:
-        """All that challenges the subtree at a node: rivals, a sparse one, trees on one."""
+        """All that challenges the subtree at a node.
+
+        Rivals, a sparse one, trees on one, and the sum of one with the subtree.
+        """
         limits = growth.rules.limits
         margins = comparison.margins if self.sparse else None
         grows = grows and challenge.depth == 0
-        found, winner = challenge.contenders(rivals, comparison, grows)
+        on_top = grows or bool(challenge.trees)
+        found, winner = challenge.contenders(rivals, comparison, on_top)
         sparser = None
         if winner is not None and margins is not None and not limits.expired():
             sparser = challenge.sparser(found[winner], *margins)
-        likeliest = challenge.likeliest(found) if grows else None
-        trees = []
-        if likeliest is not None and not limits.expired():
-            trees = challenge.trees(
+        more = [] if sparser is None else [sparser]
+        likeliest = challenge.likeliest(found) if on_top else None
+        if grows and likeliest is not None and not limits.expired():
+            more += challenge.grown_on(
                 found[likeliest],
                 sparser if likeliest == winner else None,
                 limited(growth, max_leaves),
                 margins,
                 comparison.loss,
             )
-        return [*found, *([] if sparser is None else [sparser]), *trees]
+        base = likeliest if winner is None else winner
+        if challenge.trees and base is not None and not limits.expired():
+            added = challenge.sum_with_tree(found[base], sparser, comparison)
+            more += [] if added is None else [added]
+        return [*found, *more]
 
 
 @dataclass

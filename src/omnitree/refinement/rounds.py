@@ -8,11 +8,12 @@ refinement `contest`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from omnitree.growing.node import Node
 from omnitree.refinement.challenge import Challenge, Contender
+from omnitree.refinement.sizing import Sized
 from omnitree.resampling.held_out import HeldOut
 
 
@@ -24,20 +25,27 @@ class Round:
     contenders: list[Contender]
 
 
-def dealt_again(challenge: Challenge, seed: int, losses: HeldOut | None) -> Challenge:
+def dealt_again(
+    challenge: Challenge,
+    seed: int,
+    losses: HeldOut | None,
+    trees: Iterable[Sized] | None = None,
+) -> Challenge:
     """The same node, whose rivals deal their folds by another seed.
 
     `losses` are those of the subtree in another cross-validation, for all training rows;
-    None where it is not judged again.
+    None where it is not judged again. `trees` are to be added to tests, in place of those
+    of the last cross-validation.
     """
     old = challenge.node
     node = Node(old.sample, replace(old.rules, seed=seed), old.rows, old.weight)
     node.views.update(old.views)  # the columns are the same
     node.penalties.update(old.penalties)  # and need the same penalties
-    subtree = challenge.subtree
+    again = replace(challenge, node=node)
     if losses is not None:
         subtree = losses.take(challenge.rows, challenge.part)
-    return replace(challenge, node=node, subtree=subtree)
+        again = replace(again, subtree=subtree)
+    return again if trees is None else again.with_trees(trees)
 
 
 def undecided(found: Round, winner: int | None, doubt: float) -> set[str]:

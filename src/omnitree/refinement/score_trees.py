@@ -32,12 +32,13 @@ from omnitree.refinement.shifted_leaves import (
     Passing,
     Scored,
     ScoredFold,
+    n_parameters,
     sized,
+    with_models,
 )
 from omnitree.resampling.held_out import HeldOut
-from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import AxisSplit, Split
-from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
+from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -111,31 +112,15 @@ class ScoreTree:
     @property
     def n_parameters(self) -> int:
         """Free parameters: of the softmax test, of the tests, and the shifts."""
-        n_leaves = self.tree.n_leaves
-        shifts = n_leaves * (self.shifts.shape[1] - 1)
-        return self.trial.n_parameters + 2 * (self.tree.n_nodes - n_leaves) + shifts
+        return n_parameters(self.trial, self.tree)
 
     @cached_property
     def replacement(self) -> Replacement:
         """The tree over the features alone, with a model in every leaf."""
-        tree, present = self.tree, self.trial.rows.present
         model = self.trial.replacement.model
         assert model is not None
-        records = []
-        for at in range(tree.n_nodes):
-            record = NodeRecord(int(tree.parent[at]), np.zeros(len(tree.classes)))
-            if tree.kind[at] == LEAF:
-                bias = np.array(model.bias)
-                bias[present] += self.shifts[at]
-                record.model = replace(model, bias=tuple(bias.tolist()))
-            else:
-                first = int(tree.first_child[at])
-                record.children = range(first, first + int(tree.n_children[at]))
-                split = tree.split(at)
-                surrogates = tuple(self._of_features(s) for s in split.surrogates)
-                record.split = replace(self._of_features(split), surrogates=surrogates)
-            records.append(record)
-        return Replacement(subtree=tree_from_nodes(self.schema, tree.classes, records))
+        more = (self.trial.rows.present, self.shifts, self._of_features)
+        return Replacement(subtree=with_models(self.tree, self.schema, model, *more))
 
     def _of_features(self, split: Split) -> Split:
         """The test; one on a score is written as a test on the features behind it."""

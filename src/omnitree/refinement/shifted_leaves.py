@@ -5,13 +5,13 @@ class's share in the leaf over the share that the scores expect there. The expec
 count as some rows in the leaf's own, so a small leaf shifts little, and a tree that is cut
 back to its root is the softmax test itself. As in `sizing.py`, trees are cut back by weakest
 links and cross-validation, by log loss; what answers for a fold is chosen by the others.
-Used by `score_trees.py`.
+Used by `score_trees.py` and `tree_sums.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,9 +19,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
+from omnitree.data.schema import Schema
 from omnitree.data.table import Table
+from omnitree.learners.trial import Trial
 from omnitree.pruning.cost_complexity import steps, sums_at, weakest_links
-from omnitree.tree.tree import LEAF, Tree
+from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.records import NodeRecord
+from omnitree.tree.splits import Split
+from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
 
 Floats = NDArray[np.float64]
 
@@ -179,3 +184,40 @@ def sized(
         own_m, own_at = choice([i for i in every if i != own])
         answers.append(fold.answers_at(own_m, prices[own_m][own_at]))
     return Shifted(tree, Passing(tree, whole.rows).shifts(m), answers)
+
+
+def with_models(
+    tree: Tree,
+    schema: Schema,
+    model: LeafModel,
+    classes: NDArray[np.intp],
+    shifts: Floats,
+    test_of: Callable[[Split], Split] = lambda split: split,
+) -> Tree:
+    """A tree whose leaves answer by a model, each with its own shift of some classes.
+
+    `shifts` (nodes, k) are those of the `classes` (k,). Tests are those that `test_of` makes
+    of the tree's, over the features of `schema`.
+    """
+    records = []
+    for at in range(tree.n_nodes):
+        record = NodeRecord(int(tree.parent[at]), np.zeros(len(tree.classes)))
+        if tree.kind[at] == LEAF:
+            bias = np.array(model.bias)
+            bias[classes] += shifts[at]
+            record.model = replace(model, bias=tuple(bias.tolist()))
+        else:
+            first = int(tree.first_child[at])
+            record.children = range(first, first + int(tree.n_children[at]))
+            split = tree.split(at)
+            surrogates = tuple(test_of(other) for other in split.surrogates)
+            record.split = replace(test_of(split), surrogates=surrogates)
+        records.append(record)
+    return tree_from_nodes(schema, tree.classes, records)
+
+
+def n_parameters(trial: Trial, tree: Tree) -> int:
+    """Free parameters: of a softmax test, of the tests of a tree on it, and the shifts."""
+    k = len(trial.rows.present)
+    tests = tree.n_nodes - tree.n_leaves
+    return trial.n_parameters + 2 * tests + tree.n_leaves * (k - 1)

@@ -10,7 +10,9 @@ measured at the size that the other folds choose. Used by the refinement `contes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,13 +33,16 @@ from omnitree.tree.tree import Tree
 # Rows that the parent's shares may count for; every other one while sizes are compared.
 SHRINKAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 FEW = SHRINKAGES[1::2]
+# Leaves of smaller trees that may be added to softmax tests.
+SMALLER = (24, 12, 6, 3)
 
 
 @dataclass(frozen=True)
 class Sized:
-    """A tree that was cut back, and what such trees lose on held-out rows."""
+    """A tree that was cut back, and what such trees answer and lose on held-out rows."""
 
     tree: Tree
+    answers: np.ndarray  # (m, K): class probabilities for the rows that were held out
     losses: HeldOut
 
 
@@ -141,11 +146,7 @@ class Grown:
 
     def by_log_loss(self) -> Sized:
         """Cut back to the least held-out log loss."""
-        links = weakest_links(self.tree, deviances(self.tree.value))
-        links_of = [weakest_links(f.tree, deviances(f.tree.value)) for f in self.folds]
-        alphas, prices = steps(self.tree, links)
-        every_price = np.tile(prices, (len(links_of), 1))
-        losses = np.array([self._log_losses(links_of, every_price, m) for m in FEW])
+        links, links_of, alphas, prices, losses = self._likelihoods
         sizes: list[int] = []
         shrinkages: list[float | None] = []
         for folds in self._choosers:
@@ -158,6 +159,29 @@ class Grown:
             shrinkages.append(FEW[best])
         cut = links <= alphas[sizes[-1]]
         return self._sized(cut, links_of, prices[sizes], shrinkages)
+
+    def of_at_most(self, n_leaves: int) -> Sized:
+        """Cut back, as by log loss, until no more leaves are left than so many."""
+        links, links_of, alphas, prices, losses = self._likelihoods
+        leaves = sums_at(self.tree, links, alphas, np.ones(self.tree.n_nodes))
+        at = int(np.flatnonzero(leaves <= n_leaves)[0])
+        best = [losses[:, folds, at].sum(axis=1).argmin() for folds in self._choosers]
+        shrinkages: list[float | None] = [FEW[i] for i in best]
+        at_price = np.full(len(best), prices[at])
+        return self._sized(links <= alphas[at], links_of, at_price, shrinkages)
+
+    @cached_property
+    def _likelihoods(self) -> tuple[np.ndarray, list[np.ndarray], Any, Any, np.ndarray]:
+        """Links by log loss, of the tree and of the folds' trees; steps; losses at them.
+
+        Losses of the folds' rows by shrinkage (`FEW`), fold and price.
+        """
+        links = weakest_links(self.tree, deviances(self.tree.value))
+        links_of = [weakest_links(f.tree, deviances(f.tree.value)) for f in self.folds]
+        alphas, prices = steps(self.tree, links)
+        every_price = np.tile(prices, (len(links_of), 1))
+        losses = np.array([self._log_losses(links_of, every_price, m) for m in FEW])
+        return links, links_of, alphas, prices, losses
 
     def leaf(self, smooth: bool = True) -> Sized:
         """Cut back to the root."""
@@ -209,7 +233,15 @@ class Grown:
             proba[f.rows] = pruned.predict_value(f.test.table, pruned.outputs)
             weight[f.rows] = f.test.weight
         losses = HeldOut.of(weight, proba, tested.target, tested.groups)
-        return Sized(tree, losses)
+        return Sized(tree, proba[weight > 0], losses)
+
+
+def in_sizes(grown: Grown, sized: Sized) -> Iterator[Sized]:
+    """A tree that was cut back, and smaller ones."""
+    yield sized
+    for n_leaves in SMALLER:
+        if n_leaves < sized.tree.n_leaves:
+            yield grown.of_at_most(n_leaves)
 
 
 def deviances(value: np.ndarray) -> np.ndarray:

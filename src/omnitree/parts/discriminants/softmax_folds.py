@@ -16,6 +16,7 @@ from scipy.special import softmax
 
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.target import Target
+from omnitree.parts.discriminants.calibration import calibrated_loss
 from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.parts.discriminants.softmax_metric import Spread
 from omnitree.resampling.held_out import HeldOut
@@ -72,11 +73,12 @@ def validate(
     fold: NDArray[np.int64],
     penalties: Sequence[float],
     against: HeldOut | None = None,
+    calibrates: bool = True,
 ) -> Validated:
     """Cross-validate the descending penalties.
 
     `target` has all its classes, `fold` says which one holds each row out, `against` is what
-    something else loses on the same rows.
+    something else loses on the same rows. `calibrates`: see `best_penalty`.
     """
     y, k = target.y, target.n_classes
     held = fold[:, None] == np.unique(fold)
@@ -86,10 +88,11 @@ def validate(
     blocks = np.split(held, starts[1:], axis=1)
     parts = [FittedFolds(whitened, y, k, weight, block) for block in blocks]
     if against is not None and ahead:
-        first = Validated.of(parts[:1], best_penalty(parts[:1], penalties))
+        best = best_penalty(parts[:1], penalties, calibrates)
+        first = Validated.of(parts[:1], best)
         if first.is_hopeless(target, weight, against):
             return first
-    return Validated.of(parts, best_penalty(parts, penalties))
+    return Validated.of(parts, best_penalty(parts, penalties, calibrates))
 
 
 @dataclass
@@ -117,6 +120,13 @@ class FittedFolds:
             self.weights[penalty] = w
             self.losses[penalty] = float(self.weight @ lost)
         return self.losses[penalty]
+
+    def held_out(self, penalty: float) -> tuple[Floats, NDArray[np.int32], Floats]:
+        """Scores of the held-out rows, their classes and weights."""
+        self.loss(penalty)
+        scores = held_out_scores(self.weights[penalty], self.rows.scores, self.held)
+        at = self.held.any(axis=1)
+        return scores[at], self.y[at], self.weight[at]
 
 
 def surprise(
@@ -161,24 +171,32 @@ def kept(weight: Floats, held: NDArray[np.bool_]) -> Floats:
     return np.where(held, 0.0, weight[:, None])
 
 
-def best_penalty(parts: Sequence[FittedFolds], penalties: Sequence[float]) -> float:
+def best_penalty(
+    parts: Sequence[FittedFolds], penalties: Sequence[float], calibrates: bool = True
+) -> float:
     """The descending penalty with the least held-out loss, if that has one valley.
 
     Large penalties are seldom best: the largest is tried only if the third is worse than
-    the second.
+    the second. A large penalty makes scores small. `calibrates`: that is made good before
+    losses are compared, since the scores that win are calibrated as well.
     """
 
     def loss(penalty: float) -> float:
-        return sum(part.loss(penalty) for part in parts)
+        if not calibrates:
+            return sum(part.loss(penalty) for part in parts)
+        rows = zip(*(part.held_out(penalty) for part in parts), strict=True)
+        scores, y, weight = (np.concatenate(own) for own in rows)
+        return calibrated_loss(scores, y, weight)
 
     begin = min(1, len(penalties) - 1)
     best = penalties[begin]
     least = loss(best)
     for way in (penalties[begin + 1 :], penalties[:begin]):
         for penalty in way:
-            if loss(penalty) >= least:
+            lost = loss(penalty)
+            if lost >= least:
                 break
-            best, least = penalty, loss(penalty)
+            best, least = penalty, lost
         if best != penalties[begin]:
             break
     return best

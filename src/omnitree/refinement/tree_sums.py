@@ -1,0 +1,147 @@
+"""Sums of a softmax test and a univariate tree: its leaves shift the test's scores.
+
+Two models that were learned in different ways err in different places, and the mean of
+their answers varies less with the rows than either. Here the log odds of a softmax test and
+of the tree that it challenges are added, each times a number of its own; held-out rows
+choose both. The sum is one tree again: its tests are those of the tree, and its leaves
+answer by the scores of the test, shifted by the logarithms of their class shares. Smaller
+trees are tried as well. Candidates of the refinement `contest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from omnitree.growing.target import Target
+from omnitree.learners.trial import Replacement, Trial
+from omnitree.refinement.shifted_leaves import n_parameters, with_models
+from omnitree.refinement.sizing import Sized
+from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.tree import Tree
+
+Floats = NDArray[np.float64]
+
+# The least share of a class, so that no leaf forbids one.
+LEAST = 1e-6
+# Part of a tree's log odds below which it says nothing.
+FAINT = 0.05
+
+
+@dataclass(frozen=True)
+class TreeSum:
+    """A tree whose leaves shift the scores of a softmax test by their class shares.
+
+    Attributes
+    ----------
+    trial : Trial
+        The softmax test.
+    tree : Tree
+        With class shares in its leaves.
+    parts : pair of float
+        What the scores of the test and the log shares of the tree are multiplied by.
+    held_out : HeldOut
+        What such sums lose on held-out rows.
+    """
+
+    trial: Trial
+    tree: Tree
+    parts: tuple[float, float]
+    held_out: HeldOut
+
+    @property
+    def expansion(self) -> str:
+        """The columns of the softmax test."""
+        return self.trial.expansion
+
+    @property
+    def name(self) -> str:
+        """Of the candidate, for the reader of the tree."""
+        return f"univariate tree + {self.trial.name}"
+
+    @property
+    def kind(self) -> str:
+        """Kind of the first test."""
+        return self.tree.split(0).kind
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: of the softmax test, of the tests, and the shifts."""
+        return n_parameters(self.trial, self.tree)
+
+    @cached_property
+    def replacement(self) -> Replacement:
+        """The tree with a model in every leaf."""
+        of_test, of_tree = self.parts
+        present = self.trial.rows.present
+        shifts = of_tree * log_odds(self.tree.outputs[:, present])
+        model = self.trial.leaf_model(of_test)
+        tree = with_models(self.tree, self.tree.schema, model, present, shifts)
+        return Replacement(subtree=tree)
+
+
+def tree_sums(
+    trial: Trial, trees: Iterable[Sized], whole: Trial | None = None
+) -> Iterator[TreeSum]:
+    """The sums of a softmax test and each of some trees, where these say something.
+
+    Answers of the trees are those to the rows of the test, in their order. Of rows that a
+    sparse test was not tested on, the scores of the `whole` test count.
+    """
+    target, present, weight = trial.target, trial.rows.present, trial.rows.weight
+    scores = _log_odds_of(trial)
+    if whole is not None:
+        scores = np.where(trial.tested[:, None], scores, _log_odds_of(whole))
+    for one in trees:
+        both = np.stack([scores, log_odds(one.answers[:, present])])
+        parts = best_parts(both, target.of_present(), weight)
+        if parts[1] >= FAINT:
+            proba = np.zeros((len(scores), target.n_classes))
+            proba[:, present] = softmax(np.tensordot(parts, both, 1), axis=1)
+            losses = HeldOut.of(weight, proba, target, trial.groups)
+            yield TreeSum(trial, one.tree, (float(parts[0]), float(parts[1])), losses)
+
+
+def _log_odds_of(trial: Trial) -> Floats:
+    """What a softmax test says of held-out rows; 0 where it was not tested."""
+    scores = np.where(trial.tested[:, None], trial.scores, 0.0)
+    return log_odds(softmax(trial.scale * scores, axis=1))
+
+
+def best_parts(scores: Floats, target: Target, weight: Floats) -> Floats:
+    """What scores (m, n, k) are multiplied by, to be likeliest when they are added.
+
+    No number is negative. It counts as one more row that the first should be near 1 and the
+    others near 0.
+    """
+    prior = np.zeros(len(scores))
+    prior[0] = 1.0
+    y, share = target.y, weight / weight.sum()
+    at = np.arange(len(y))
+    own = scores[:, at, y] @ share
+
+    def loss(parts: Floats) -> tuple[float, Floats]:
+        z = np.tensordot(parts, scores, 1)
+        top = z.max(axis=1, keepdims=True)
+        odds = np.exp(z - top)
+        total = odds.sum(axis=1)
+        odds *= (share / total)[:, None]
+        far = parts - prior
+        lost = share @ (top[:, 0] + np.log(total)) - parts @ own
+        slope = np.tensordot(scores, odds, 2) - own
+        return lost + far @ far / len(y), slope + 2 * far / len(y)
+
+    every = [(0.0, None)] * len(scores)
+    return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=every).x
+
+
+def log_odds(proba: Floats) -> Floats:
+    """Logarithms of probabilities (n, k), of mean 0."""
+    out = np.log(np.maximum(proba, LEAST))
+    return out - out.mean(axis=1, keepdims=True)

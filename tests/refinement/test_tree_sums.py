@@ -1,0 +1,193 @@
+"""Sums of softmax tests and trees: parts, answers, honest evidence, and when they win."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.metrics import log_loss
+from tests.refinement.test_contest import noisy
+from tests.refinement.test_score_trees import RULES, bent, node_of
+
+from omnitree import load, presets, save
+from omnitree.growing.growth import Growth
+from omnitree.growing.target import ClassTarget
+from omnitree.learners import Softmax, Univariate
+from omnitree.pruning.base import Evidence
+from omnitree.refinement import Contest
+from omnitree.refinement.comparison import Comparison
+from omnitree.refinement.sizing import FEW, SMALLER, Grown, in_sizes
+from omnitree.refinement.tree_sums import FAINT, best_parts, log_odds, tree_sums
+from omnitree.resampling.held_out import HeldOut
+
+
+def naive_parts(scores, y, weight):
+    """By a search without slopes."""
+    share = weight / weight.sum()
+    prior = np.eye(len(scores))[0]
+
+    def loss(parts):
+        odds = log_softmax(sum(p * s for p, s in zip(parts, scores, strict=True)), 1)
+        far = ((parts - prior) ** 2).sum() / len(y)
+        return -(share * odds[np.arange(len(y)), y]).sum() + far
+
+    start = np.full(len(scores), 0.5)
+    return minimize(
+        lambda parts: loss(np.abs(parts)), start, method="Nelder-Mead", tol=1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_are_those_of_a_naive_search(seed):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(20, 80)), int(rng.integers(2, 5))
+    y = rng.integers(k, size=n).astype(np.int32)
+    y[:k] = np.arange(k)
+    signal = np.eye(k)[y]
+    scores = np.stack(
+        [rng.normal(size=(n, k)) + a * signal for a in rng.uniform(0, 3, 2)]
+    )
+    weight = rng.uniform(0.1, 3.0, size=n)
+    found = best_parts(scores, ClassTarget(y, np.arange(k)), weight)
+    naive = naive_parts(scores, y, weight)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found, np.abs(naive.x), atol=2e-3)
+
+
+def test_a_tree_that_says_nothing_has_no_part():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400).astype(np.int32)
+    good = 2.0 * np.eye(2)[y] + rng.normal(size=(400, 2))
+    wrong = -np.eye(2)[y]
+    target = ClassTarget(y, np.arange(2))
+    assert best_parts(np.stack([good, wrong]), target, np.ones(400))[1] < FAINT
+
+
+def grown_trees(seed=0, **options):
+    """A softmax test, the node, and the univariate tree with what folds say of it."""
+    frame, y, weight = bent(n=300, seed=seed, **options)
+    node = node_of(frame, y, weight / weight.mean())
+    growth = Growth(Univariate(), RULES)
+    evidence = Evidence(node.sample, None, growth=growth)
+    grown = Grown.of(growth.grow(node.sample), evidence, 5, None)
+    return Softmax(penalties=(0.1, 0.01)).trial(node), node, grown
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"k": 2}, {"missing": 0.1, "categories": True}]
+)
+def test_answers_are_the_sum_of_both(options):
+    trial, node, grown = grown_trees(**options)
+    sized = grown.by_log_loss()
+    (found,) = tree_sums(trial, [sized])
+    table = node.sample.table
+    of_test, of_tree = found.parts
+    weights, bias = trial.fitted
+    scores = trial.scale * (trial.rows.columns @ weights.T + bias)
+    shares = sized.tree.predict_value(table, sized.tree.outputs)
+    expected = softmax(of_test * scores + of_tree * np.log(shares), axis=1)
+    tree = found.replacement.subtree
+    assert tree.n_leaves == sized.tree.n_leaves
+    np.testing.assert_allclose(
+        tree.predict_value(table, tree.value), expected, atol=0.03
+    )  # knots and absent classes aside, the same
+    kinds = {tree.split(at).kind for at in np.flatnonzero(tree.n_children > 0)}
+    assert kinds <= {"axis", "subset"}
+
+
+def test_held_out_answers_are_those_of_both_while_held_out():
+    trial, node, grown = grown_trees(seed=1)
+    sized = grown.by_log_loss()
+    (found,) = tree_sums(trial, [sized])
+    both = [
+        softmax(trial.scale * trial.scores, axis=1),
+        sized.answers,
+    ]
+    proba = softmax(
+        sum(p * log_odds(a) for p, a in zip(found.parts, both, strict=True)), axis=1
+    )
+    own = proba[np.arange(len(node.y)), node.y]
+    np.testing.assert_allclose(found.held_out.log_loss, -np.log(own), rtol=1e-9)
+
+
+def test_answers_come_from_trees_that_have_not_seen_the_row():
+    """They are the shrunken shares of nodes of trees grown on the other folds."""
+    _, _, grown = grown_trees(seed=2)
+    small = grown.of_at_most(4)
+    every = grown.train.target.statistics(grown.train.weight)
+    for fold in grown.folds:
+        of_nodes = np.concatenate([fold.tree.shrunken_shares(m) for m in FEW])
+        for answer in np.unique(small.answers[fold.rows], axis=0):
+            assert np.isclose(of_nodes, answer, rtol=0, atol=1e-12).all(axis=1).any()
+        own = fold.test.target.statistics(fold.test.weight)
+        np.testing.assert_allclose(fold.tree.value[0] + own, every)
+
+
+def test_smaller_trees():
+    _, node, grown = grown_trees(seed=3)
+    whole = grown.by_log_loss()
+    for n_leaves in (1, 2, 3, 6, 12):
+        small = grown.of_at_most(n_leaves)
+        assert 1 <= small.tree.n_leaves <= n_leaves
+        np.testing.assert_allclose(small.answers.sum(axis=1), 1.0)
+    sizes = [one.tree.n_leaves for one in in_sizes(grown, whole)]
+    assert sizes[0] == whole.tree.n_leaves
+    assert all(a > b for a, b in pairwise(sizes))
+    assert len(sizes) <= 1 + len(SMALLER)
+    assert len(node.y) == len(whole.answers)
+
+
+def losses(surprise, errors):
+    return HeldOut(np.ones(len(errors)), np.array(errors), np.array(surprise))
+
+
+def test_when_a_sum_is_better():
+    rng = np.random.default_rng(0)
+    old = losses(rng.uniform(0.2, 1.0, 100), np.zeros(100))
+    likelier = losses(old.log_loss - 0.01, np.zeros(100))
+    one_error = losses(old.log_loss - 0.01, np.eye(100)[0])
+    by_errors, by_log_loss = Comparison("errors"), Comparison("log_loss")
+    assert by_errors.is_likelier(likelier, old)
+    assert not by_errors.is_likelier(one_error, old)
+    assert by_log_loss.is_likelier(one_error, old)
+    assert not by_errors.is_likelier(old, likelier)
+    fewer = losses(old.log_loss + 0.01, np.zeros(100))
+    assert by_errors.is_likelier(fewer, losses(old.log_loss, np.eye(100)[:5].sum(0)))
+
+
+def chosen(clf):
+    return next(c.learner for c in clf.tree_.split(0).candidates if c.chosen)
+
+
+def test_sums_win_are_exported_and_come_back(tmp_path):
+    X, y = noisy(3)
+    clf = presets.make("omni", random_state=0).fit(X, y)
+    assert chosen(clf).startswith("univariate tree + ")
+    new, truth = noisy(3, 4000, seed=1)
+    alone = presets.make("omni", random_state=0, refinement=Contest(grows=False))
+    ours, theirs = (m.predict_proba(new) for m in (clf, alone.fit(X, y)))
+    assert log_loss(truth, ours) < log_loss(truth, theirs)
+    assert "shift" in clf.describe() and "the sum of a" in " ".join(
+        clf.describe().split()
+    )
+    space: dict = {}
+    exec(clf.export("python"), space)
+    proba = clf.predict_proba(new[:50])
+    for row, expected in zip(new[:50], proba, strict=True):
+        named = {f"x{i}": float(v) for i, v in enumerate(row)}
+        assert space["predict"](named)[1] == expected.tolist()
+    save(clf, tmp_path / "sum.json")
+    again = load(tmp_path / "sum.json")
+    np.testing.assert_array_equal(again.predict_proba(new), clf.predict_proba(new))
+
+
+def test_limits_hold_for_sums():
+    X, y = noisy(3)
+    for limit in (2, 3, 5):
+        clf = presets.make("omni", random_state=0, max_leaves=limit).fit(X, y)
+        assert clf.tree_.n_leaves <= limit
+        clf = presets.make("omni", random_state=0, max_depth=limit).fit(X, y)
+        assert clf.tree_.depth <= limit
