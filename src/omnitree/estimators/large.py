@@ -148,7 +148,9 @@ class LargeFit:
     def surveyed(self) -> Survey:
         is_classes = self.estimator._task == "classification"
         with progress("survey", self.estimator.verbose):
-            found = survey(self.engine, self.seed, is_classes, self.sizes, self.n_rows)
+            found = survey(
+                self.engine, self.seed, is_classes, self.sizes, self.n_rows, self.pool
+            )
         if is_classes and len(found.labels) < 2:
             (label,) = found.labels
             raise ValueError(

@@ -1,6 +1,7 @@
 """Univariate tests from histograms: the best edge between bins, or sets of categories.
 
-All edges of a feature are scored in one call of the merit. Where the bins beside the best
+All edges of some features are scored in one call of the merit: one call a feature would
+spend most of its time in Python, where threads take turns. Where the bins beside the best
 edge hold several values, the rows there can refine the cut (`Zone`). Categories are searched
 by the compiled code that searches rows, on one row for each category and class. Used by
 `Univariate` where a tree is grown from sums over blocks.
@@ -23,6 +24,9 @@ from omnitree.growing.target import ClassTarget
 from omnitree.learners.numeric_features import with_surrogates
 from omnitree.parts.merit import Gain, GainRatio, Merit
 from omnitree.tree.splits import AxisSplit, Split, SubsetSplit
+
+# In the tables of one call of a merit: for larger ones the system has to clear memory.
+SCORED_CELLS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +52,25 @@ def best_binned(
     counts. `by_rows` finds the best test of a node with a single categorical feature.
     """
     assert node.histograms is not None
-    found: list[Candidate] = []
+    by_feature: dict[int, Candidate] = {}
+    alike: dict[int, list[int]] = {}  # numeric features by their number of edges
     for j, counts in enumerate(node.histograms):
+        candidate = None
         if not node.schema.features[j].is_categorical:
-            candidate = _cut(node, j, counts, merit, min_branch)
+            if len(node.edges[j]):
+                alike.setdefault(len(node.edges[j]), []).append(j)
         elif merit is None:
             candidate = _ordered_categories(node, j, counts, min_branch)
         else:
             candidate = _categories(node, j, counts, merit, by_rows)
         if candidate is not None:
-            found.append(candidate)
+            by_feature[j] = candidate
+    for n_edges, features in alike.items():
+        cells = 2 * n_edges * len(node.statistics)
+        each = max(SCORED_CELLS // cells, 1)
+        for start in range(0, len(features), each):
+            by_feature |= _cuts(node, features[start : start + each], merit, min_branch)
+    found = [by_feature[j] for j in sorted(by_feature)]
     if isinstance(merit, GainRatio) and found:
         # As in the search over rows: only features of at least average gain compete.
         average = np.mean([c.gain for c in found])
@@ -75,39 +88,68 @@ def best_binned(
     return FoundSplit(split, tuple(shares.tolist()), zone)
 
 
-def _cut(
-    node: SumNode, feature: int, counts: Floats, merit: Merit | None, min_branch: float
-) -> Candidate | None:
-    """The best edge of a numeric feature."""
-    edges, known, missing = node.edges[feature], counts[:-1], counts[-1]
-    weight = _weight(known, merit)
-    if not len(edges) or np.count_nonzero(weight) < 2:
-        return None
-    policy, usual = node.rules.missing, None
-    if isinstance(policy, Mean):
-        usual = _usual_bin(edges, weight)
+def _cuts(
+    node: SumNode, features: list[int], merit: Merit | None, min_branch: float
+) -> dict[int, Candidate]:
+    """Best edges of numeric features that have the same number of edges.
+
+    Only that of the best feature, where no other is asked for.
+    """
+    assert node.histograms is not None
+    rows = np.stack([node.histograms[j] for j in features])
+    weight = _weight(rows, merit)
+    there = np.count_nonzero(weight[:, :-1], axis=1) > 1
+    if not there.all():
+        features = [j for j, one in zip(features, there.tolist(), strict=True) if one]
+        rows, weight = rows[there], weight[there]
+    if not features:
+        return {}
+    # Statistic by statistic, each with all edges side by side: sums over the few classes of
+    # a table are ten times as fast as where the classes lie side by side.
+    counts = np.ascontiguousarray(rows.transpose(2, 0, 1))
+    known, missing = counts[:, :, :-1], counts[:, :, -1]
+    usual: list[int] | None = None
+    if isinstance(node.rules.missing, Mean):
+        usual = [
+            _usual_bin(node.edges[j], own[:-1])
+            for j, own in zip(features, weight, strict=True)
+        ]
         known = known.copy()
-        known[usual] += missing
-    below = np.cumsum(known, axis=0)[:-1]
-    tables = np.stack([below, known.sum(axis=0) - below], axis=1)
+        known[:, np.arange(len(features)), usual] += missing
+    up_to = np.cumsum(known, axis=2)
+    n_edges = up_to.shape[2] - 1
+    sides = np.empty((2, len(counts), len(features), n_edges))
+    sides[0] = up_to[:, :, :-1]
+    np.subtract(up_to[:, :, -1:], sides[0], out=sides[1])
+    tables = sides.transpose(2, 3, 0, 1)  # (features, edges, 2, statistics)
     size = _weight(tables, merit)
-    usable = (size > 0).all(axis=1) & (size >= min_branch - 1e-9).all(axis=1)
-    if not usable.any():
-        return None
-    gains = np.where(usable, _worth(tables, merit), -np.inf)
-    at = int(gains.argmax())
-    # Of edges that divide the rows alike, the one in the middle.
-    same = np.flatnonzero((size[:, 0] == size[at, 0]) & usable)
-    edge = int(same[len(same) // 2])
-    branch = int(size[at, 1] > size[at, 0])
-    if usual is not None:
-        branch = int(usual > edge)
-    share = size[at].sum() / max(_weight(counts, merit).sum(), 1e-300)
-    split = AxisSplit(feature, float(edges[edge]), missing=branch)
-    found = _candidate(
-        split, tables[at], gains[at] * share, merit, missing, branch, share
-    )
-    return replace(found, edge=edge)
+    usable = (size > 0).all(axis=2) & (size >= min_branch - 1e-9).all(axis=2)
+    worth = _worth(sides.reshape(2, len(counts), -1).transpose(2, 0, 1), merit)
+    gains = np.where(usable, worth.reshape(usable.shape), -np.inf)
+    each = np.arange(len(features))
+    place = gains.argmax(axis=1)
+    shares = np.ones(len(features))
+    if usual is None:  # of the rows without a missing value
+        shares = size[each, place].sum(axis=1) / weight.sum(axis=1)
+    gain = gains[each, place] * shares
+    possible = np.flatnonzero(usable[each, place])
+    if len(possible) and not isinstance(merit, GainRatio):
+        possible = possible[[gain[possible].argmax()]]  # the first of equals
+    found = {}
+    for i in possible.tolist():
+        j, at, share = features[i], place[i], float(shares[i])
+        # Of edges that divide the rows alike, the one in the middle.
+        same = np.flatnonzero((size[i, :, 0] == size[i, at, 0]) & usable[i])
+        edge = int(same[len(same) // 2])
+        branch = int(size[i, at, 1] > size[i, at, 0])
+        if usual is not None:
+            branch = int(usual[i] > edge)
+        split = AxisSplit(j, float(node.edges[j][edge]), missing=branch)
+        candidate = _candidate(
+            split, tables[i, at], gain[i], merit, missing[:, i], branch, share
+        )
+        found[j] = replace(candidate, edge=edge)
+    return found
 
 
 def _zone(

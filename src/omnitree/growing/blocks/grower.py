@@ -251,9 +251,7 @@ class BlockGrower:
             )
             return self.growth.learner.fit_sums(seen, rng)
 
-        tests: Iterator[FoundSplit | None] = map(test_at, range(n_large))
-        if by_moments:  # histograms are looked through in no time
-            tests = self.pool.map(test_at, range(n_large))
+        tests: Iterator[FoundSplit | None] = self.pool.map(test_at, range(n_large))
         # The largest first; they go on while the next pass begins.
         for i in sorted(range(n_large, len(now)), key=lambda i: -now[i].size):
             if not last[i]:
@@ -275,11 +273,12 @@ class BlockGrower:
         slot = {(o.tree, o.at): i for i, o in enumerate(now)}
         unrefined, self.unrefined = self.unrefined, []
 
-        placed: list[tuple[CodedRows, Floats]] = []
-        for i, node in enumerate(unrefined, len(now)):
-            rows = results.each[1].of_slot(i)
+        def exact(i: int) -> tuple[CodedRows, Floats] | None:
+            """Cut a node; its rows beside the cut, and where they are counted."""
+            rows = results.each[1].of_slot(len(now) + i)
             if rows is None:
-                continue
+                return None
+            node = unrefined[i]
             record = tops[node.tree].records[node.at]
             values = rows.table.values[:, node.feature]
             cut, merit = node.zone.refine(*self._sums_up_to(rows, values))
@@ -289,7 +288,10 @@ class BlockGrower:
             )
             first = record.children[0]
             branch = [slot.get((node.tree, first + b), -1) for b in range(2)]
-            placed.append((rows, np.where(values > cut, branch[1], branch[0])))
+            return rows, np.where(values > cut, branch[1], branch[0])
+
+        found = self.pool.map(exact, range(len(unrefined)))
+        placed = [one for one in found if one is not None]
         if not placed:
             return results
         every = concatenated([rows for rows, _ in placed])

@@ -8,6 +8,7 @@ them are counted: a table of few different rows is in the sample whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate import bins as kernel
+from omnitree.data.encoding.columns import TableColumn
 from omnitree.data.sources import Block
 from omnitree.data.sources.coding import (
     Rows,
@@ -26,6 +28,7 @@ from omnitree.data.sources.coding import (
 )
 from omnitree.growing.blocks.engine import Engine
 from omnitree.growing.blocks.sizes import Sizes
+from omnitree.growing.threads import CallingThread
 
 Floats = NDArray[np.float64]
 
@@ -54,42 +57,47 @@ class SampleRows:
         rows = replace(rows, columns=[compact(c) for c in rows.columns])
         return SampleRows(rows, self.tie[kept], self.count[kept])
 
-    def smallest(self, most: int, pieces: Sequence[SampleRows] = ()) -> SampleRows:
+    def smallest(
+        self, most: int, pieces: Sequence[SampleRows], pool: Executor
+    ) -> SampleRows:
         """Those with the smallest hashes, at most so many, of these and other pieces."""
         every = [self, *pieces]
         key = np.concatenate([p.rows.key for p in every])
         tie = np.concatenate([p.tie for p in every])
-        order = np.lexsort((tie, key))
+        order = np.argsort(key)
         new = np.ones(len(order), dtype=bool)
-        new[1:] = (np.diff(key[order]) != 0) | (np.diff(tie[order]) != 0)
+        new[1:] = np.diff(key[order]) != 0
+        if not new.all():  # equal cells
+            order = np.lexsort((tie, key))
+            new[1:] |= np.diff(tie[order]) != 0
         first = np.flatnonzero(new)
         count = np.concatenate([p.count for p in every])[order]
         count = np.add.reduceat(count, first)[:most]
         kept = order[first[:most]]
-        rows = _taken([p.rows for p in every], kept)
+        rows = _taken([p.rows for p in every], kept, pool)
         # Only categories of these rows: texts that tell rows apart would pile up.
         rows = replace(rows, columns=[compact(c) for c in rows.columns])
-        return SampleRows(rows, tie[kept], count)
+        return SampleRows(rows, tie[kept], count, is_full=len(first) > most)
 
 
-def _taken(pieces: Sequence[Rows], at: NDArray[np.intp]) -> Rows:
+def _taken(pieces: Sequence[Rows], at: NDArray[np.intp], pool: Executor) -> Rows:
     """Some rows of several pieces, which are numbered one after the other.
 
-    Only one column at a time is put together: all of them would take much memory, and the
-    time to clear it.
+    A thread puts only one column at a time together: all of them would take much memory,
+    and the time to clear it.
     """
     first = pieces[0]
     if len(pieces) == 1:
         return first.take(at)
     places = [p.place for p in pieces]
     cells = np.empty((len(at), len(first.columns)), order="F")
-    columns = []
-    for own, together in zip(
-        cells.T, zip(*(p.columns for p in pieces), strict=True), strict=True
-    ):
-        column = joined(together, places)
-        np.take(column.values, at, out=own, mode="clip")
-        columns.append(replace(column, values=own))
+
+    def taken(j: int) -> TableColumn:
+        column = joined([p.columns[j] for p in pieces], places)
+        np.take(column.values, at, out=cells[:, j], mode="clip")
+        return replace(column, values=cells[:, j])
+
+    columns = list(pool.map(taken, range(len(first.columns))))
     y = None if first.y is None else np.concatenate([_plain(p.y) for p in pieces])[at]
     weight = None
     if first.weight is not None:
@@ -184,24 +192,20 @@ class Survey:
         """The sample, the same however the surveys were added up."""
         return self.finished().pieces[0]
 
-    def finished(self) -> Survey:
-        """The survey with its sample in one piece."""
+    def finished(self, pool: Executor | None = None) -> Survey:
+        """The survey with its sample in one piece, put together by some threads."""
         if self.is_finished:
             return self
-        pieces, complete = _cut(self.pieces, self.sample_rows, self.complete)
+        pieces, complete = _cut(self.pieces, self.sample_rows, self.complete, pool)
         return replace(self, pieces=pieces, complete=complete, is_finished=True)
 
 
 def _cut(
-    pieces: list[SampleRows], most: int, complete: bool
+    pieces: list[SampleRows], most: int, complete: bool, pool: Executor | None = None
 ) -> tuple[list[SampleRows], bool]:
     """The pieces as one with the smallest hashes, and whether nothing was left out."""
-    one = pieces[0].smallest(most + 1, pieces[1:])
-    complete = complete and len(one) <= most
-    if len(one) > most:
-        at = np.arange(most)
-        one = SampleRows(one.rows.take(at), one.tie[at], one.count[at], is_full=True)
-    return [one], complete
+    one = pieces[0].smallest(most, pieces[1:], pool or CallingThread())
+    return [one], complete and not one.is_full
 
 
 @dataclass(frozen=True)
@@ -259,7 +263,12 @@ class SurveyBlock:
 
 
 def survey(
-    engine: Engine, seed: int, classes: bool, sizes: Sizes, n_rows: int | None
+    engine: Engine,
+    seed: int,
+    classes: bool,
+    sizes: Sizes,
+    n_rows: int | None,
+    pool: Executor,
 ) -> Survey:
     """Go through the table once; twice if so many rows are equal that too few are found."""
     # With a known number of rows most of them need not be carried around.
@@ -269,11 +278,11 @@ def survey(
     found = engine.map_blocks(SurveyBlock(seed, classes, sizes, limit))
     if found is None:
         raise ValueError("Found array with 0 sample(s): no row has a weight above 0.")
-    finished = found.finished()
+    finished = found.finished(pool)
     if limit < 1 << 64 and len(finished.pieces[0]) < finished.sample_rows:
         found = engine.map_blocks(SurveyBlock(seed, classes, sizes))
         assert found is not None
-        finished = found.finished()
+        finished = found.finished(pool)
     return finished
 
 
