@@ -11,6 +11,7 @@ from typing import Any
 
 from omnitree.data.sources.base import BLOCK_CELLS, Block, Roles, block_rows
 
+READ_BYTES = 1 << 13  # of a column at once: a whole column of a row group may be large
 
 @dataclass(frozen=True, eq=False)
 class RowGroups:
@@ -25,36 +26,53 @@ class RowGroups:
     def blocks(self) -> Iterator[Block]:
         """Read only the columns needed, a few thousand rows at a time."""
         import pyarrow as pa
-        import pyarrow.dataset as ds
 
         place = str(getattr(self.fragment, "path", "the data set"))
         start = self.start
         lacking = set(self.columns) - set(self.fragment.physical_schema.names)
         if lacking:
             raise ValueError(f"{place} lacks column(s) {', '.join(sorted(lacking))}.")
-        options: dict[str, Any] = {}
-        n_rows = 0  # not known
-        if isinstance(self.fragment, ds.ParquetFileFragment):
-            n_rows = sum(group.num_rows for group in self.fragment.row_groups)
-            # Row groups may be large: they are read in pieces, not at once.
-            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
-                use_buffered_stream=True, pre_buffer=False
-            )
         try:
-            batches = self.fragment.to_batches(
-                columns=self.columns,
-                batch_size=block_rows(len(self.columns), self.cells, n_rows),
-                batch_readahead=0,
-                use_threads=False,
-                **options,
-            )
-            for batch in batches:
-                rows = pa.Table.from_batches([batch])
+            for batch in self._batches():
+                rows = pa.Table.from_batches([batch]).select(self.columns)
                 if rows.num_rows:
                     yield self.roles.block(rows, start, place)
                 start += rows.num_rows
         except (OSError, pa.ArrowInvalid) as error:
             raise OSError(f"{place} cannot be read: {error}") from error
+
+    def _batches(self) -> Iterator[Any]:
+        import pyarrow.dataset as ds
+        import pyarrow.parquet as pq
+
+        if not isinstance(self.fragment, ds.ParquetFileFragment):
+            yield from self.fragment.to_batches(
+                columns=self.columns,
+                batch_size=block_rows(len(self.columns), self.cells),
+                batch_readahead=0,
+                use_threads=False,
+            )
+            return
+        groups, options = self.fragment.row_groups, self.fragment.format.read_options
+        n_rows = sum(group.num_rows for group in groups)
+        # Not by `to_batches` of the fragment: it decodes whole row groups, however large,
+        # in threads of Arrow. What they allocate is freed by ours, so that they go on
+        # with new memory, which the system has to clear.
+        with self.fragment.open() as opened:
+            file = pq.ParquetFile(
+                opened,
+                metadata=self.fragment.metadata,
+                read_dictionary=options.dictionary_columns,
+                coerce_int96_timestamp_unit=options.coerce_int96_timestamp_unit,
+                buffer_size=READ_BYTES,
+                pre_buffer=False,
+            )
+            yield from file.iter_batches(
+                block_rows(len(self.columns), self.cells, n_rows),
+                row_groups=[group.id for group in groups],
+                columns=self.columns,
+                use_threads=False,
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,12 +137,19 @@ class BlockGrower:
     # -- one pass -------------------------------------------------------------------
 
     def _next(self, waiting: list[Open]) -> tuple[list[Open], list[Open]]:
-        """The nodes that the next pass asks about, large ones first, and the others."""
+        """The nodes that the next pass asks about, large ones first, and the others.
+
+        Of small ones the largest, which leaves the last pass, whose subtrees no other pass
+        goes on beside, those that are grown soonest.
+        """
         room = self.sizes.memory - sum(map(self._row_bytes, self.unrefined))
         now: list[Open] = []
-        for node in sorted(
-            waiting, key=lambda o: (not self._is_large(o), o.tree, o.at)
-        ):
+
+        def rank(node: Open) -> tuple[float, int, int]:
+            size = -np.inf if self._is_large(node) else -node.size
+            return size, node.tree, node.at
+
+        for node in sorted(waiting, key=rank):
             needed = self._bytes(node)
             if now and needed > room:
                 continue
