@@ -14,6 +14,7 @@ from omnitree.data.sources.base import Block
 from omnitree.data.sources.coding import compact, joined, read_rows
 
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 
 
 def frame(n=50, seed=0):
@@ -49,6 +50,37 @@ def test_files(tmp_path):
         assert all_rows(source, pickled=True) == list(range(50))
         source = open_blocks(given, np.arange(50), columns=["x"])
         assert all_rows(source) == list(range(50))
+
+
+def test_row_groups_are_read_in_pieces(tmp_path):
+    cells = np.random.default_rng(0).normal(size=(20, 100_000))
+    table = pa.table({f"x{j}": column for j, column in enumerate(cells)})
+    table = table.append_column("y", pa.array(np.arange(100_000)))
+    # Dictionaries of columns without equal cells would take more memory than the cells.
+    pa.parquet.write_table(table, tmp_path / "one.parquet", use_dictionary=False)
+    (part,) = open_blocks(tmp_path / "one.parquet", "y").parts(cells=100_000)
+    before = pa.total_allocated_bytes()
+    first = next(part.blocks())
+    assert first.n_rows < 5000
+    assert pa.total_allocated_bytes() - before < table.nbytes / 2
+    assert all_rows(open_blocks(tmp_path / "one.parquet", "y")) == list(range(100_000))
+
+
+def test_columns_of_files_come_as_asked_for(tmp_path):
+    import pyarrow.dataset as ds
+
+    columns = {name: np.arange(9) for name in ("a", "a.b", "c", "y")}
+    table = pa.table(columns | {"word": ["u", "v", "w"] * 3})
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    options = ds.ParquetReadOptions(dictionary_columns={"word"})
+    given = ds.dataset(
+        tmp_path / "t.parquet", format=ds.ParquetFileFormat(read_options=options)
+    )
+    wanted = ["word", "c", "a"]
+    (part,) = open_blocks(given, "y", columns=wanted).parts()
+    (block,) = part.blocks()
+    assert block.X.column_names == wanted
+    assert pa.types.is_dictionary(block.X["word"].type)
 
 
 def test_datasets_and_lazy_frames():

@@ -45,3 +45,15 @@ def test_the_sample_has_the_smallest_hashes_and_counts_equal_rows(seed):
         np.testing.assert_array_equal(some.low, np.nanmin(X, axis=0))
         np.testing.assert_array_equal(some.high, np.nanmax(X, axis=0))
         assert some.missing.all()
+
+
+@pytest.mark.parametrize("n_pieces", [1, 3, 30])
+def test_the_sample_knows_no_categories_of_other_rows(n_pieces):
+    rng = np.random.default_rng(n_pieces)
+    X = np.array([f"word {i}" for i in range(300)], dtype=object)[:, None]
+    pieces = np.array_split(rng.permutation(300), n_pieces)
+    found = surveyed(X, np.arange(300) % 2, pieces, 40)
+    (column,) = found.sample.rows.columns
+    assert not found.complete
+    assert len(column.categories) == 40
+    assert sorted(column.values) == list(range(40))
