@@ -13,6 +13,7 @@ from omnitree.data.sources.base import BLOCK_CELLS, Block, Roles, block_rows
 
 READ_BYTES = 1 << 13  # of a column at once: a whole column of a row group may be large
 
+
 @dataclass(frozen=True, eq=False)
 class RowGroups:
     """Some row groups of a file."""
