@@ -25,7 +25,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 CLIP = 1e-6
-MEASURES = ("error", "log loss", "Brier", "leaves", "terms", "seconds", "prediction")
+MEASURES = (
+    *("error", "log loss", "Brier", "leaves", "parameters", "terms"),
+    *("seconds", "prediction"),
+)
 PRESETS = (
     *("omni", "omni-1", "lmt", "ft", "cart", "c4.5"),
     *("id3", "rp-c4.5", "uni-gini", "uni-gain-ratio", "random-attribute", "ldt-u1"),
@@ -175,26 +178,64 @@ def predicted(model: Any, X: Any) -> tuple[np.ndarray, float]:
     return answer, spent / calls
 
 
-def size(model: Any, X: Any) -> tuple[float, float]:
-    """Leaves (of ensembles: of all trees) and parameters; NaN where a library tells none.
+def size(model: Any, X: Any) -> tuple[float, float, float]:
+    """Leaves (of ensembles: of all trees), parameters and terms; NaN where none are told.
 
     Of trees that only tell where rows fall, the leaves are those that training rows reach.
     """
     if hasattr(model, "tree_") and hasattr(model.tree_, "n_parameters"):
-        return model.tree_.n_leaves, model.tree_.n_parameters
+        tree = model.tree_
+        return tree.n_leaves, tree.n_parameters, n_terms(tree)
     if isinstance(model, PrunedCart):
         leaves = model.get_n_leaves()
-        return leaves, leaves + 2 * (model.tree_.node_count - leaves)
+        tests = model.tree_.node_count - leaves
+        return leaves, leaves + 2 * tests, tests
     if isinstance(model, RandomForestClassifier):
-        return sum(tree.get_n_leaves() for tree in model.estimators_), np.nan
+        return sum(tree.get_n_leaves() for tree in model.estimators_), np.nan, np.nan
     if hasattr(model, "booster_"):
         trees = model.booster_.dump_model()["tree_info"]
-        return sum(tree["num_leaves"] for tree in trees), np.nan
+        return sum(tree["num_leaves"] for tree in trees), np.nan, np.nan
     if type(model).__name__ == "Stree":
         nodes = list(model)
         inner = [n for n in nodes if not n.is_leaf()]
-        terms = sum(n._clf.coef_.size + n._clf.intercept_.size for n in inner)
-        return len(nodes) - len(inner), terms + len(nodes) - len(inner)
+        terms = sum(n._clf.coef_.size for n in inner)
+        biases, leaves = (
+            sum(n._clf.intercept_.size for n in inner),
+            len(nodes) - len(inner),
+        )
+        return leaves, terms + biases + leaves, terms
     if hasattr(model, "apply"):
-        return len(np.unique(model.apply(X))), np.nan
-    return np.nan, np.nan
+        return len(np.unique(model.apply(X))), np.nan, np.nan
+    return np.nan, np.nan, np.nan
+
+
+def n_terms(tree: Any) -> int:
+    """What a reader finds in the tests and models of a tree of omnitree.
+
+    A test on one feature counts as one, a sum as its weights that are not 0 and its curves,
+    whatever their knots; each class has a sum of its own. Functions of a test that the
+    leaves below answer by, and those that leaves share, count once.
+    """
+    nodes = tree.to_dict()["nodes"]
+    told = sum(_terms_of(node["test"]) for node in nodes if node["kind"] != "leaf")
+    models: dict[str, tuple[dict, set[int]]] = {}
+    for node in nodes:
+        model = node.get("model") if node["kind"] == "leaf" else None
+        if model:
+            functions = repr({name: v for name, v in model.items() if name != "bias"})
+            models.setdefault(functions, (model, set()))[1].add(node["parent"])
+    for model, above in models.values():
+        if not (len(above) == 1 and above <= set(tree.sharing)):
+            told += _terms_of(model)
+    return told
+
+
+def _terms_of(sums: dict[str, Any]) -> int:
+    """Weights and curves of a test or a model; 1 of a test on one feature."""
+    if "weights" not in sums:
+        return 1
+    weights, curves = sums["weights"], sums.get("curve_values", [])
+    if "bias" not in sums:  # one sum
+        weights, curves = [weights], [curves]
+    bent = sum(np.ptp(values) > 0 for line in curves for values in line)
+    return sum(np.count_nonzero(line) for line in weights) + int(bent)

@@ -401,13 +401,15 @@ class OmniTreeClassifier(_BaseTreeClassifier):
     """The default classifier: a small, accurate tree without any settings.
 
     A univariate tree is grown as in CART (Gini, subsets of categories, surrogates for
-    missing values) and pruned by cross-validation. Then, from the root down, each subtree
-    is replaced by a single test over lines, products or curves, with one branch per class,
-    wherever that has a lower held-out error (`Contest`; the preset `omni` is the same), or
-    by a tree on top of such a test, whose leaves shift its scores. Such a test is made
-    sparse: weights and curves are removed as long as the held-out error does not rise, down
-    to ten per sum. Each such node keeps the held-out losses of its candidates, which
-    `describe` shows. A tree that is not clearly better than a single leaf becomes one.
+    missing values) and pruned by cross-validation. Then, from the root down, each
+    subtree is replaced by a single test over lines, products or curves, with one branch
+    per class, wherever that has a lower held-out error (`Contest`; the preset `omni` is
+    the same), or by a tree on top of such a test, whose leaves shift its scores. That
+    tree may be the univariate one: the two are then added up. Such a test is made
+    sparse: weights and curves are removed as long as the held-out error does not rise,
+    down to ten per sum. Each such node keeps the held-out losses of its candidates,
+    which `describe` shows. A tree that is not clearly better than a single leaf becomes
+    one.
 
     Below a test over many features, probabilities are the softmax of its scores, calibrated
     on held-out rows. In other leaves they are class shares, shrunk towards those of the

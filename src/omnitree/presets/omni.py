@@ -180,21 +180,24 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
 
     Node: univariate, or a test with one branch per class over many features, found by
     penalised multinomial logistic regression: linear, quadratic, or of curves of single
-    features, with products or without. Branching: binary, K-way in the latter. Grouping of
-    classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories: two subsets in
-    univariate tests, +1/-1 columns in the others. Missing values: surrogates, or the node's
-    means. Refinement: pruned by cross-validation; then a single test over many features
-    replaces every subtree with a higher held-out error, or with the same error and a higher
-    log loss (`Contest`). A test with more parameters than the subtree must be better by a
-    standard error and make no more errors; one with more than another such test must be
-    better even if it made one more, or clearly likelier. On the most likely of these tests
-    univariate trees are grown, which compete, too: their leaves shift its scores for each
-    class, and their tests may be on its scores. Such tests are made sparse: terms (weights,
-    or whole curves) with the least effect are removed as long as the held-out error does
-    not rise, down to ten per sum. Nobody can read a quadratic form with more than 500
-    terms, so larger ones are only tried in sparse form. A tree that is not clearly better
-    than a single leaf becomes one. Leaves: below a test over many features, its softmax,
-    calibrated on held-out rows; else class shares, shrunk towards those of the parent.
+    features, with products or without. Branching: binary, K-way in the latter. Grouping
+    of classes: none. Merit: Gini, as in CART (Breiman et al. 1984). Categories: two
+    subsets in univariate tests, +1/-1 columns in the others. Missing values:
+    surrogates, or the node's means. Refinement: pruned by cross-validation; then a
+    single test over many features replaces every subtree with a higher held-out error,
+    or with the same error and a higher log loss (`Contest`). A test with more
+    parameters than the subtree must be better by a standard error and make no more
+    errors; one with more than another such test must be better even if it made one
+    more, or clearly likelier. On the most likely of these tests univariate trees are
+    grown, which compete, too: their leaves shift its scores for each class, and their
+    tests may be on its scores. So does the sum of such a test and the univariate tree,
+    if it makes no more errors and is likelier. Such tests are made sparse: terms
+    (weights, or whole curves) with the least effect are removed as long as the held-out
+    error does not rise, down to ten per sum. Nobody can read a quadratic form with more
+    than 500 terms, so larger ones are only tried in sparse form. A tree that is not
+    clearly better than a single leaf becomes one. Leaves: below a test over many
+    features, its softmax, calibrated on held-out rows; else class shares, shrunk
+    towards those of the parent.
     `optimise` is as for `OmniTreeClassifier`; given a ``pruning``, there is no contest.
     Margins, penalties and size limits were chosen on other random halves of the data sets
     than those of the comparison in `benchmarks/results/omni.md`, and on noise.
