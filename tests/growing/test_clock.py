@@ -9,11 +9,17 @@ from itertools import count
 
 import numpy as np
 import pytest
+from tests.cases import cases_from
+from tests.samples import root_of
 
 from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeClassifier, presets
+from omnitree.data.table import learn_table
 from omnitree.growing import clock, stopping
+from omnitree.growing.learner import SplitLearner
 from omnitree.growing.standard_columns import PIECE
-from omnitree.learners import Omnivariate
+from omnitree.learners import Multivariate, Omnivariate
+from omnitree.parts.coefficients import LMDTThermal
+from omnitree.tree.splits import AxisSplit
 
 LIMIT = 0.15
 # What the last step before a look at the clock may take, on a busy machine too: the time
@@ -276,3 +282,102 @@ def test_thermal_training_looks_at_the_clock(rng, looks):
     clf = presets.make("lmdt", random_state=0, max_seconds=1.0)
     clf.fit(X, rng.integers(0, 600, 3000))
     assert own.count < 100
+
+
+def many_machines(rng):
+    """At the speed that is set in `looks`, it takes 9 ms to judge a machine."""
+    table = learn_table(rng.normal(size=(2000, 3)))
+    return root_of(table, np.arange(2000) % 400)
+
+
+def test_machines_that_cannot_be_judged_in_time_are_not_trained(rng, looks):
+    node = many_machines(rng)
+    learner = Multivariate(LMDTThermal(), "none", "misclassification")
+    looks()
+    with clock.until(0.02):
+        assert learner.fit(node, rng) is not None
+    with clock.until(0.008), pytest.raises(clock.TimeUp):
+        learner.fit(node, rng)
+
+
+def test_training_leaves_time_to_judge_a_machine(rng, looks):
+    class Long(LMDTThermal):
+        milliseconds: float = 1.0
+
+        def train(self, cases, rng, start=None):
+            clock.check_time(self.milliseconds * 1e7)
+            return super().train(cases, rng, start)
+
+    node = many_machines(rng)
+    looks()
+    with clock.until(0.02):
+        Multivariate(Long(milliseconds=9), "none", "gain").fit(node, rng)
+        with pytest.raises(clock.TimeUp):
+            Multivariate(Long(milliseconds=12), "none", "gain").fit(node, rng)
+
+
+@pytest.mark.parametrize("late_at", [1, 12])
+def test_machines_are_not_compared_when_the_time_is_up(late_at, rng, looks):
+    """In the first training (a look for 256 rows), or in one of the others."""
+
+    class Counting(LMDTThermal):
+        trained = 0
+
+        def _presented(self, cases, rng):
+            type(self).trained += 1
+            return super()._presented(cases, rng)
+
+        def _wrong(self, machine, cases):
+            assert own.count < late_at
+            return super()._wrong(machine, cases)
+
+    cases = cases_from(rng.normal(size=(60, 3)), rng.integers(0, 4, 60))
+    own = looks(late_at)
+    with clock.until(1.0):
+        machine = Counting(tries=1000).train(cases, rng)
+    assert machine.weights.shape == (4, 3)
+    assert Counting.trained <= late_at
+
+
+def test_discriminants_are_not_made_for_tests_that_take_too_long(rng, looks):
+    """Rows pass 20,300 terms for 84 ms, at the speed that is set here."""
+    X = rng.normal(size=(1000, 200))
+    y = (2 * X[:, 0] + X[:, 1] > 0).astype(int)
+    looks()
+    trees = [
+        presets.make("qtree", random_state=0, max_seconds=limit, max_depth=1)
+        .fit(X, y)
+        .tree_
+        for limit in (0.09, 9.0)
+    ]
+    assert [tree.split(0).kind for tree in trees] == ["axis", "quadratic"]
+
+
+class Terms(AxisSplit):
+    n_params = 10**9
+
+
+class LongTests(SplitLearner):
+    """Finds tests whose terms take minutes."""
+
+    def fit(self, node, rng):
+        return Terms(0, 0.0, merit=1.0)
+
+
+def test_tests_that_rows_take_too_long_to_pass_are_dropped(rng, looks):
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    looks()
+    clf = TreeClassifier(LongTests(), max_depth=1)
+    assert clf.fit(X, y).tree_.n_leaves == 2
+    with pytest.warns(UserWarning, match="max_seconds=1.0 is too short"):
+        assert clf.set_params(max_seconds=1.0).fit(X, y).tree_.n_leaves == 1
+
+
+def test_tests_may_use_the_time_after_growing(looks):
+    limits = stopping.Limits().ending(1.7, seconds=2.0)
+    looks()
+    limits.check_time_after(1.9e10 / clock.CELL)
+    with pytest.raises(clock.TimeUp):
+        limits.check_time_after(2.1e10 / clock.CELL)
+    stopping.Limits().check_time_after(1e30)

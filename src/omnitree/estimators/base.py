@@ -42,7 +42,7 @@ from omnitree.estimators.row_inputs import (
 )
 from omnitree.estimators.show import Showing
 from omnitree.growing.blocks.dask_engine import engine_for
-from omnitree.growing.clock import last_steps, now
+from omnitree.growing.clock import last_steps, now, watched
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import Rules
 from omnitree.growing.part import number, require_present
@@ -169,10 +169,13 @@ class BaseTree(Showing, BaseEstimator):
         if prune_set is not None:
             held_out = self._other_rows(prune_set, table.schema, target, by_class)
         sample = self._scaled(parts, given, held_out)
-        with memory_explained(n_rows, source.shape[1], target.n_classes):
+        shape = n_rows, source.shape[1], target.n_classes
+        with watched() as watch, memory_explained(*shape):
             tree = self._grow_and_prune(parts, sample, held_out, deadline)
             tree = self._finished(tree, given)
-        warn_of_time(tree, table, self.max_seconds, deadline)
+        late = watch.late or Limits(deadline=deadline).is_late(table.values.size)
+        if late and tree.n_nodes == 1:
+            warn_of_time(table, self.max_seconds)
         self._set_fitted(tree, target.classes)
         return self
 
@@ -262,7 +265,7 @@ class BaseTree(Showing, BaseEstimator):
         check_counts(n_classes, limits, total)
         rules = Rules(
             parts.missing,
-            limits if deadline is None else replace(limits, deadline=deadline),
+            limits if deadline is None else limits.ending(deadline, self.max_seconds),
             seed,
             parts.leaves,
             parts.feature_costs(self.feature_costs, schema),

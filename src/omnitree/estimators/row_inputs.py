@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from omnitree.data.sources.coding import weight_numbers
 from omnitree.data.table import Table
-from omnitree.growing.stopping import Limits
 from omnitree.resampling.folds import mix, row_hash
-from omnitree.tree.tree import Tree
 
 # Share of the rows that may be copies before anybody is warned.
 COPIES = 0.1
@@ -89,19 +87,15 @@ def check_groups(n_rows: int, groups: ArrayLike | None) -> NDArray[np.int64] | N
     return out
 
 
-def warn_of_time(
-    tree: Tree, table: Table, seconds: Any, deadline: float | None
-) -> None:
-    """Warn where `max_seconds` leaves no time for a single test."""
-    late = deadline is not None and Limits(deadline=deadline).is_late(table.values.size)
-    if late and tree.n_nodes == 1:
-        warnings.warn(
-            f"The tree is a single leaf: max_seconds={seconds} is too short for a table of "
-            f"{table.n_rows} rows and {table.n_features} features. Allow more time, or fit "
-            "some of the rows.",
-            UserWarning,
-            stacklevel=3,
-        )
+def warn_of_time(table: Table, seconds: Any) -> None:
+    """Warn that `max_seconds` left no time for a single test."""
+    warnings.warn(
+        f"The tree is a single leaf: max_seconds={seconds} is too short for a table of "
+        f"{table.n_rows} rows and {table.n_features} features. Allow more time, or fit "
+        "some of the rows.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def warn_of_copies(table: Table, y: NDArray) -> None:

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -28,6 +29,7 @@ import numpy as np
 from omnitree.growing.threads import one_thread
 
 _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
+_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 # Operations that are over before anybody looks at a clock.
 SHORT = 1e7
@@ -41,6 +43,8 @@ CELL = 250.0
 ROUNDS, SLOWER = 7, 2.8
 # Part of the time of a fit that pruning and measuring the tree may take.
 LAST = 0.15
+# Terms of a test in which pruning and measuring a tree take as long as going over a cell.
+TERMS = 6
 
 
 _clock: Callable[[], float] = time.monotonic
@@ -66,6 +70,24 @@ def by_clock(clock: Callable[[], float]) -> Iterator[None]:
         yield
     finally:
         _clock = usual
+
+
+@dataclass
+class Watch:
+    """Whether a step was given up, or not begun, because of the time."""
+
+    late: bool = False
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """A context that finds out whether the time was too short for its work."""
+    watch = Watch()
+    token = _WATCH.set(watch)
+    try:
+        yield watch
+    finally:
+        _WATCH.reset(token)
 
 
 class TimeUp(Exception):
@@ -112,7 +134,26 @@ def check_time(flops: float = 0.0, n_cells: float = 0.0) -> None:
     omnitree.growing.clock.TimeUp
     """
     if time_is_up(flops, n_cells):
+        if (watch := _WATCH.get()) is not None:
+            watch.late = True
         raise TimeUp
+
+
+@contextmanager
+def leaving(n_cells: float) -> Iterator[None]:
+    """A context whose work ends early enough for so many cells to be gone over after it.
+
+    Examples
+    --------
+    >>> with until(now() + 60), leaving(n_cells=1e12):
+    ...     time_is_up()
+    True
+    """
+    deadline = _DEADLINE.get()
+    if deadline is not None:
+        deadline -= cell_seconds(n_cells)
+    with until(deadline):
+        yield
 
 
 def last_steps(seconds: float, n_cells: int) -> float:
@@ -133,6 +174,15 @@ def cell_seconds(n_cells: float) -> float:
     """Seconds that it takes to hash, sort or copy so many cells; 0 for few."""
     flops = CELL * n_cells
     return flops / _pace() if flops > SHORT else 0.0
+
+
+def cells_of_test(n_rows: float, n_terms: float) -> float:
+    """Cells that are gone over while rows pass a test that was found.
+
+    They pass it several times: when the node is divided, and when the tree is pruned and
+    measured.
+    """
+    return n_rows * n_terms / TERMS
 
 
 @cache

@@ -21,7 +21,7 @@ import numpy as np
 from omnitree.data.switches import disabled
 from omnitree.data.table import Table
 from omnitree.growing.axis_trees import Tick
-from omnitree.growing.clock import TimeUp, until
+from omnitree.growing.clock import TimeUp, cells_of_test, until
 from omnitree.growing.dispatch import Grower, Search, growers_for
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.missing import Mean, fill_values
@@ -29,9 +29,6 @@ from omnitree.growing.node import Node, make_children
 from omnitree.growing.progress import progress
 from omnitree.tree.splits import Split
 from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
-
-# Terms of a test in which pruning and measuring a tree take as long as a search over a cell.
-TERMS = 6
 
 
 def grow(root: Node, learner: SplitLearner, verbose: int = 0) -> Tree:
@@ -115,15 +112,18 @@ def grow_by_node(root: Node, learner: SplitLearner, tick: Tick) -> Tree:
             try:
                 with until(limits.deadline):
                     split = learner.fit(node, rng)
+                if split is not None and limits.deadline is not None:
+                    counts = split.n_children * len(node.statistics)
+                    own = cells_of_test(len(node.rows), split.n_params) + counts
+                    limits.check_time_after(later + own)
+                    later += own
             except TimeUp:
-                pass
+                split = None
             node.forget()
         # Numbers near the largest that there are can overflow in a weight or a cut.
         if split is None or not split.is_finite:
             finished += node.total
             return
-        if limits.deadline is not None:  # rows will pass the test again
-            later += len(node.rows) * split.n_params / TERMS
         best_first = limits.max_leaves is not None
         priority = -split.merit * node.total if best_first else at
         heapq.heappush(queue, (priority, at, node, split))

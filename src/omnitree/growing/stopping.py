@@ -7,9 +7,9 @@ pure node is a leaf under every rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from omnitree.growing.clock import now, time_is_up, until
+from omnitree.growing.clock import LAST, check_time, now, time_is_up, until
 from omnitree.growing.part import Part, Registry, number
 
 # Passes over its rows that a search makes before it looks at the clock.
@@ -51,6 +51,7 @@ class Limits:
     max_depth: int = -1
     max_leaves: int | None = None
     deadline: float | None = None
+    after: float = 0.0  # seconds after the deadline, for pruning and measuring the tree
 
     @classmethod
     def of(
@@ -71,6 +72,10 @@ class Limits:
             deadline=None if max_seconds is None else now() + max_seconds,
         )
 
+    def ending(self, deadline: float, seconds: float) -> Limits:
+        """The same for a fit of so many seconds whose growth must end at `deadline`."""
+        return replace(self, deadline=deadline, after=LAST * seconds)
+
     @property
     def depth_needed(self) -> int:
         """Depth within which a best-first tree of `max_leaves` leaves lies; -1: any."""
@@ -82,6 +87,12 @@ class Limits:
     def expired(self) -> bool:
         """Whether the time is up."""
         return self.deadline is not None and now() > self.deadline
+
+    def check_time_after(self, n_cells: float) -> None:
+        """Raise `TimeUp` if so many cells cannot be gone over before the fit must end."""
+        if self.deadline is not None:
+            with until(self.deadline + self.after):
+                check_time(n_cells=n_cells)
 
     def is_late(self, n_cells: float) -> bool:
         """Whether the time is up before so many cells could be gone over a few times."""

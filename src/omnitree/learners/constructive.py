@@ -18,6 +18,7 @@ import numpy as np
 
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
+from omnitree.growing.clock import TimeUp, cells_of_test, check_time
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.sample import Sample
@@ -47,7 +48,10 @@ class Constructive(SplitLearner):
 
     def fit(self, node: Node, rng: np.random.Generator) -> Split | None:
         """Best test on one feature, with the features constructed for the nodes below."""
-        constructed = self._construct(node)
+        try:
+            constructed = self._construct(node)
+        except TimeUp:  # there may still be time to cut a feature that is there
+            constructed = ()
         above = [made for made in node.inherited if isinstance(made, Constructed)]
         split = best_cut(self, node, (*above, *constructed), rng)
         return split and replace(split, constructed=constructed)
@@ -55,10 +59,14 @@ class Constructive(SplitLearner):
     def _construct(self, node: Node) -> tuple[Constructed, ...]:
         discriminants = DISCRIMINANTS.resolve(self.discriminants)
         rows = node.linear
-        n_columns = np.count_nonzero(varying(rows))
+        n_columns = int(np.count_nonzero(varying(rows)))
         classes = np.flatnonzero(rows.class_weight > n_columns)
         if len(classes) < 2 or not n_columns:
             return ()
+        n_terms = (
+            n_columns if discriminants.linear else n_columns * (n_columns + 3) // 2
+        )
+        check_time(n_cells=cells_of_test(len(node.rows), n_terms))
         functions = discriminants.fit(rows.of_classes(classes))
         return functions.contrasts(rows.class_weight[classes]).features(rows)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import Part
 from omnitree.tree.splits import Constructed, Split
@@ -37,6 +38,7 @@ class Functions:
         linear = columns @ self.weights.T + self.bias
         if self.curvature is None:
             return linear
+        check_time(2.0 * len(columns) * self.curvature.size)
         bent = [np.einsum("ij,ij->i", columns @ a, columns) for a in self.curvature]
         return linear + np.stack(bent, axis=1)
 
@@ -54,6 +56,7 @@ class Functions:
         weights = self.weights @ basis.T
         if self.curvature is None:
             return Functions(self.classes, weights, self.bias - weights @ mean)
+        check_time(2.0 * len(self.bias) * basis.size * sum(basis.shape))
         curvature = basis @ self.curvature @ basis.T
         bent = curvature @ mean
         bias = self.bias - weights @ mean + bent @ mean

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.univariate.general import merits_of
-from omnitree.growing.clock import check_time
+from omnitree.growing.clock import check_time, leaving
 from omnitree.growing.part import Part
 from omnitree.parts.coefficients import Cases, Coefficients, Machine
 from omnitree.parts.merit import Merit
@@ -26,6 +26,10 @@ from omnitree.parts.merit.base import CUSTOM
 Floats = NDArray[np.float64]
 Columns = NDArray[np.intp]
 Price = Callable[[Columns], float]
+
+# Discriminants of a row that are compared in the time in which a cell is gone over, and
+# cells that are gone over in the time of an entry of a table branches x classes.
+DISCRIMINANTS, ENTRY = 12, 1.5
 
 
 @dataclass(frozen=True)
@@ -107,13 +111,21 @@ class Trials:
 
     def of(self, columns: Columns, start: Machine | None = None) -> SubsetTrial:
         """A test on some columns; training goes on from `start`, where the learner can."""
-        check_time()
+        # With thousands of classes it takes seconds to judge a machine, and again to drop
+        # the branches that no row takes.
+        n_cells = 2 * self.cells_of_branches() + ENTRY * self.cases.n_classes**2
+        check_time(n_cells=n_cells)
         cases = self.cases.take(columns)
-        if start is None or not self.coefficients.resumes:
-            machine = self.coefficients.train(cases, self.rng)
-        else:
-            machine = self.coefficients.train(cases, self.rng, start)  # type: ignore[call-arg]
+        with leaving(n_cells):
+            if start is None or not self.coefficients.resumes:
+                machine = self.coefficients.train(cases, self.rng)
+            else:
+                machine = self.coefficients.train(cases, self.rng, start)  # type: ignore[call-arg]
         return self.judged(columns, machine, cases.z)
+
+    def cells_of_branches(self) -> float:
+        """Cells that are gone over while a machine answers for all rows."""
+        return len(self.cases.y) * self.cases.n_classes / DISCRIMINANTS
 
     def judged(
         self, columns: Columns, machine: Machine, z: Floats | None = None

@@ -7,13 +7,16 @@ one kept before, or than the best one. Used by the preset lmdt.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy.special import stdtrit
 
-from omnitree.growing.clock import TimeUp
+from omnitree.growing.clock import TimeUp, check_time
 from omnitree.growing.part import number, one_of
 from omnitree.parts.coefficients import Machine
 from omnitree.parts.feature_selection.base import (
+    Columns,
     Floats,
     Selection,
     SubsetTrial,
@@ -55,28 +58,29 @@ class LMDTElimination(Selection):
         one_of("against", self.against, ("saved", "best"))
         rows = float(trials.cases.weight.sum())
         trial = saved = best = trials.of(trials.all_columns)
-        while len(trial.columns) > 1:
-            i = least_dispersed(trial)[0]
-            kept = np.delete(np.arange(len(trial.columns)), i)
-            start = Machine(
-                np.ascontiguousarray(trial.machine.weights[:, kept]), trial.machine.bias
-            )
-            try:
-                trial = trials.of(trial.columns[kept], start)
-            except TimeUp:
-                break
-            few = rows <= 2 * len(trial.columns)  # too few to trust any accuracy
-            if few or trial.accuracy >= best.accuracy - 1e-12:
-                best = saved = trial
-                continue
-            if trial.accuracy < best.accuracy - delta - 1e-9:
-                break
-            other = best if self.against == "best" else saved
-            if trial.accuracy >= other.accuracy - 1e-12 or not self.worse(
-                trial, other, trials
-            ):
-                saved = trial
+        with suppress(TimeUp):  # then the machine saved last is the test
+            while len(trial.columns) > 1:
+                trial = trials.of(*self._without_least(trial))
+                few = rows <= 2 * len(trial.columns)  # too few to trust any accuracy
+                if few or trial.accuracy >= best.accuracy - 1e-12:
+                    best = saved = trial
+                    continue
+                if trial.accuracy < best.accuracy - delta - 1e-9:
+                    break
+                other = best if self.against == "best" else saved
+                if trial.accuracy >= other.accuracy - 1e-12 or not self.worse(
+                    trial, other, trials
+                ):
+                    saved = trial
         return saved if saved.discriminates else None
+
+    @staticmethod
+    def _without_least(trial: SubsetTrial) -> tuple[Columns, Machine]:
+        """Columns without the least dispersed one, and the weights that they have."""
+        i = least_dispersed(trial)[0]
+        kept = np.delete(np.arange(len(trial.columns)), i)
+        weights = np.ascontiguousarray(trial.machine.weights[:, kept])
+        return trial.columns[kept], Machine(weights, trial.machine.bias)
 
     def worse(self, trial: SubsetTrial, other: SubsetTrial, trials: Trials) -> bool:
         """Whether the accuracy of a test is significantly below that of another."""
@@ -89,6 +93,7 @@ class LMDTElimination(Selection):
         if self.against == "best":
             spread = other.accuracy * (1 - other.accuracy)
         else:
+            check_time(n_cells=2 * trials.cells_of_branches())
             change = self._right(other, trials) - self._right(trial, trials)
             spread = float(weight @ (change - loss) ** 2) / n
         return bool(loss > np.sqrt(spread / (n - 1)) * stdtrit(n - 1, 1 - alpha))
