@@ -211,3 +211,21 @@ def test_bad_arguments():
             -1,
             None,
         )
+
+
+def test_the_steps_before_the_exchange_look_at_the_clock(rng):
+    """Of 2,000 classes they take much longer than the 10 ms between two looks."""
+    y = np.arange(4000) // 2
+    X = np.column_stack([y + rng.normal(size=4000), rng.normal(size=4000)])
+    root = root_of(X, y, None, {"max_depth": 1})
+    search = Linear().search(root)
+    (grower,) = growers_for(search, root)
+    looks = []
+
+    def late(fraction):
+        looks.append(fraction)
+        return True
+
+    assert grow_whole(grower, search, root, late).n_nodes == 1
+    assert len(looks) == 1
+    assert grow_whole(grower, search, root).n_nodes == 3

@@ -42,7 +42,7 @@ cdef extern from "linear/exchange.hpp" namespace "omnitree" nogil:
 
 cdef extern from "linear/nearest_start.hpp" namespace "omnitree" nogil:
     void c_nearest_start "omnitree::nearest_start" (
-        const double*, const double*, int, int64_t, uint8_t*) except +
+        const double*, const double*, int, int64_t, uint8_t*, Tick&) except +
 
 
 cdef extern from "linear/projection.hpp" namespace "omnitree" nogil:
@@ -207,10 +207,19 @@ def exchange(const double[:, ::1] scores, const int64_t[::1] first, const double
 
 
 def nearest_starts(const double[:, :, ::1] means, const double[::1] size,
-                   uint8_t[:, ::1] left):
-    """Where exchanges begin, (B, k), for each problem with class means (B, k, p)."""
+                   uint8_t[:, ::1] left, tick=None):
+    """Where exchanges begin, (B, k), for each problem with class means (B, k, p).
+
+    `tick` ends the work by True.
+    """
+    cdef list box = [tick]
+    cdef Tick clock = make_tick(box)
     cdef int64_t b, n = means.shape[0], p = means.shape[2]
     cdef int k = <int> means.shape[1]
     with nogil:
         for b in range(n):
-            c_nearest_start(&means[b, 0, 0] if p else NULL, &size[0], k, p, &left[b, 0])
+            c_nearest_start(
+                &means[b, 0, 0] if p else NULL, &size[0], k, p, &left[b, 0], clock
+            )
+    if len(box) > 1:
+        raise box[1]

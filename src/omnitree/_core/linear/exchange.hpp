@@ -105,11 +105,13 @@ class ExchangeSearch {
   double best_merit() const { return best; }
 
   // Moves classes as long as a move helps; `left` is the start and the result. When the time
-  // is up it is what was reached by then.
+  // is up it is what was reached by then; without a merit before the start has one.
   void run(uint8_t* left, Tick& tick) {
+    best = -std::numeric_limits<double>::infinity();
     u.assign(t.n, 0.0);
-    for (int c = 0; c < t.k; ++c)
+    for (int c = 0; c < t.k && tick(0) == 0; ++c)
       if (left[c]) add_line(t.scores + c * t.n, t.size[c], t.n, u.data());
+    if (tick(0) != 0) return;
     int last = -1;  // class that was moved last; to move it back is worse
     for (bool first = true;; first = false) {
       int members = 0;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/tick.hpp"
 #include "linear/products.hpp"
 #include "linear/projection.hpp"
 
@@ -123,8 +124,8 @@ class Fisher {
   }
 
   // Mean of the scores of each class along the directions, (k, k).
-  void centres(int k, double* out) const {
-    for (int c = 0; c < k; ++c)
+  void centres(int k, double* out, Tick& tick) const {
+    for (int c = 0; c < k && tick(0) == 0; ++c)
       for (int d = 0; d < k; ++d)
         out[static_cast<size_t>(c) * k + d] =
             dot(&around[static_cast<size_t>(c) * t.p], &basis[static_cast<size_t>(d) * t.p]);

@@ -13,8 +13,10 @@ class FisherTest {
   FisherTest(const FisherTask& task, int merit) : fisher(task), t(task), merit_(merit) {}
 
   // Directions of the classes with rows, by their moments and weights, and the groups that a
-  // search begins with. The rows are only looked at if they are as few as the columns.
-  void prepare(const int64_t* own, int64_t n, const Moments& moments, const double* count) {
+  // search begins with; less of it when the time is up. The rows are only looked at if they
+  // are as few as the columns.
+  void prepare(const int64_t* own, int64_t n, const Moments& moments, const double* count,
+               Tick& tick) {
     present.clear();
     for (int c = 0; c < t.k; ++c)
       if (count[c] > 0) present.push_back(c);
@@ -24,12 +26,12 @@ class FisherTest {
     for (int c = 0; c < k; ++c) size[c] = count[present[c]];
     centres.resize(static_cast<size_t>(k) * k);
     spread.resize(centres.size());
-    fisher.centres(k, centres.data());
-    for (size_t a = 0; a < size.size(); ++a)
+    fisher.centres(k, centres.data(), tick);
+    for (size_t a = 0; a < size.size() && tick(0) == 0; ++a)
       for (size_t b = 0; b < size.size(); ++b)
         spread[a * k + b] = (centres[a * k + b] + centres[b * k + a]) / 2;
     left.resize(k);
-    nearest_start(fisher.around.data(), size.data(), k, t.p, left.data());
+    nearest_start(fisher.around.data(), size.data(), k, t.p, left.data(), tick);
   }
 
   // Exchanges classes, by the scores (k, n) of the rows in the order of their classes, the

@@ -37,6 +37,8 @@ struct FisherTree {  // nodes, parents before children; tests as route.hpp lays 
   Doubles weight;
 };
 
+constexpr int64_t PROJECTED_ROWS = 1024;  // between looks at the clock; a multiple of four
+
 class FisherGrower {
  public:
   FisherGrower(const FisherTreeTask& task, FisherTree& tree, const Tick& tick)
@@ -116,8 +118,12 @@ class FisherGrower {
     const Doubles count(&out.value[static_cast<size_t>(node.node) * t.rows.k],
                         &out.value[static_cast<size_t>(node.node) * t.rows.k] + t.rows.k);
     if (!node.known) node.moments = fisher.moments(own, n, needs_second(n));
-    test.prepare(own, n, node.moments, count.data());
-    fisher.project(own, n, test.n_present(), scores.get(), n);
+    test.prepare(own, n, node.moments, count.data(), clock);
+    // With thousands of classes every step takes seconds.
+    for (int64_t at = 0; at < n && clock(0) == 0; at += PROJECTED_ROWS)
+      fisher.project(own + at, std::min(PROJECTED_ROWS, n - at), test.n_present(),
+                     scores.get() + at, n);
+    if (clock(0) != 0) return;
     std::vector<int64_t> first{0};
     for (int c : test.present) {
       const auto earlier = [&](int64_t id) { return t.rows.y[id] <= c; };

@@ -55,9 +55,9 @@ class FisherTrials {
     for (int d = 0; d < t.parts; ++d)
       if (parts[d]->tested) {
         if (tick(0)) return;
-        prepare(d);
+        prepare(d, tick);
       }
-    project();
+    project(tick);
     for (int d = 0; d < t.parts; ++d) {
       if (tick(0)) return;
       Part& part = *parts[d];
@@ -136,7 +136,7 @@ class FisherTrials {
     }
   }
 
-  void prepare(int d) {
+  void prepare(int d, Tick& tick) {
     Part& part = *parts[d];
     const size_t p = static_cast<size_t>(t.rows.p);
     std::vector<int64_t> own;
@@ -148,12 +148,12 @@ class FisherTrials {
       part.moments = {Doubles(t.sums + d * k * p, t.sums + (d + 1) * k * p),
                       Doubles(t.second + d * p * p, t.second + (d + 1) * p * p),
                       {}};
-    part.test.prepare(own.data(), part.n, part.moments, part.count.data());
+    part.test.prepare(own.data(), part.n, part.moments, part.count.data(), tick);
     part.moments = {};
   }
 
   // Rows along the directions of the parts that train on them.
-  void project() {
+  void project(Tick& tick) {
     double* room = t.room;
     for (auto& part : parts)
       if (searched(*part)) part->scores = room, room += part->n * part->test.n_present();
@@ -165,7 +165,7 @@ class FisherTrials {
     }
     for (int c = 0; c < t.cells; ++c)
       for (int y = 0; y < k; ++y)
-        for (int64_t at = begin(c, y); at < end(c, y); at += NEAR_ROWS) {
+        for (int64_t at = begin(c, y); at < end(c, y) && tick(0) == 0; at += NEAR_ROWS) {
           const int64_t size = std::min(NEAR_ROWS, end(c, y) - at);
           for (int d = 0; d < t.parts; ++d) {
             Part& part = *parts[d];

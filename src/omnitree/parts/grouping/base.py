@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
+from omnitree.growing.clock import tick
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.part import Part
 
@@ -134,7 +135,7 @@ def nearest_starts(problems: Problems) -> Groups:
     means = np.ascontiguousarray(problems.means[:, present])
     groups = np.zeros((len(means), len(problems.class_weight)), dtype=bool)
     left = np.empty((len(means), len(present)), dtype=np.uint8)
-    kernel.nearest_starts(means, problems.class_weight[present], left)
+    kernel.nearest_starts(means, problems.class_weight[present], left, tick)
     groups[:, present] = left
     return groups
 
