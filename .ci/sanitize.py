@@ -4,7 +4,8 @@ AddressSanitizer, UndefinedBehaviorSanitizer and the assertions of libstdc++ sto
 at the first error. Planted bugs (`tests/sanitize/planted.pyx`) come first and must stop it.
 The build is in `build/sanitize`; the installed package stays as it is. Where there is clang,
 it must find nothing to warn about. Without arguments the tests of kernels, trees, learners
-and model files run, else those that are named (``python .ci/sanitize.py tests/core``).
+and model files run, and the recorded digests of fitted trees are compared (where the data
+sets are); else what is named (``python .ci/sanitize.py tests/core digests``).
 Needs gcc; `make sanitize` calls it.
 """
 
@@ -22,8 +23,8 @@ BUILD = ROOT / "build" / "sanitize"
 SITE = BUILD / "site"
 TESTS = [
     *("tests/core", "tests/tree", "tests/learners", "tests/growing"),
-    *("tests/estimators/test_persistence.py", "tests/test_digests.py"),
-    "tests/fuzz/test_fuzz.py::test_campaign",
+    *("tests/estimators/test_persistence.py", "tests/fuzz/test_fuzz.py::test_campaign"),
+    "digests",
 ]
 FLAGS = "-D_GLIBCXX_ASSERTIONS -fno-sanitize-recover=all -fno-omit-frame-pointer"
 # What each planted bug must be called in the report that ends the process.
@@ -113,6 +114,22 @@ def run(code: str, *arguments: str, **options) -> subprocess.CompletedProcess[st
     )
 
 
+def digests() -> int:
+    """Compare trees of presets with those of the usual build; 1 if one differs.
+
+    In this process: `tests/test_digests.py` starts one with the installed package.
+    """
+    code = (
+        f"sys.path.insert(0, {str(ROOT / 'benchmarks')!r})\n"
+        "import digests\n"
+        "if not (digests.find_shared() / 'data').is_dir():\n"
+        "    print('digests: left out, need ../shared/data')\n"
+        "    sys.exit()\n"
+        "sys.exit(digests.main())\n"
+    )
+    return run(code, "--check", "--only", "preset/*").returncode
+
+
 def main() -> int:
     """Build, prove that bugs are found, and test."""
     build()
@@ -126,11 +143,16 @@ def main() -> int:
             print(f"the planted bug {bug} was not found:\n{done.stderr[-2000:]}")
             return 1
         print(f"planted bug found: {name}")
+    chosen = sys.argv[1:] or TESTS
+    tests = [name for name in chosen if name != "digests"]
+    failed = digests() if "digests" in chosen else 0
+    if not tests:
+        return failed
     code = "import pytest\nsys.exit(pytest.main(sys.argv[1:]))"
     options = ["-q", "-o", "addopts=--import-mode=importlib", "-p", "no:cacheprovider"]
     # These start processes of their own, which would take the installed package.
     options += ["-k", "not interrupt_ends_a_fit"]
-    return run(code, *options, *(sys.argv[1:] or TESTS)).returncode
+    return run(code, *options, *tests).returncode or failed
 
 
 if __name__ == "__main__":
