@@ -18,7 +18,7 @@ import numpy as np
 
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table
-from omnitree.growing.clock import TimeUp, cells_of_test, check_time
+from omnitree.growing.clock import TimeUp, cells_of_test
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node, Rules
 from omnitree.growing.sample import Sample
@@ -66,7 +66,7 @@ class Constructive(SplitLearner):
         n_terms = (
             n_columns if discriminants.linear else n_columns * (n_columns + 3) // 2
         )
-        check_time(n_cells=cells_of_test(len(node.rows), n_terms))
+        node.rules.limits.check_time_after(cells_of_test(len(node.rows), n_terms))
         functions = discriminants.fit(rows.of_classes(classes))
         return functions.contrasts(rows.class_weight[classes]).features(rows)
 
