@@ -263,9 +263,11 @@ class BaseTree(Showing, BaseEstimator):
             parts.stopping, total, self.max_depth, self.max_leaves, self.max_seconds
         )
         check_counts(n_classes, limits, total)
+        if deadline is not None:
+            limits = limits.ending(deadline, self.max_seconds, n_classes)
         rules = Rules(
             parts.missing,
-            limits if deadline is None else limits.ending(deadline, self.max_seconds),
+            limits,
             seed,
             parts.leaves,
             parts.feature_costs(self.feature_costs, schema),

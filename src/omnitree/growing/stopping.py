@@ -7,13 +7,23 @@ pure node is a leaf under every rule.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
-from omnitree.growing.clock import LAST, check_time, now, time_is_up, until
+from omnitree.growing.clock import (
+    LAST,
+    cell_seconds,
+    check_time,
+    now,
+    time_is_up,
+    until,
+)
 from omnitree.growing.part import Part, Registry, number
 
 # Passes over its rows that a search makes before it looks at the clock.
 PASSES = 3
+# Times that the class counts of a node are made, copied or added up until a tree is done.
+COUNTED = 6
 
 
 class Stopping(Part):
@@ -72,9 +82,20 @@ class Limits:
             deadline=None if max_seconds is None else now() + max_seconds,
         )
 
-    def ending(self, deadline: float, seconds: float) -> Limits:
-        """The same for a fit of so many seconds whose growth must end at `deadline`."""
-        return replace(self, deadline=deadline, after=LAST * seconds)
+    def ending(self, deadline: float, seconds: float, n_classes: int = 0) -> Limits:
+        """The same for a fit of so many seconds whose growth must end at `deadline`.
+
+        Where the classes cannot all be told apart in half of that time, because every node
+        counts every class, the tree is no deeper than one that can be counted by then.
+        """
+        limits = replace(self, deadline=deadline, after=LAST * seconds)
+        counting = cell_seconds(COUNTED * n_classes * (2.0 * n_classes - 1))
+        if counting <= seconds / 2:
+            return limits
+        depth = max(int(math.log2(n_classes * seconds / 2 / counting)), 1)
+        if 0 <= self.max_depth < depth:
+            return limits
+        return replace(limits, max_depth=depth)
 
     @property
     def depth_needed(self) -> int:
