@@ -402,3 +402,14 @@ def test_a_smaller_depth_stays(looks):
         limits = stopping.Limits(max_depth=depth).ending(1.0, 0.05, n_classes=400)
         assert limits.max_depth == expected
     assert stopping.Limits().ending(1.0, 0.05, n_classes=40).max_depth == -1
+
+
+def test_tables_of_rows_and_classes_are_not_made_too_late(rng, looks):
+    """One of 2,000 rows and 400 classes takes 20 ms, at the speed that is set here."""
+    node = many_machines(rng)
+    learner = presets.make("quest").learner
+    looks()
+    with clock.until(0.03):
+        assert learner.fit(node, rng) is not None
+    with clock.until(0.015), pytest.raises(clock.TimeUp):
+        learner.fit(node, rng)

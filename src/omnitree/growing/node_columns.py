@@ -167,6 +167,7 @@ class NodeColumns:
     @cached_property
     def one_hot(self) -> Floats:
         """Weights by row and class."""
+        check_time(n_cells=len(self.y) * self.n_classes)
         out = np.zeros((len(self.y), self.n_classes))
         out[np.arange(len(self.y)), self.y] = self.weight
         return out

@@ -46,13 +46,16 @@ class Projections:
     def by_class(self) -> Floats:
         """The rows in the order of their classes along the columns of the basis, (k, n)."""
         rows = self.rows
+        check_time(n_cells=len(rows.rows) * self.basis.shape[1])
         return rows.lines(self.basis, rows.mean, rows.by_class[0])
 
     @cached_property
     def scores(self) -> Floats:
         """The rows, in their own order, along each column of the basis, (n, k)."""
-        out = np.empty((len(self.rows.rows), self.basis.shape[1]))
-        out[self.rows.by_class[0]] = self.by_class.T
+        by_class = self.by_class
+        check_time(n_cells=by_class.size)
+        out = np.empty(by_class.T.shape)
+        out[self.rows.by_class[0]] = by_class.T
         return out
 
     @cached_property
