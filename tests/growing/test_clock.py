@@ -402,6 +402,7 @@ def test_a_smaller_depth_stays(looks):
         limits = stopping.Limits(max_depth=depth).ending(1.0, 0.05, n_classes=400)
         assert limits.max_depth == expected
     assert stopping.Limits().ending(1.0, 0.05, n_classes=40).max_depth == -1
+    assert stopping.Limits().ending(1.0, 0.0, n_classes=400).max_depth == 1
 
 
 def test_tables_of_rows_and_classes_are_not_made_too_late(rng, looks):

@@ -92,7 +92,8 @@ class Limits:
         counting = cell_seconds(COUNTED * n_classes * (2.0 * n_classes - 1))
         if counting <= seconds / 2:
             return limits
-        depth = max(int(math.log2(n_classes * seconds / 2 / counting)), 1)
+        leaves = max(n_classes * seconds / 2 / counting, 2.0)
+        depth = int(math.log2(leaves))
         if 0 <= self.max_depth < depth:
             return limits
         return replace(limits, max_depth=depth)

@@ -120,10 +120,10 @@ class FisherGrower {
     if (!node.known) node.moments = fisher.moments(own, n, needs_second(n));
     test.prepare(own, n, node.moments, count.data(), clock);
     // With thousands of classes every step takes seconds.
-    for (int64_t at = 0; at < n && clock(0) == 0; at += PROJECTED_ROWS)
+    for (int64_t at = 0; at < n && clock(done / total) == 0; at += PROJECTED_ROWS)
       fisher.project(own + at, std::min(PROJECTED_ROWS, n - at), test.n_present(),
                      scores.get() + at, n);
-    if (clock(0) != 0) return;
+    if (clock(done / total) != 0) return;
     std::vector<int64_t> first{0};
     for (int c : test.present) {
       const auto earlier = [&](int64_t id) { return t.rows.y[id] <= c; };
