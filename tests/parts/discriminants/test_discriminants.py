@@ -175,3 +175,14 @@ def test_more_columns_than_rows(rng):
     X[:, 0] += 4 * y
     _, rows = rows_of(X, y)
     assert (LDA().fit(rows).values(rows.columns).argmax(axis=1) == y).all()
+
+
+@pytest.mark.parametrize("kind", [LDA, QDA])
+def test_rows_that_are_all_alike_give_no_directions(kind):
+    """SciPy 1.11 refuses the empty matrices that are left then."""
+    table, _ = rows_of(np.arange(9.0)[:, None], np.arange(9) % 2)
+    standard = StandardColumns.of(table, np.ones(9))
+    here = np.full(4, 3)
+    y = np.array([0, 0, 1, 1], dtype=np.int32)
+    functions = kind().fit(NodeColumns.of(standard, here, y, np.ones(4), 2))
+    assert not functions.weights.any()

@@ -27,7 +27,7 @@ def whitening(scatter: Floats, total: float, epsilon: float) -> Floats:
     scale = np.sqrt(np.maximum(np.diag(scatter), 0.0))
     scale[scale <= 1e-12 * max(scale.max(initial=0.0), 1e-300)] = 0.0
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    values, vectors = linalg.eigh(scatter * inverse[:, None] * inverse)
+    values, vectors = _axes(scatter * inverse[:, None] * inverse)
     values, vectors = values[::-1], vectors[:, ::-1]
     keep = int((values > 1e-9 * max(values.max(initial=0.0), 1e-300)).sum())
     if keep < np.count_nonzero(scale):
@@ -37,9 +37,16 @@ def whitening(scatter: Floats, total: float, epsilon: float) -> Floats:
     return inverse[:, None] * part * np.sqrt(total)
 
 
+def _axes(symmetric: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues in ascending order, and eigenvectors."""
+    if not len(symmetric):  # which SciPy 1.11 refuses
+        return np.empty(0), symmetric
+    return linalg.eigh(symmetric)
+
+
 def _precision(covariance: Floats) -> tuple[Floats, float]:
     """Inverse of a covariance in whitened columns, and the logarithm of its determinant."""
-    values, vectors = linalg.eigh(covariance)
+    values, vectors = _axes(covariance)
     values = np.maximum(values, LEAST_VARIANCE)
     return (vectors / values) @ vectors.T, -float(np.log(values).sum())
 
