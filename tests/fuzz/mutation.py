@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -107,7 +108,7 @@ def _mutate_at(holder: Any, key: Any, value: Any, known: Mutator, rng: Random) -
     elif how < 0.9 and isinstance(value, list) and value:
         _mutate_list(value, rng)
     else:
-        holder[key] = rng.choice([*OTHERS, [value], {"a": value}])
+        holder[key] = deepcopy(rng.choice([*OTHERS, [value], {"a": value}]))
 
 
 def _other_value(value: Any, rng: Random) -> Any:
@@ -127,7 +128,7 @@ def _other_value(value: Any, rng: Random) -> Any:
             return [rng.choice(NUMBERS)] * len(value)
         if all(isinstance(v, str) for v in value):
             return rng.sample(STRINGS, min(len(value), len(STRINGS)))
-    return rng.choice([*NUMBERS, *STRINGS, *OTHERS])
+    return deepcopy(rng.choice([*NUMBERS, *STRINGS, *OTHERS]))
 
 
 def _rearrange(holder: Any, key: Any, value: Any, known: Mutator, rng: Random) -> None:
@@ -138,7 +139,7 @@ def _rearrange(holder: Any, key: Any, value: Any, known: Mutator, rng: Random) -
     elif isinstance(holder, list):
         holder.insert(other, json.loads(json.dumps(value)))
     else:
-        holder[rng.choice([*known.keys, *STRINGS])] = value
+        holder[rng.choice([*known.keys, *STRINGS])] = deepcopy(value)
 
 
 def _mutate_list(values: list[Any], rng: Random) -> None:

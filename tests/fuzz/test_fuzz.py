@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.fuzz.campaigns import CAMPAIGNS
 from tests.fuzz.corpus import documents
 from tests.fuzz.harness import Campaign, Report, Wrong, examine, is_refusal, run
 from tests.fuzz.models import Models
-from tests.fuzz.mutation import places
+from tests.fuzz.mutation import OTHERS, Mutator, places
 
 from omnitree import presets
 from omnitree.tree.splits import SPLITS
@@ -103,3 +105,12 @@ def test_refusals_are_raised_on_purpose():
         with pytest.raises(ValueError) as found:
             work()
         assert is_refusal(found.value) is expected
+
+
+def test_mutants_depend_on_their_number_alone():
+    """A value that was put into a document must not be changed for the next one."""
+    known = json.dumps(OTHERS)
+    mutator = Mutator({"one": {"a": [1, {"b": [2, 3]}], "c": {"d": {}, "e": "f"}}})
+    first = [mutator.mutant(Random(number)) for number in range(3000)]
+    assert first == [mutator.mutant(Random(number)) for number in range(3000)]
+    assert json.dumps(OTHERS) == known
