@@ -12,11 +12,12 @@ Examples
 4 nodes, 3 leaves, 3 classes
 softmax: exp(score) of a class over the sum of exp(score) of all
 linear machine: predict the class with the largest score
-  setosa     = -1.4... - 3.7... (petal length (cm) - 3.8) - 7.5... (petal width (cm) - 1.2)
+  setosa     = -0.87... - 2.4... (petal length (cm) - 3.8)
+               - 4.9... (petal width (cm) - 1.2)
 ...
 setosa is largest: setosa (50 rows); held out: 100 % right (86 to 100)
 versicolor is largest: versicolor (50 rows, 3 wrong); held out: 94 % right (77 to 99)
-virginica is largest: virginica (50 rows, 3 wrong); held out: 93 % right (76 to 98)
+virginica is largest: virginica (50 rows, 3 wrong); held out: 93 % right (75 to 98)
 """
 
 from importlib import import_module as _import_module

@@ -49,7 +49,11 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
         weights = weight[row[here]] * part[here]
         if not (total > 0 and weights.sum() > 0):
             return ()
-        cells = encoded.cells[np.ix_(row[here], holder["columns"])]
+        columns = np.asarray(holder["columns"], dtype=np.intp)
+        if 2 * len(columns) > encoded.n_columns:  # whole rows are copied faster
+            cells = encoded.cells[row[here]][:, columns]
+        else:
+            cells = encoded.cells[np.ix_(row[here], columns)]
         if encoded.has_missing:
             cells = np.where(np.isnan(cells), np.asarray(holder["fill"]), cells)
         curves = NO_CURVES
@@ -109,7 +113,7 @@ def measured(tree: Tree, sample: Sample) -> Tree:
     """The tree with what only its training rows can tell: spreads, importances."""
     if not tree.has_weights:
         return tree
-    spreads = {"deviation": sample.standardised.scaling.std, "ranges": _ranges(sample)}
+    spreads = {"deviation": sample.deviations, "ranges": _ranges(sample)}
     return with_importance(tree.replace(**spreads), sample)
 
 

@@ -102,6 +102,11 @@ class Sample:
         """The encoded columns of the table, in units of their own deviations."""
         return StandardColumns.of(self.table, self.weight)
 
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """Deviations (p,) of the encoded columns."""
+        return self.standardised.scaling.std
+
     @cached_property
     def curved(self) -> StandardColumns:
         """The same with a curve for each number, whose knots are those of all rows."""

@@ -89,9 +89,9 @@ class Valley:
 def test_the_lowest_point_of_a_valley(least):
     penalties = [1.0, 0.1, 0.01, 0.001]
     valley = Valley(least)
-    assert best_penalty([valley], penalties) == least
+    assert best_penalty([valley], penalties, calibrates=False) == least
     assert (1.0 in valley.asked) == (least >= 0.1)
-    assert best_penalty([Valley(least)], penalties[:1]) == 1.0
+    assert best_penalty([Valley(least)], penalties[:1], calibrates=False) == 1.0
 
 
 def test_folds_go_far_enough_for_small_penalties():

@@ -103,6 +103,11 @@ class StandardSample(Sample):
         assert self.standard is not None
         return self.standard().columns(self.table)
 
+    @property
+    def deviations(self) -> Floats:
+        assert self.standard is not None
+        return self.standard().std  # without standardising the rows
+
 
 @dataclass(frozen=True, eq=False)
 class FoundMoments:

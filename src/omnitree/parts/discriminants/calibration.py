@@ -27,8 +27,9 @@ def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
 
     Examples
     --------
+    >>> import math
     >>> scores, y = np.array([[2.0, 0.0]] * 400), np.repeat([0, 1], [300, 100])
-    >>> round(calibrated(scores, y, np.ones(400)), 2), round(np.log(3) / 2, 2)
+    >>> round(calibrated(scores, y, np.ones(400)), 2), round(math.log(3) / 2, 2)
     (0.55, 0.55)
     """
     share = weight / weight.sum()
