@@ -49,11 +49,7 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
         weights = weight[row[here]] * part[here]
         if not (total > 0 and weights.sum() > 0):
             return ()
-        columns = np.asarray(holder["columns"], dtype=np.intp)
-        if 2 * len(columns) > encoded.n_columns:  # whole rows are copied faster
-            cells = encoded.cells[row[here]][:, columns]
-        else:
-            cells = encoded.cells[np.ix_(row[here], columns)]
+        cells = encoded.cells[np.ix_(row[here], holder["columns"])]
         if encoded.has_missing:
             cells = np.where(np.isnan(cells), np.asarray(holder["fill"]), cells)
         curves = NO_CURVES
