@@ -8,7 +8,6 @@ answers (`_node_outputs`).
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +35,7 @@ from omnitree.estimators.row_inputs import (
     check_total,
     check_weights,
     memory_explained,
+    one_row,
     scaled,
     warn_of_copies,
     warn_of_time,
@@ -477,22 +477,6 @@ class BaseTree(Showing, BaseEstimator):
             return to_json(self)
         outputs = self._node_outputs().tolist()
         return export(self.tree_.to_dict(), format, outputs, **options)
-
-
-def one_row(row: Any) -> Any:
-    """A row in any form as a table of one row."""
-    if isinstance(row, Mapping) or type(row).__name__ == "Series":
-        import pandas as pd
-
-        return pd.DataFrame([dict(row)])
-    if hasattr(row, "columns"):
-        return row
-    n_dims = row.ndim if hasattr(row, "ndim") else 1 + _holds_rows(row)
-    return [list(row)] if n_dims == 1 else row
-
-
-def _holds_rows(given: Any) -> bool:
-    return len(given) > 0 and isinstance(given[0], list | tuple | np.ndarray)
 
 
 def hold_out(rows: Sample, share: float, seed: int) -> tuple[Sample, Sample]:

@@ -1,13 +1,14 @@
 """What users give for each row beside its cells: weights and groups, checked; and words
-for the cases that rows do not fit into memory, or their time is too short.
+for the cases that rows do not fit into memory, or their time is too short. And a row alone,
+in any form.
 
-Used by the estimators' `fit`.
+Used by the estimators.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -148,3 +149,19 @@ def memory_explained(n_rows: int, n_columns: int, n_classes: int) -> Iterator[No
             f"columns: {hint}limit its size (max_leaves, max_depth), or fit fewer "
             f"{'classes or ' if n_classes > 100 else ''}rows"
         ) from error
+
+
+def one_row(row: Any) -> Any:
+    """A row in any form as a table of one row."""
+    if isinstance(row, Mapping) or type(row).__name__ == "Series":
+        import pandas as pd
+
+        return pd.DataFrame([dict(row)])
+    if hasattr(row, "columns"):
+        return row
+    n_dims = row.ndim if hasattr(row, "ndim") else 1 + _holds_rows(row)
+    return [list(row)] if n_dims == 1 else row
+
+
+def _holds_rows(given: Any) -> bool:
+    return len(given) > 0 and isinstance(given[0], list | tuple | np.ndarray)
