@@ -23,6 +23,7 @@ from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.base import NodeRows
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
+from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Grown, Sized
 from omnitree.refinement.tree_sums import TreeSum, tree_sums
 from omnitree.resampling.held_out import HeldOut
@@ -46,7 +47,7 @@ LEAF_PRICE = 0.5
 class Contender:
     """A rival's test, and what it loses on the held-out rows of the node."""
 
-    trial: Trial | ScoreTree | TreeSum
+    trial: Trial | TreeOnTest
     losses: HeldOut
 
     @property
@@ -100,7 +101,7 @@ class Challenge:
                 own.append(replace(one, answers=one.answers[at]))
         return replace(self, trees=tuple(own))
 
-    def losses_of(self, trial: Trial | ScoreTree | TreeSum) -> HeldOut:
+    def losses_of(self, trial: Trial | TreeOnTest) -> HeldOut:
         """What a rival's test, or a tree on it, loses on the held-out rows of the node."""
         if self.tested is None:
             return trial.held_out

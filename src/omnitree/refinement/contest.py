@@ -16,6 +16,7 @@ and by `OmniTreeClassifier`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -378,8 +379,9 @@ class Contest(Refinement):
             )
         base = likeliest if winner is None else winner
         if challenge.trees and base is not None and not limits.expired():
-            added = challenge.sum_with_tree(found[base], sparser, comparison)
-            more += [] if added is None else [added]
+            with suppress(TimeUp):  # what was found so far can do without
+                added = challenge.sum_with_tree(found[base], sparser, comparison)
+                more += [] if added is None else [added]
         return [*found, *more]
 
 

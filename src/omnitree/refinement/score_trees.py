@@ -25,20 +25,19 @@ from omnitree.growing.growth import Growth
 from omnitree.growing.node import Node
 from omnitree.growing.sample import Sample
 from omnitree.learners import Univariate
-from omnitree.learners.trial import Replacement, Trial
+from omnitree.learners.trial import Trial
 from omnitree.refinement.cross_fitting import CrossFitted
 from omnitree.refinement.shifted_leaves import (
     SHRINKAGES,
     Passing,
     Scored,
     ScoredFold,
-    n_parameters,
+    TreeOnTest,
     sized,
-    with_models,
 )
 from omnitree.resampling.held_out import HeldOut
+from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import AxisSplit, Split
-from omnitree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -60,40 +59,25 @@ LIGHTEST = 1e-3
 
 
 @dataclass(frozen=True)
-class ScoreTree:
-    """A tree whose leaves shift the scores of a softmax test.
+class ScoreTree(TreeOnTest):
+    """A tree over features and scores, whose leaves shift the scores of a softmax test.
 
     Attributes
     ----------
-    trial : Trial
-        The softmax test.
-    schema : Schema
-        Of the features.
-    tree : Tree
-        Over the features, then the scores.
+    features : Schema
+        Of the features that are not scores.
     shifts : float array (nodes, k)
     pairs : list of pairs of int
         Positions of the classes whose sums each score is the difference of; the second is
         -1 where it is one sum.
-    held_out : HeldOut
-        What such trees lose on held-out rows.
     """
 
-    trial: Trial
-    schema: Schema
-    tree: Tree
+    features: Schema
     shifts: Floats
     pairs: list[tuple[int, int]]
-    held_out: HeldOut
-
-    @property
-    def expansion(self) -> str:
-        """The columns of the softmax test."""
-        return self.trial.expansion
 
     @property
     def name(self) -> str:
-        """Of the candidate, for the reader of the tree."""
         over = "features and scores" if self.pairs else "features"
         return f"tree over {over} + {self.trial.name}"
 
@@ -104,27 +88,15 @@ class ScoreTree:
         """
         return self.held_out.gain(losses, loss, less_one=True) > 0
 
-    @property
-    def kind(self) -> str:
-        """Kind of the first test."""
-        return self._of_features(self.tree.split(0)).kind
+    def answers(self) -> tuple[LeafModel, Floats]:
+        return self.trial.leaf_model(), self.shifts
 
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters: of the softmax test, of the tests, and the shifts."""
-        return n_parameters(self.trial, self.tree)
+    def schema(self) -> Schema:
+        return self.features
 
-    @cached_property
-    def replacement(self) -> Replacement:
-        """The tree over the features alone, with a model in every leaf."""
-        model = self.trial.replacement.model
-        assert model is not None
-        more = (self.trial.rows.present, self.shifts, self._of_features)
-        return Replacement(subtree=with_models(self.tree, self.schema, model, *more))
-
-    def _of_features(self, split: Split) -> Split:
+    def test_of(self, split: Split) -> Split:
         """The test; one on a score is written as a test on the features behind it."""
-        own = self.schema.n_features
+        own = self.features.n_features
         if not isinstance(split, AxisSplit) or split.feature < own:
             return split
         weights, bias = self._functions
@@ -237,8 +209,8 @@ def tree_on(
     for i, answers in enumerate(found.answers):
         proba[np.ix_(fitted.fold == i, trial.rows.present)] = answers
     losses = HeldOut.of(sample.weight, proba, sample.target, sample.groups)
-    schema = sample.table.schema
-    return ScoreTree(trial, schema, found.tree, found.shifts, pairs, losses)
+    more = (sample.table.schema, found.shifts, pairs)
+    return ScoreTree(trial, found.tree, losses, *more)
 
 
 def score_pairs(k: int) -> list[tuple[int, int]]:

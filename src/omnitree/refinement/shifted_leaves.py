@@ -10,7 +10,7 @@ Used by `score_trees.py` and `tree_sums.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,8 +21,9 @@ from scipy.special import softmax
 
 from omnitree.data.schema import Schema
 from omnitree.data.table import Table
-from omnitree.learners.trial import Trial
+from omnitree.learners.trial import Replacement, Trial
 from omnitree.pruning.cost_complexity import steps, sums_at, weakest_links
+from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.splits import Split
@@ -186,38 +187,75 @@ def sized(
     return Shifted(tree, Passing(tree, whole.rows).shifts(m), answers)
 
 
-def with_models(
-    tree: Tree,
-    schema: Schema,
-    model: LeafModel,
-    classes: NDArray[np.intp],
-    shifts: Floats,
-    test_of: Callable[[Split], Split] = lambda split: split,
-) -> Tree:
-    """A tree whose leaves answer by a model, each with its own shift of some classes.
+@dataclass(frozen=True)
+class TreeOnTest:
+    """A tree whose leaves answer by the scores of a softmax test, each with its own shift.
 
-    `shifts` (nodes, k) are those of the `classes` (k,). Tests are those that `test_of` makes
-    of the tree's, over the features of `schema`.
+    Attributes
+    ----------
+    trial : Trial
+        The softmax test.
+    tree : Tree
+    held_out : HeldOut
+        What such trees lose on held-out rows.
     """
-    records = []
-    for at in range(tree.n_nodes):
-        record = NodeRecord(int(tree.parent[at]), np.zeros(len(tree.classes)))
-        if tree.kind[at] == LEAF:
-            bias = np.array(model.bias)
-            bias[classes] += shifts[at]
-            record.model = replace(model, bias=tuple(bias.tolist()))
-        else:
-            first = int(tree.first_child[at])
-            record.children = range(first, first + int(tree.n_children[at]))
-            split = tree.split(at)
-            surrogates = tuple(test_of(other) for other in split.surrogates)
-            record.split = replace(test_of(split), surrogates=surrogates)
-        records.append(record)
-    return tree_from_nodes(schema, tree.classes, records)
 
+    trial: Trial
+    tree: Tree
+    held_out: HeldOut
 
-def n_parameters(trial: Trial, tree: Tree) -> int:
-    """Free parameters: of a softmax test, of the tests of a tree on it, and the shifts."""
-    k = len(trial.rows.present)
-    tests = tree.n_nodes - tree.n_leaves
-    return trial.n_parameters + 2 * tests + tree.n_leaves * (k - 1)
+    @property
+    def name(self) -> str:
+        """Of the candidate, for the reader of the tree."""
+        raise AssertionError(f"{type(self).__name__} has no name")
+
+    @property
+    def expansion(self) -> str:
+        """The columns of the softmax test."""
+        return self.trial.expansion
+
+    @property
+    def kind(self) -> str:
+        """Kind of the first test."""
+        return self.test_of(self.tree.split(0)).kind
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: of the softmax test, of the tests, and the shifts."""
+        k, n_leaves = len(self.trial.rows.present), self.tree.n_leaves
+        tests = self.tree.n_nodes - n_leaves
+        return self.trial.n_parameters + 2 * tests + n_leaves * (k - 1)
+
+    def answers(self) -> tuple[LeafModel, Floats]:
+        """The model of all leaves, and shifts (nodes, k) of the classes present."""
+        raise AssertionError(f"{type(self).__name__} has no answers")
+
+    def schema(self) -> Schema:
+        """Of the features of the table."""
+        return self.tree.schema
+
+    def test_of(self, split: Split) -> Split:
+        """A test of the tree as one on the features of the table."""
+        return split
+
+    @cached_property
+    def replacement(self) -> Replacement:
+        """The tree with a model in every leaf."""
+        tree, present = self.tree, self.trial.rows.present
+        model, shifts = self.answers()
+        records = []
+        for at in range(tree.n_nodes):
+            record = NodeRecord(int(tree.parent[at]), np.zeros(len(tree.classes)))
+            if tree.kind[at] == LEAF:
+                bias = np.array(model.bias)
+                bias[present] += shifts[at]
+                record.model = replace(model, bias=tuple(bias.tolist()))
+            else:
+                first = int(tree.first_child[at])
+                record.children = range(first, first + int(tree.n_children[at]))
+                split = tree.split(at)
+                surrogates = tuple(self.test_of(other) for other in split.surrogates)
+                record.split = replace(self.test_of(split), surrogates=surrogates)
+            records.append(record)
+        found = tree_from_nodes(self.schema(), tree.classes, records)
+        return Replacement(subtree=found)

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from omnitree.growing.clock import check_time
 from omnitree.growing.target import Target
-from omnitree.learners.trial import Replacement, Trial
-from omnitree.refinement.shifted_leaves import n_parameters, with_models
+from omnitree.learners.trial import Trial
+from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Sized
 from omnitree.resampling.held_out import HeldOut
-from omnitree.tree.tree import Tree
+from omnitree.tree.leaf_models import LeafModel
 
 Floats = NDArray[np.float64]
 
@@ -35,55 +35,25 @@ FAINT = 0.05
 
 
 @dataclass(frozen=True)
-class TreeSum:
+class TreeSum(TreeOnTest):
     """A tree whose leaves shift the scores of a softmax test by their class shares.
 
     Attributes
     ----------
-    trial : Trial
-        The softmax test.
-    tree : Tree
-        With class shares in its leaves.
     parts : pair of float
         What the scores of the test and the log shares of the tree are multiplied by.
-    held_out : HeldOut
-        What such sums lose on held-out rows.
     """
 
-    trial: Trial
-    tree: Tree
     parts: tuple[float, float]
-    held_out: HeldOut
-
-    @property
-    def expansion(self) -> str:
-        """The columns of the softmax test."""
-        return self.trial.expansion
 
     @property
     def name(self) -> str:
-        """Of the candidate, for the reader of the tree."""
         return f"univariate tree + {self.trial.name}"
 
-    @property
-    def kind(self) -> str:
-        """Kind of the first test."""
-        return self.tree.split(0).kind
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters: of the softmax test, of the tests, and the shifts."""
-        return n_parameters(self.trial, self.tree)
-
-    @cached_property
-    def replacement(self) -> Replacement:
-        """The tree with a model in every leaf."""
+    def answers(self) -> tuple[LeafModel, Floats]:
         of_test, of_tree = self.parts
-        present = self.trial.rows.present
-        shifts = of_tree * log_odds(self.tree.outputs[:, present])
-        model = self.trial.leaf_model(of_test)
-        tree = with_models(self.tree, self.tree.schema, model, present, shifts)
-        return Replacement(subtree=tree)
+        shares = self.tree.outputs[:, self.trial.rows.present]
+        return self.trial.leaf_model(of_test), of_tree * log_odds(shares)
 
 
 def tree_sums(
@@ -105,7 +75,7 @@ def tree_sums(
             proba = np.zeros((len(scores), target.n_classes))
             proba[:, present] = softmax(np.tensordot(parts, both, 1), axis=1)
             losses = HeldOut.of(weight, proba, target, trial.groups)
-            yield TreeSum(trial, one.tree, (float(parts[0]), float(parts[1])), losses)
+            yield TreeSum(trial, one.tree, losses, (float(parts[0]), float(parts[1])))
 
 
 def _log_odds_of(trial: Trial) -> Floats:
@@ -127,6 +97,7 @@ def best_parts(scores: Floats, target: Target, weight: Floats) -> Floats:
     own = scores[:, at, y] @ share
 
     def loss(parts: Floats) -> tuple[float, Floats]:
+        check_time()
         z = np.tensordot(parts, scores, 1)
         top = z.max(axis=1, keepdims=True)
         odds = np.exp(z - top)
