@@ -213,8 +213,9 @@ def n_terms(tree: Any) -> int:
     """What a reader finds in the tests and models of a tree of omnitree.
 
     A test on one feature counts as one, a sum as its weights that are not 0 and its curves,
-    whatever their knots; each class has a sum of its own. Functions of a test that the
-    leaves below answer by, and those that leaves share, count once.
+    whatever their knots; each class has a sum of its own, but of two classes the second has
+    that of the first with opposite signs. Functions of a test that the leaves below answer
+    by, and those that leaves share, count once.
     """
     nodes = tree.to_dict()["nodes"]
     told = sum(_terms_of(node["test"]) for node in nodes if node["kind"] != "leaf")
@@ -237,5 +238,7 @@ def _terms_of(sums: dict[str, Any]) -> int:
     weights, curves = sums["weights"], sums.get("curve_values", [])
     if "bias" not in sums:  # one sum
         weights, curves = [weights], [curves]
+    if len(weights) == 2:
+        weights, curves = weights[:1], curves[:1]
     bent = sum(np.ptp(values) > 0 for line in curves for values in line)
     return sum(np.count_nonzero(line) for line in weights) + int(bent)

@@ -12,17 +12,18 @@ def probabilities(sums) -> list[float]:
     return [p / sum(powers) for p in powers]
 
 
-def regression(x, z, w) -> tuple[float, float, float] | None:
+def regression(x, z, w, ridge=0.0) -> tuple[float, float, float] | None:
     """What a weighted regression of z on one column explains, its slope and intercept."""
     mean_x, mean_z = np.average(x, weights=w), np.average(z, weights=w)
     variance = float((w * (x - mean_x) ** 2).sum())
     if variance <= 1e-12 * float((w * x * x).sum()):
         return None
-    slope = float((w * (x - mean_x) * (z - mean_z)).sum()) / variance
-    return slope * slope * variance, slope, mean_z - slope * mean_x
+    steep = variance + ridge * float(w.sum())
+    slope = float((w * (x - mean_x) * (z - mean_z)).sum()) / steep
+    return slope * slope * steep, slope, mean_z - slope * mean_x
 
 
-def step(x, y, weight, sums):
+def step(x, y, weight, sums, ridge=0.0):
     """Per class the column, slope and intercept of one step; None if no class has any."""
     n, k = sums.shape
     p = np.array([probabilities(row) for row in sums])
@@ -38,26 +39,26 @@ def step(x, y, weight, sums):
                 w[i] = weight[i] * -p[i, c] / z[i]
         best = (0.0, 0, 0.0, float(np.average(z, weights=w)) if w.sum() > 0 else 0.0)
         for j in range(x.shape[1]):
-            one = regression(x[:, j], z, w) if w.sum() > 0 else None
+            one = regression(x[:, j], z, w, ridge) if w.sum() > 0 else None
             if one is not None and one[0] > best[0] * (1 + 1e-10):
                 best, some = (one[0], j, one[1], one[2]), True
         found.append(best[1:])
     return found if some else None
 
 
-def boost(x, y, weight, sums, steps):
+def boost(x, y, weight, sums, steps, rate=1.0, ridge=0.0):
     """Sums, bias and weights after some steps, and how many there were."""
     k, p = sums.shape[1], x.shape[1]
     bias, weights = np.zeros(k), np.zeros((k, p))
     for done in range(steps):
-        found = step(x, y, weight, sums)
+        found = step(x, y, weight, sums, ridge)
         if found is None:
             return sums, bias, weights, done
         lines = np.zeros((k, p + 1))
         for c, (column, slope, intercept) in enumerate(found):
             lines[c, column] += slope
             lines[c, p] += intercept
-        lines = (lines - lines.mean(axis=0)) * (k - 1) / k
+        lines = rate * (lines - lines.mean(axis=0)) * (k - 1) / k
         weights, bias = weights + lines[:, :p], bias + lines[:, p]
         sums = sums + x @ lines[:, :p].T + lines[:, p]
     return sums, bias, weights, steps

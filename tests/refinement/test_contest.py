@@ -47,7 +47,7 @@ def noisy(k=2, n=400, seed=0):
 def test_useless_weights_are_dropped(k):
     X, y = noisy(k)
     new, truth = noisy(k, 4000, seed=1)
-    alone = {"grows": False}  # no tree is added to the test
+    alone = {"grows": False, "rivals": (Softmax(),)}  # nothing is added to the test
     full = presets.make(
         "omni", random_state=0, refinement=Contest(sparse=False, **alone)
     )

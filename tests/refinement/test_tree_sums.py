@@ -150,12 +150,13 @@ def test_when_a_sum_is_better():
     likelier = losses(old.log_loss - 0.01, np.zeros(100))
     one_error = losses(old.log_loss - 0.01, np.eye(100)[0])
     by_errors, by_log_loss = Comparison("errors"), Comparison("log_loss")
-    assert by_errors.is_likelier(likelier, old)
-    assert not by_errors.is_likelier(one_error, old)
-    assert by_log_loss.is_likelier(one_error, old)
-    assert not by_errors.is_likelier(old, likelier)
+    assert by_errors.is_likelier(likelier, old, 0.25)
+    assert not by_errors.is_likelier(one_error, old, 0.25)
+    assert by_log_loss.is_likelier(one_error, old, 0.25)
+    assert not by_errors.is_likelier(old, likelier, 0.25)
     fewer = losses(old.log_loss + 0.01, np.zeros(100))
-    assert by_errors.is_likelier(fewer, losses(old.log_loss, np.eye(100)[:5].sum(0)))
+    more = losses(old.log_loss, np.eye(100)[:5].sum(0))
+    assert by_errors.is_likelier(fewer, more, 0.25)
 
 
 def chosen(clf):

@@ -11,12 +11,13 @@ import re
 
 from omnitree.tree.splits import SPLITS
 
-# A rival of the refinement `contest`: a tree on top of a model, or the model alone.
-RIVAL = re.compile(
-    r"(?:(?:tree over (?P<over>features(?: and scores)?)|(?P<sum>univariate tree)) \+ )?"
-    r"(?P<model>(?:sparse )?(?:linear|quadratic|additive)) softmax"
+# A softmax test, a rival of the refinement `contest`.
+MODEL = re.compile(
+    r"(?P<steps>stagewise )?(?P<model>(?:sparse )?(?:linear|quadratic|additive)) softmax"
     r"(?P<products> with products)?"
 )
+# A tree that such tests are added to, or that grows on top of one.
+TREE = re.compile(r"univariate tree|tree over features(?P<scores> and scores)?")
 SUBTREE = "univariate subtree"
 
 
@@ -29,6 +30,8 @@ def candidate_text(learner: str, kind: str = "") -> str:
     'a tree on single features with a sparse additive model in its leaves'
     >>> candidate_text("univariate tree + linear softmax")
     'the sum of a linear model and a tree on single features'
+    >>> candidate_text("linear softmax + stagewise additive softmax")
+    'the sum of a linear model and an additive model built in small steps'
     >>> candidate_text("linear softmax"), candidate_text("univariate subtree")
     ('a linear model', 'tests on single features')
     >>> candidate_text("fisher", "linear")
@@ -36,15 +39,25 @@ def candidate_text(learner: str, kind: str = "") -> str:
     """
     if learner == SUBTREE:
         return "a single leaf" if kind == "leaf" else "tests on single features"
-    found = RIVAL.fullmatch(learner)
-    if found is None:
+    first, *others = learner.split(" + ")
+    tree = TREE.fullmatch(first)
+    found = [MODEL.fullmatch(name) for name in (others if tree else [first, *others])]
+    if None in found or not found:
         family = (SPLITS[kind].family if kind in SPLITS else "") or kind
         return learner if family in learner else f"{family} ({learner})"
+    models = [_model(one) for one in found if one is not None]
+    if tree is not None and first != "univariate tree":
+        scores = " and on model scores" if tree["scores"] else ""
+        return f"a tree on single features{scores} with {models[0]} in its leaves"
+    if tree is not None:
+        models.append("a tree on single features")
+    if len(models) == 1:
+        return models[0]
+    return f"the sum of {', '.join(models[:-1])} and {models[-1]}"
+
+
+def _model(found: re.Match[str]) -> str:
+    """A softmax test in words."""
     article = "an" if found["model"].startswith("a") else "a"
     model = f"{article} {found['model']} model{found['products'] or ''}"
-    if found["sum"] is not None:
-        return f"the sum of {model} and a tree on single features"
-    if found["over"] is None:
-        return model
-    scores = " and on model scores" if "scores" in found["over"] else ""
-    return f"a tree on single features{scores} with {model} in its leaves"
+    return f"{model} built in small steps" if found["steps"] else model

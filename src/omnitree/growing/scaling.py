@@ -139,6 +139,14 @@ class Scaling:
         out[products, self.a] = out[products, self.b] = 1.0
         return out
 
+    def in_products(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each term (..., t) is a factor of one of the products that are used."""
+        out = np.zeros_like(used)
+        for own, line in zip(np.atleast_2d(out), np.atleast_2d(used), strict=True):
+            at = line[self.n_plain : self._first_of_curves]
+            own[self.a[at]] = own[self.b[at]] = True
+        return out
+
     def own(self, z: Floats) -> Floats:
         """Values of the columns, without products, in the table's units."""
         return z * self.std + self.mean

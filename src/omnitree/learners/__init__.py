@@ -16,6 +16,7 @@ from omnitree.learners.network import Network
 from omnitree.learners.oc1 import OC1
 from omnitree.learners.omnivariate import Omnivariate
 from omnitree.learners.softmax import Softmax
+from omnitree.learners.stagewise import Stagewise
 from omnitree.learners.univariate import Univariate
 
 LEARNERS = Registry(
@@ -37,6 +38,7 @@ LEARNERS = Registry(
         "omnivariate": Omnivariate,
         "softmax": Softmax,
         "boosted": Boosted,
+        "stagewise": Stagewise,
     },
 )
 
@@ -57,5 +59,6 @@ __all__ = [
     "Omnivariate",
     "Softmax",
     "SplitLearner",
+    "Stagewise",
     "Univariate",
 ]

@@ -30,7 +30,7 @@ class BoostedTrial(Trial):
 
     model: BoostedModel
 
-    def _used_terms(self) -> NDArray[np.bool_]:
+    def used_terms(self) -> NDArray[np.bool_]:
         terms = self.rows.scaling.terms
         return np.bincount(terms, self.model.weights.any(axis=0)) > 0
 
@@ -51,7 +51,7 @@ class Boosted(TrialLearner):
     max_steps : int, default=100
     patience : int, default=20
         A fold stops this many steps after its error was lowest.
-    min_columns, max_columns, max_cells, max_weights
+    min_columns, max_columns, max_cells, max_weights, max_classes
         As for `Softmax`.
 
     Examples

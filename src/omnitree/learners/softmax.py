@@ -21,7 +21,7 @@ from omnitree.growing.part import number
 from omnitree.growing.target import Target
 from omnitree.growing.threads import one_thread
 from omnitree.learners.softmax_trials import SampledTrial, SoftmaxTrial
-from omnitree.learners.trial import Trial, TrialLearner, folds_of
+from omnitree.learners.trial import NAMES, Trial, TrialLearner, folds_of
 from omnitree.parts.discriminants.softmax import Standardised, Whitened
 from omnitree.parts.discriminants.softmax_blocks import BlockFolds, Place
 from omnitree.parts.discriminants.softmax_folds import Validated, validate
@@ -31,13 +31,6 @@ from omnitree.resampling.held_out import HeldOut
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 # Rows or columns, whichever are fewer: finding the directions of more takes minutes.
 TOO_MANY = 3000
-# How trials are called, by expansion.
-NAMES = {
-    "linear": "linear softmax",
-    "quadratic": "quadratic softmax",
-    "curves": "additive softmax",
-    "blocks": "additive softmax with products",
-}
 # Rows of a class that a sample has at least, if there are so many.
 LEAST = 50
 
@@ -66,6 +59,8 @@ class Softmax(TrialLearner):
         Neither do nodes with more than this many rows times columns times classes.
     max_weights : int, optional
         Nor nodes with more than this many columns times classes; of two classes, columns.
+    max_classes : int, optional
+        Nor nodes with rows of more classes.
     sample_cells : int, optional
         In nodes with more than this many rows times columns times classes, a sample of the
         rows that has as many chooses penalties and terms; the last fit is to all rows.

@@ -154,7 +154,7 @@ class SparseTrial(Trial):
     def n_parameters(self) -> int:
         return self.parameters(self.thinned.alive[0])
 
-    def _used_terms(self) -> NDArray[np.bool_]:
+    def used_terms(self) -> NDArray[np.bool_]:
         return self.thinned.alive[0].any(axis=0)
 
     @cached_property
@@ -228,8 +228,8 @@ class SampledTrial(Trial):
     def n_parameters(self) -> int:
         return self.some.n_parameters
 
-    def _used_terms(self) -> NDArray[np.bool_]:
-        return self.some._used_terms()
+    def used_terms(self) -> NDArray[np.bool_]:
+        return self.some.used_terms()
 
     def functions(self) -> tuple[Floats, Floats]:
         return self.some.with_rows(self.rows, self.target).functions()

@@ -1,6 +1,6 @@
 """What a learner of tests over many columns found at a node, before the test is made.
 
-`TrialLearner` is what such learners (softmax, boosted) share.
+`TrialLearner` is what such learners (softmax, boosted, stagewise) share.
 
 `Trial` keeps the scores of the classes for each row while it was held out, by which the
 refinement `contest` compares such tests with subtrees and with each other. Its functions,
@@ -34,6 +34,13 @@ from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import Split
 from omnitree.tree.tree import Tree
 
+# How trials are called, by expansion.
+NAMES = {
+    "linear": "linear softmax",
+    "quadratic": "quadratic softmax",
+    "curves": "additive softmax",
+    "blocks": "additive softmax with products",
+}
 # Log odds by which a curve may differ from the fitted one, to have fewer knots.
 STRAIGHT = 0.07
 
@@ -75,7 +82,7 @@ class Trial:
     def kind(self) -> str:
         """Kind of the test."""
         scaling = self.rows.scaling
-        used = self._used_terms()
+        used = self.used_terms()
         first = scaling.n_plain + len(scaling.a)
         two = len(self.rows.present) == 2
         if used[first:].any():
@@ -84,7 +91,7 @@ class Trial:
             return "quadratic" if two else "quadratic_machine"
         return "linear" if two else "machine"
 
-    def _used_terms(self) -> NDArray[np.bool_]:
+    def used_terms(self) -> NDArray[np.bool_]:
         """The terms (t,), as in `Scaling.terms`, that have a weight in some function."""
         return np.ones(int(self.rows.scaling.terms.max()) + 1, dtype=bool)
 
@@ -92,7 +99,7 @@ class Trial:
     def n_parameters(self) -> int:
         """Free parameters of the test, before knots leave that its curves do not need."""
         k = len(self.rows.present)
-        return self.parameters(np.tile(self._used_terms(), (1 if k == 2 else k, 1)))
+        return self.parameters(np.tile(self.used_terms(), (1 if k == 2 else k, 1)))
 
     def parameters(self, used: NDArray[np.bool_]) -> int:
         """Free parameters of functions with some terms, a line of `used` for each.
@@ -100,8 +107,8 @@ class Trial:
         The weight of a column is part of its curve, where that is used and none of its
         products is.
         """
-        scaling, factors = self.rows.scaling, self.rows.scaling.factors
-        alone = used if factors is None else used & (used @ factors == 0)
+        scaling = self.rows.scaling
+        alone = used & ~scaling.in_products(used)
         n = len(used) + int((used @ np.bincount(scaling.terms)).sum())
         first = scaling.n_plain + len(scaling.a)
         for i, curve in enumerate(scaling.curves):
@@ -227,6 +234,7 @@ class TrialLearner(SplitLearner):
     max_columns: int | None = None
     max_cells: int | None = None
     max_weights: int | None = None
+    max_classes: int | None = None
 
     @property
     def resamples(self) -> bool:
@@ -242,14 +250,13 @@ class TrialLearner(SplitLearner):
         expansion = one_of("expansion", self.expansion, (*EXPANSIONS, *CURVED))
         p = node.view(expansion).n_columns
         k = int((node.statistics > 0).sum())
-        columns, cells, weights = (
-            np.inf if most is None else most
-            for most in (self.max_columns, self.max_cells, self.max_weights)
-        )
+        most = (self.max_columns, self.max_cells, self.max_weights, self.max_classes)
+        columns, cells, weights, classes = (np.inf if m is None else m for m in most)
         number("min_columns", self.min_columns, 1)
         number("max_columns", columns, 1)
         few = len(node.rows) * p * k <= number("max_cells", cells, 1)
         few &= p * (1 if k == 2 else k) <= number("max_weights", weights, 1)
+        few &= k <= number("max_classes", classes, 2)
         return k >= 2 and self.min_columns <= p <= columns and few
 
     def is_richer(self, node: Node) -> bool:

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import CURVED, Node, Rules
 from omnitree.growing.sample import Sample
+from omnitree.learners import Softmax, Stagewise
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.base import NodeRows
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
 from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Grown, Sized
+from omnitree.refinement.sums_of_tests import SumOfTests, sum_of_tests
 from omnitree.refinement.tree_sums import TreeSum, tree_sums
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
@@ -33,12 +35,17 @@ from omnitree.tree.tree import LEAF, Tree
 
 # How the names of sparse tests begin (`SoftmaxTrial.sparser`).
 SPARSE = "sparse "
+# And those of tests that were made by small steps (`Stagewise`).
+STAGEWISE = "stagewise "
 # Standard errors by which a test is so much worse than a subtree that no tree on top of it
 # will be better.
 HOPELESS = 3.0
 # Rows for each feature that curves need below the root: subtrees are many, most are small,
 # and to find the columns of curves takes as long as to reject them.
 ROWS = 40
+# A sum of two tests, or of a test and a tree, must be likelier than one of them by so many
+# times the standard errors of the one knob.
+TESTS, TREE = 1.0, 0.25
 # Log loss, of all rows together, that each leaf of a tree must save that is added to a test.
 LEAF_PRICE = 0.5
 
@@ -158,8 +165,11 @@ class Challenge:
         """Whether a rival has something of its own to say, and rows to learn it from.
 
         Below the root, curves are asked for in leaves only if a line leads: where no cut
-        of a single feature helps, no curve does.
+        of a single feature helps, no curve does. Tests by small steps are not asked for
+        there at all: a few cuts are easier to read.
         """
+        if self.depth and isinstance(rival, Stagewise):
+            return False
         if self.depth == 0 or rival.expansion not in CURVED:
             return rival.is_richer(self.node)
         few = len(self.node.rows) < ROWS * self.node.sample.table.schema.n_features
@@ -182,14 +192,20 @@ class Challenge:
         losses = self.losses_of(trial).completed(contender.losses)
         return Contender(trial, losses)
 
-    def likeliest(self, contenders: Sequence[Contender]) -> int | None:
-        """The test with the least held-out log loss, to grow trees on.
+    def likeliest(
+        self, contenders: Sequence[Contender], refitted: bool = False
+    ) -> int | None:
+        """The test with the least held-out log loss.
 
-        None if all are far worse than the subtree.
+        Of those that can be fitted to other folds, if trees are to be grown on it. None if
+        all are far worse than the subtree.
         """
         able = []
         for i, one in enumerate(contenders):
             gains = [one.losses.gain(self.subtree, x) for x in ("errors", "log_loss")]
+            trial = one.trial
+            if refitted and (not isinstance(trial, Trial) or trial.fold is None):
+                continue
             if one.losses.complete and max(gains) > -HOPELESS:
                 able.append(i)
         return min(
@@ -219,6 +235,42 @@ class Challenge:
         found = score_trees(trial, self.node, growth, least, loss, over)
         return [Contender(tree, self.losses_of(tree)) for tree in found]
 
+    def sum_with_stagewise(
+        self,
+        found: Sequence[Contender],
+        base: int,
+        sparse: Contender | None,
+        comparison: Comparison,
+    ) -> Contender | None:
+        """The sum of a rival's test and one made by small steps.
+
+        If that is the test itself, its sum with the likeliest other one. None, if the sum
+        is not better than the test.
+        """
+        gradual = next(
+            (i for i, one in enumerate(found) if one.name.startswith(STAGEWISE)), None
+        )
+        if gradual is None:
+            return None
+        one, losses = found[base], found[base].losses
+        if base == gradual:
+            others = [*found[:gradual], *found[gradual + 1 :]]
+            at = self.likeliest(others)
+            if at is None:
+                return None
+            one, sparse = others[at], None
+        elif sparse is not None:
+            losses = sparse.losses
+        trial, whole = _thinned(one, sparse)
+        other = found[gradual].trial
+        assert isinstance(other, Trial)
+        added = sum_of_tests(self.node, trial, other, whole)
+        if added is None:
+            return None
+        new = Contender(added, self.losses_of(added))
+        better = comparison.is_likelier(new.losses, losses, TESTS)
+        return new if better else None
+
     def sum_with_tree(
         self, base: Contender, sparse: Contender | None, comparison: Comparison
     ) -> Contender | None:
@@ -226,11 +278,8 @@ class Challenge:
 
         None, if it is not better than the test. Each leaf of the tree has its price.
         """
-        assert isinstance(base.trial, Trial)
-        trial, losses, whole = base.trial, base.losses, None
-        if sparse is not None:
-            assert isinstance(sparse.trial, Trial)
-            trial, losses, whole = sparse.trial, sparse.losses, base.trial
+        trial, whole = _thinned(base, sparse)
+        losses = base.losses if sparse is None else sparse.losses
 
         def price(one: TreeSum) -> float:
             lost = one.held_out.log_loss @ one.held_out.weight
@@ -239,7 +288,7 @@ class Challenge:
         best = min(tree_sums(trial, self.trees, whole), key=price, default=None)
         if best is None or price(best) >= losses.log_loss @ losses.weight:
             return None
-        better = comparison.is_likelier(best.held_out, losses)
+        better = comparison.is_likelier(best.held_out, losses, TREE)
         return Contender(best, best.held_out) if better else None
 
     def choose(
@@ -251,13 +300,15 @@ class Challenge:
         """Which contender takes the place of the subtree; None if it stays.
 
         The rival that beats the subtree and all rivals before it, in its sparse form if it
-        has one; then trees, which must not only be likelier; then a sum of test and tree.
+        has one; then trees, which must not only be likelier; then sums of two tests, and of
+        test and tree.
         """
         names = [one.name for one in contenders]
+        sparse_forms = {SPARSE + name for name in names}
         winner, losses, n_parameters = None, self.subtree, self.n_parameters
         for i, one in enumerate(contenders):
             size = one.trial.n_parameters
-            if not isinstance(one.trial, Trial) or one.name.startswith(SPARSE):
+            if not _is_rival(one) or one.name in sparse_forms:
                 continue
             judge = comparison.is_better if winner is None else comparison.is_worth
             if one.losses.complete and judge(one.losses, size, losses, n_parameters):
@@ -278,13 +329,16 @@ class Challenge:
                 ):
                     winner, losses, n_parameters = i, one.losses, size
         for i, one in enumerate(contenders):
-            if not isinstance(one.trial, TreeSum):
+            if not isinstance(one.trial, SumOfTests | TreeSum):
+                continue
+            if max_leaves is not None and one.trial.replacement.n_leaves > max_leaves:
                 continue
             size = one.trial.n_parameters
             if winner is None:  # a plain tree is much easier to read
                 better = comparison.is_worth(one.losses, size, losses, n_parameters)
             else:
-                better = comparison.is_likelier(one.losses, losses)
+                margin = TREE if isinstance(one.trial, TreeSum) else TESTS
+                better = comparison.is_likelier(one.losses, losses, margin)
             if better:
                 winner, losses, n_parameters = i, one.losses, size
         return winner
@@ -416,10 +470,29 @@ class Arena:
         )
 
 
+def _is_rival(contender: Contender) -> bool:
+    """Whether it is one test by itself, with all its terms or few."""
+    return isinstance(contender.trial, Trial) and not isinstance(
+        contender.trial, SumOfTests
+    )
+
+
+def _thinned(
+    contender: Contender, sparse: Contender | None
+) -> tuple[Trial, Trial | None]:
+    """A test in its sparse form, if there is one, and the test with all its terms."""
+    assert isinstance(contender.trial, Trial)
+    if sparse is None:
+        return contender.trial, None
+    assert isinstance(sparse.trial, Trial)
+    return sparse.trial, contender.trial
+
+
 def _is_idle(rival: TrialLearner, expansions: list[str], won: str | None) -> bool:
-    """Whether curves and products are tried together though neither has won."""
+    """Whether all curves and products are tried together though neither has won."""
     tried = {"curves", "quadratic"} & set(expansions)
-    return rival.expansion == "blocks" and bool(tried) and won not in tried
+    together = rival.expansion == "blocks" and isinstance(rival, Softmax)
+    return together and bool(tried) and won not in tried
 
 
 def subtree(tree: Tree, at: int) -> Tree:

@@ -19,12 +19,10 @@ from omnitree.resampling.held_out import HeldOut
 # What has fewer terms may be worse by so many, in errors and in log loss, and what has fewer
 # leaves by the first: if what is easier to read is preferred further, and if not.
 FEWER = {True: (0.25, 1.0), False: (0.5, 0.5)}
-# A sum of two models must be likelier than one of them by so many.
-SUMMED = 0.25
 # Likelier is clearly likelier by so many.
 CLEAR = 2.0
 # A tree is proven against a single leaf by so many; or by this share of them, if log loss
-# and errors both have it.
+# and errors both have it, or if held-out rows and a test of significance have it together.
 PROVEN = 2.5
 BOTH = 0.8
 # And if it saves so much log loss: if the probability of a row's own class is, in the
@@ -96,13 +94,13 @@ class Comparison:
         saved = old.mean("log_loss") - new.mean("log_loss")
         return saved >= SAVED and new.gain(old, "log_loss") > CLEAR * self.se
 
-    def is_likelier(self, new: HeldOut, old: HeldOut) -> bool:
+    def is_likelier(self, new: HeldOut, old: HeldOut, margin: float) -> bool:
         """Whether a sum of two models is better than one of them, or than another.
 
-        Means of answers are rarely far behind the better one, so less is asked of them: a
-        quarter of the standard errors, in log loss, and no more errors.
+        Means of answers are rarely far behind the better one, so it is enough if the log
+        loss is less by `margin` times the standard errors, and errors are no more.
         """
-        likelier = new.gain(old, "log_loss") > SUMMED * self.se
+        likelier = new.gain(old, "log_loss") > margin * self.se
         if self.loss == "log_loss":
             return likelier
         errors = new.gain(old, self.loss)
@@ -148,7 +146,8 @@ def is_proven(
     required, by Student's distribution, whatever they weigh. Their losses are skewed, so
     two of them count for one degree of freedom (`benchmarks/noise.py`). A tree that is not
     worse in either loss is also believed if a test of significance finds that the classes
-    differ.
+    differ, or, if it is better in both, where the two together do (Stouffer's method: on
+    noise, what held-out rows say and the test's result have next to nothing in common).
 
     Parameters
     ----------
@@ -160,11 +159,11 @@ def is_proven(
         Standard errors of a difference, as in `Comparison`; proof takes `PROVEN` times as
         many.
     """
-    min_gain, n_others = PROVEN * se, _n_others(tested)
+    min_gain, freedom = PROVEN * se, max(_n_others(tested) // 2 - 1, 1)
     errors, log_loss = (tree.gain(leaf, loss) for loss in ("errors", "log_loss"))
 
     def required(gain: float) -> float:
-        return float(stats.t.isf(stats.norm.sf(gain), max(n_others // 2 - 1, 1)))
+        return float(stats.t.isf(stats.norm.sf(gain), freedom))
 
     if log_loss >= required(min_gain):
         return True
@@ -174,4 +173,8 @@ def is_proven(
         return False
     everything = Node(train, rules, np.arange(len(train)), np.ones(len(train)))
     p_value = wilks_p_value(everything.linear.columns, train.y)
-    return p_value < stats.norm.sf(min_gain)
+    if p_value < stats.norm.sf(min_gain):
+        return True
+    held_out = stats.norm.isf(stats.t.sf(min(errors, log_loss), freedom))
+    together = (held_out + stats.norm.isf(p_value)) / np.sqrt(2)
+    return bool(min(errors, log_loss) > 0 and together >= BOTH * min_gain)

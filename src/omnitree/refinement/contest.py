@@ -6,11 +6,12 @@ answer while it was held out. Then, from the root down, rivals challenge each no
 makes fewer held-out errors than the subtree, or as many with a smaller log loss, it takes
 its place; else the node keeps its test and the challenge goes on below. The leaves below a
 rival answer by its own probabilities, calibrated on held-out rows. On top of the most likely
-rival trees are grown, which compete like rivals (`score_trees.py`), and so does the sum of a
-rival and the univariate tree (`tree_sums.py`). At last the whole tree must be better than a
-single leaf (`comparison.py`). So simple regions get simple tests, tests over many features
-stand only where evidence asks for them, and noise gets no tree. Used by the preset `omni`
-and by `OmniTreeClassifier`.
+rival trees are grown, which compete like rivals (`score_trees.py`), and so do the sum of a
+rival and one built in small steps (`sums_of_tests.py`) and that of a rival and the
+univariate tree (`tree_sums.py`). At last the whole tree must be better than a single leaf
+(`comparison.py`). So simple regions get simple tests, tests over many features stand only
+where evidence asks for them, and noise gets no tree. Used by the preset `omni` and by
+`OmniTreeClassifier`.
 """
 
 from __future__ import annotations
@@ -26,14 +27,20 @@ from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.growth import Growth
 from omnitree.growing.part import number, unknown
 from omnitree.growing.sample import Sample
-from omnitree.learners import LEARNERS, Boosted, Softmax
+from omnitree.learners import LEARNERS, Softmax, Stagewise
 from omnitree.learners.trial import Replacement, TrialLearner
 from omnitree.pruning.base import Evidence, children, subtree_sums
 from omnitree.refinement.base import Refinement
 from omnitree.refinement.challenge import Arena, Challenge, Contender
 from omnitree.refinement.comparison import Comparison, is_proven
 from omnitree.refinement.reliability import with_reliability
-from omnitree.refinement.rounds import Round, dealt_again, mean_round, undecided
+from omnitree.refinement.rounds import (
+    Round,
+    dealt_again,
+    expansions_of,
+    mean_round,
+    undecided,
+)
 from omnitree.refinement.score_trees import ScoreTree, limited
 from omnitree.refinement.sizing import Grown, Sized, in_sizes
 from omnitree.refinement.tree_sums import TreeSum
@@ -48,7 +55,7 @@ RIVALS = (
     Softmax("curves", max_columns=500, max_weights=2000, sample_cells=6_000_000),
     Softmax("quadratic", max_columns=500),
     Softmax("blocks", max_columns=500, max_weights=2000, sample_cells=3_000_000),
-    Boosted("quadratic", min_columns=501, max_cells=500_000),
+    Stagewise("blocks", max_classes=2, max_cells=2_500_000),
 )
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
 REPEATED_ROWS = 1000
@@ -65,12 +72,12 @@ class Contest(Refinement):
 
     Parameters
     ----------
-    rivals : sequence of Softmax and Boosted
+    rivals : sequence of Softmax, Boosted and Stagewise
         From the simplest to the richest; by default softmax tests that are linear, of
-        curves, quadratic, and of curves and products together. The last is only tried where
-        curves or products have won. Where there are more than 500 products, a boosted
-        quadratic test, which is sparse, takes their place. With none the tree is only cut
-        back.
+        curves, quadratic, and of curves and products together, the last only where curves
+        or products have won; and, at the root of tables with two classes, a sparse test of
+        curves and products that is built in small steps, however many products there are.
+        With none the tree is only cut back.
     optimise : {"error", "cost", "log_loss"} or None, default=None
         The held-out loss that decides. None: "cost" if there is a cost matrix, else
         "error". Where errors or costs do not differ (see `se`), log loss decides.
@@ -93,7 +100,8 @@ class Contest(Refinement):
           else it becomes a single leaf. Where few rows are not of the most frequent class,
           more is required. It is also enough that the means of the classes differ (Wilks'
           lambda, at the level of 2.5 times as many standard deviations) and neither loss is
-          worse.
+          worse, or that both kinds of evidence together reach twice as many and both
+          losses are smaller.
     cautious : bool, default=True
         A rival with more parameters than another one must also be better by `se` if it
         made one more error, or have a log loss that is smaller by 0.02 and by twice as
@@ -117,11 +125,12 @@ class Contest(Refinement):
     grows : bool, default=True
         At the root, grow univariate trees on top of the rival with the least held-out log
         loss: their leaves shift its scores, and their tests may read them. They compete
-        like rivals, if they make at least two errors fewer than it does. Without a prune
-        set, the sum of the best rival and the univariate tree, cut back to one of a few
-        sizes, competes as well: leaves shift its scores by their own log odds. The sum must
-        make no more errors than either, be likelier by a quarter of `se`, and save half a
-        unit of log loss for each leaf.
+        like rivals, if they make at least two errors fewer than it does. So does the sum of
+        the best rival and the one built in small steps, which must make no more errors than
+        either and be likelier by `se`. Without a prune set, the sum of either and the
+        univariate tree, cut back to one of a few sizes, competes as well: leaves shift its
+        scores by their own log odds. That must make no more errors, be likelier by a
+        quarter of `se`, and save half a unit of log loss for each leaf.
     repeats : int, default=3
         Cross-validations at the root, each with other folds: as long as some candidate is
         not behind the best by more than `se`, in errors or in log loss, rows are dealt to
@@ -334,7 +343,8 @@ class Contest(Refinement):
                 return mean
             out = [one for one in mean.contenders if one.name not in close]
             still = [one.trial for one in mean.contenders if one.name in close]
-            left = [r for r in rivals if r.expansion in {t.expansion for t in still}]
+            asked_again = {e for trial in still for e in expansions_of(trial)}
+            left = [rival for rival in rivals if rival.expansion in asked_again]
             grows = any(isinstance(trial, ScoreTree) for trial in still)
             other, losses, trees = evidence.repeat(len(rounds)), None, None
             if "" in close:
@@ -357,7 +367,7 @@ class Contest(Refinement):
     ) -> list[Contender]:
         """All that challenges the subtree at a node.
 
-        Rivals, a sparse one, trees on one, and the sum of one with the subtree.
+        Rivals, a sparse one, trees on one, and sums of one with another or the subtree.
         """
         limits = growth.rules.limits
         margins = comparison.margins if self.sparse else None
@@ -368,19 +378,28 @@ class Contest(Refinement):
         if winner is not None and margins is not None and not limits.expired():
             sparser = challenge.sparser(found[winner], *margins)
         more = [] if sparser is None else [sparser]
-        likeliest = challenge.likeliest(found) if on_top else None
-        if grows and likeliest is not None and not limits.expired():
+        if not on_top:
+            return [*found, *more]
+        grown_on = challenge.likeliest(found, refitted=True) if grows else None
+        if grown_on is not None and not limits.expired():
             more += challenge.grown_on(
-                found[likeliest],
-                sparser if likeliest == winner else None,
+                found[grown_on],
+                sparser if grown_on == winner else None,
                 limited(growth, max_leaves),
                 margins,
                 comparison.loss,
             )
-        base = likeliest if winner is None else winner
-        if challenge.trees and base is not None and not limits.expired():
-            with suppress(TimeUp):  # what was found so far can do without
-                added = challenge.sum_with_tree(found[base], sparser, comparison)
+        base = challenge.likeliest(found) if winner is None else winner
+        if base is None or limits.expired():
+            return [*found, *more]
+        with suppress(TimeUp):  # what was found so far can do without
+            added = challenge.sum_with_stagewise(found, base, sparser, comparison)
+            test, thin = found[base], sparser
+            if added is not None:
+                more.append(added)
+                test, thin = added, None
+            if challenge.trees:
+                added = challenge.sum_with_tree(test, thin, comparison)
                 more += [] if added is None else [added]
         return [*found, *more]
 

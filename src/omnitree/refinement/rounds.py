@@ -12,8 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from omnitree.growing.node import Node
+from omnitree.learners.trial import Trial
 from omnitree.refinement.challenge import Challenge, Contender
+from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Sized
+from omnitree.refinement.sums_of_tests import SumOfTests
 from omnitree.resampling.held_out import HeldOut
 
 
@@ -46,6 +49,15 @@ def dealt_again(
         subtree = losses.take(challenge.rows, challenge.part)
         again = replace(again, subtree=subtree)
     return again if trees is None else again.with_trees(trees)
+
+
+def expansions_of(trial: Trial | TreeOnTest) -> set[str]:
+    """The columns of all softmax tests that a candidate is made of."""
+    if isinstance(trial, TreeOnTest):
+        return expansions_of(trial.trial)
+    if isinstance(trial, SumOfTests):
+        return {test.expansion for test in trial.tests}
+    return {trial.expansion}
 
 
 def undecided(found: Round, winner: int | None, doubt: float) -> set[str]:

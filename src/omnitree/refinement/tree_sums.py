@@ -65,9 +65,7 @@ def tree_sums(
     sparse test was not tested on, the scores of the `whole` test count.
     """
     target, present, weight = trial.target, trial.rows.present, trial.rows.weight
-    scores = _log_odds_of(trial)
-    if whole is not None:
-        scores = np.where(trial.tested[:, None], scores, _log_odds_of(whole))
+    scores = held_out_log_odds(trial, whole)
     for one in trees:
         both = np.stack([scores, log_odds(one.answers[:, present])])
         parts = best_parts(both, target.of_present(), weight)
@@ -78,10 +76,16 @@ def tree_sums(
             yield TreeSum(trial, one.tree, losses, (float(parts[0]), float(parts[1])))
 
 
-def _log_odds_of(trial: Trial) -> Floats:
-    """What a softmax test says of held-out rows; 0 where it was not tested."""
+def held_out_log_odds(trial: Trial, whole: Trial | None = None) -> Floats:
+    """What a softmax test says of held-out rows.
+
+    Where it was not tested, what the `whole` test says, or 0.
+    """
     scores = np.where(trial.tested[:, None], trial.scores, 0.0)
-    return log_odds(softmax(trial.scale * scores, axis=1))
+    said = log_odds(softmax(trial.scale * scores, axis=1))
+    if whole is None:
+        return said
+    return np.where(trial.tested[:, None], said, held_out_log_odds(whole))
 
 
 def best_parts(scores: Floats, target: Target, weight: Floats) -> Floats:

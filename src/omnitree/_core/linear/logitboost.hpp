@@ -82,9 +82,11 @@ inline int64_t two_valued(const double* x, int64_t n, int64_t p, double* sum, do
 }
 
 // The regression that explains the responses of one class best. If no column can, the class
-// gets its mean response, and the answer is false.
+// gets its mean response, and the answer is false. The slopes of columns, whose deviations are
+// about 1, are penalised: `ridge` times their squares.
 inline bool best_regression(const double* sum_x, const double* sum_xx, const double* sum_xu,
-                            int64_t p, double total_w, double total_u, Regression& out) {
+                            int64_t p, double total_w, double total_u, double ridge,
+                            Regression& out) {
   double best = 0;
   bool found = false;
   const double mean_u = total_w > 0 ? total_u / total_w : 0;
@@ -93,31 +95,35 @@ inline bool best_regression(const double* sum_x, const double* sum_xx, const dou
     const double variance = sum_xx[j] - sum_x[j] * sum_x[j] / total_w;
     if (!(variance > LEAST_VARIANCE * sum_xx[j])) continue;
     const double covariance = sum_xu[j] - sum_x[j] * mean_u;
-    const double gain = covariance * covariance / variance;
+    const double steep = variance + ridge * total_w;
+    const double gain = covariance * covariance / steep;
     if (gain > best * (1 + CLEARLY_BETTER)) {
       best = gain;
       found = true;
-      const double slope = covariance / variance;
+      const double slope = covariance / steep;
       out = {j, slope, mean_u - slope * sum_x[j] / total_w};
     }
   }
   return found;
 }
 
+// What a step multiplies its regressions by: (K - 1) / K, and the rate of learning.
+inline double step_scale(int64_t k, double rate) { return rate * (k - 1.0) / k; }
+
 // Add the regressions of all classes to the sums F of some rows: each less the mean of all,
-// times (K - 1) / K.
+// times the scale.
 inline void add_to_sums(const double* x, int64_t n, int64_t p, int64_t k, const Regression* found,
-                        double* f) {
+                        double rate, double* f) {
+  const double scale = step_scale(k, rate);
   if (k == 2) {
     const Regression r = found[0];
     for (int64_t i = 0; i < n; ++i) {
-      const double step = 0.5 * (r.intercept + r.slope * x[i * p + r.column]);
+      const double step = scale * (r.intercept + r.slope * x[i * p + r.column]);
       f[2 * i] += step;
       f[2 * i + 1] -= step;
     }
     return;
   }
-  const double scale = (k - 1.0) / k;
   for (int64_t i = 0; i < n; ++i) {
     const double* row = x + i * p;
     double* own = f + i * k;
@@ -133,9 +139,9 @@ inline void add_to_sums(const double* x, int64_t n, int64_t p, int64_t k, const 
 }
 
 // The same in the coefficients: `bias` has one a class, `weights` p a class.
-inline void add_to_model(int64_t p, int64_t k, const Regression* found, double* bias,
+inline void add_to_model(int64_t p, int64_t k, const Regression* found, double rate, double* bias,
                          double* weights) {
-  const double scale = k == 2 ? 0.5 : (k - 1.0) / k;
+  const double scale = step_scale(k, rate);
   for (int64_t c = 0; c < regressed(k); ++c) {
     const double slope = scale * found[c].slope, shift = scale * found[c].intercept;
     for (int64_t other = 0; other < k; ++other) {

@@ -21,9 +21,10 @@ cdef extern from "linear/logitboost.hpp" namespace "omnitree" nogil:
     void responses(const double*, const int32_t*, const double*, int64_t, int64_t, double*,
                    double*, double*, double*, double*)
     bint best_regression(const double*, const double*, const double*, int64_t, double,
-                         double, Regression&)
-    void add_to_sums(const double*, int64_t, int64_t, int64_t, const Regression*, double*)
-    void add_to_model(int64_t, int64_t, const Regression*, double*, double*)
+                         double, double, Regression&)
+    void add_to_sums(const double*, int64_t, int64_t, int64_t, const Regression*, double,
+                     double*)
+    void add_to_model(int64_t, int64_t, const Regression*, double, double*, double*)
     double wrong_weight(const double*, const int32_t*, const double*, int64_t, int64_t)
 
 
@@ -31,7 +32,7 @@ cdef bint _step(const double[:, ::1] x, const double[:, ::1] squares,
                 const int64_t[::1] many, const double[:, ::1] two, const int32_t[::1] y,
                 const double[::1] weight, double[:, ::1] f, double[:, ::1] lines,
                 double[:, ::1] sums, double[:, ::1] totals, double[::1] room,
-                Regression* found) noexcept nogil:
+                double ridge, Regression* found) noexcept nogil:
     """Find the regressions that the sums `f` ask for; false if no class has any.
 
     `squares` has the columns `many` squared, `two` what `two_valued` says of the others.
@@ -55,7 +56,7 @@ cdef bint _step(const double[:, ::1] x, const double[:, ::1] squares,
         for j in range(q):
             second[many[j]] = (&sums[3 * classes, 0])[c * q + j]
         if best_regression(&sums[c, 0], second, &sums[classes + c, 0], p, totals[0, c],
-                           totals[1, c], found[c]):
+                           totals[1, c], ridge, found[c]):
             any_found = True
     return any_found
 
@@ -84,13 +85,14 @@ def boost(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight
           double[:, ::1] f, int64_t steps, double[::1] bias=None, double[:, ::1] weights=None,
           *, const double[:, ::1] test_x=None, const int32_t[::1] test_y=None,
           const double[::1] test_weight=None, double[:, ::1] test_f=None,
-          int64_t patience=0, double[::1] errors=None, tick=None):
+          int64_t patience=0, double[::1] errors=None, double rate=1.0, double ridge=0.0,
+          tick=None):
     """Add up to `steps` steps to the sums `f`, and to a model, in place; returns how many.
 
-    `x` has the columns, without missing values; O(rows * columns * classes) a step. With
-    other rows to test, adds their errors after s steps to `errors[s]`, and stops `patience`
-    steps after `errors` was least. `tick`, called with the part that is done, ends the work
-    by True.
+    `x` has the columns, without missing values; O(rows * columns * classes) a step. A step
+    counts `rate` times, and its slopes are penalised by `ridge`. With other rows to test,
+    adds their errors after s steps to `errors[s]`, and stops `patience` steps after `errors`
+    was least. `tick`, called with the part that is done, ends the work by True.
     """
     cdef int64_t n = x.shape[0], p = x.shape[1], k = f.shape[1], done = 0, since = 0, m = 0
     cdef bint modelled = bias is not None, watched = test_x is not None
@@ -114,13 +116,13 @@ def boost(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight
         if watched:
             errors[0] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m, k)
         while done < steps and _step(x, squares, many, two, y, weight, f, lines, sums,
-                                     totals, room, found.data()):
-            add_to_sums(&x[0, 0], n, p, k, found.data(), &f[0, 0])
+                                     totals, room, ridge, found.data()):
+            add_to_sums(&x[0, 0], n, p, k, found.data(), rate, &f[0, 0])
             done += 1
             if modelled:
-                add_to_model(p, k, found.data(), &bias[0], &weights[0, 0])
+                add_to_model(p, k, found.data(), rate, &bias[0], &weights[0, 0])
             if watched:
-                add_to_sums(&test_x[0, 0], m, p, k, found.data(), &test_f[0, 0])
+                add_to_sums(&test_x[0, 0], m, p, k, found.data(), rate, &test_f[0, 0])
                 errors[done] += wrong_weight(&test_f[0, 0], &test_y[0], &test_weight[0], m,
                                              k)
                 if since > patience:
