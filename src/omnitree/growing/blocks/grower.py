@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush, nlargest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,53 +143,64 @@ class BlockGrower:
         Of small ones the largest, which leaves the last pass, whose subtrees no other pass
         goes on beside, those that are grown soonest.
         """
-        room = self.sizes.memory - sum(map(self._row_bytes, self.unrefined))
+        room = self.sizes.memory - 3 * sum(map(self._row_bytes, self.unrefined))
         now: list[Open] = []
+        n_jobs, busy = effective_n_jobs(self.n_jobs), list[float]()
 
         def rank(node: Open) -> tuple[float, int, int]:
             size = -np.inf if self._is_large(node) else -node.size
             return size, node.tree, node.at
 
         for node in sorted(waiting, key=rank):
-            needed = self._bytes(node)
+            rows = self._row_bytes(node)
+            # Threads may be busy with the nodes of most rows, all at the same time.
+            least = busy[0] if len(busy) == n_jobs else 0.0
+            needed = self._sum_bytes(node) + rows + 2 * max(rows - least, 0.0)
             if now and needed > room:
                 continue
             room -= needed
             now.append(node)
+            heappush(busy, rows)
+            if len(busy) > n_jobs:
+                heappop(busy)
         chosen = set(map(id, now))
         return now, [o for o in waiting if id(o) not in chosen]
 
-    def _bytes(self, node: Open) -> float:
-        d, p = self.coder.schema.n_features, self.coder.schema.n_columns
-        if self._is_last(node):
+    def _sum_bytes(self, node: Open) -> float:
+        """Bytes of the sums of a node."""
+        if self._is_last(node) or not self._is_large(node):
             return 0.0
-        if not self._is_large(node):
-            return self._row_bytes(node)
+        p = self.coder.schema.n_columns
         by_moments = self.growth.learner.grows_from == "moments"
         numbers = 4 * p * p if by_moments else self.bins.size(self.coder.n_statistics)
         # Each thread has a sum of its own, and there are two more when they are added up.
-        copies = 2 + effective_n_jobs(self.n_jobs)
-        drawn = self._draw(node) * node.size
-        return 8.0 * copies * numbers + 24.0 * drawn * (d + 4)
+        return 8.0 * (2 + effective_n_jobs(self.n_jobs)) * numbers
 
     def _row_bytes(self, node: Open | Unrefined) -> float:
-        """Bytes that the rows of a node take while they are collected and sorted."""
-        return 24.0 * node.size * (self.coder.schema.n_features + 4)
+        """Bytes of the rows of a node that are collected.
+
+        They are held once, and three times while a thread sorts and divides them; those
+        beside cuts three times, all of them.
+        """
+        rows = node.size
+        if isinstance(node, Open):
+            if self._is_last(node):
+                return 0.0
+            rows *= self._draw(node) if self._is_large(node) else 1.0
+        return 8.0 * rows * (self.coder.schema.n_features + 4)
 
     def _fits_beside_subtrees(self, now: list[Open]) -> bool:
         """Whether a pass may begin while threads grow the subtrees of the last one.
 
-        Threads take up the work of the pass when all those subtrees are begun. Rows are
-        held once, and those that threads are busy with three times.
+        Threads take up the work of the pass when all those subtrees are begun.
         """
         busy = [self._row_bytes(g.node) for g in self.growing if not g.tree.done()]
         if not busy:
             return True
-        small = [self._row_bytes(o) for o in now if not self._is_large(o)]
-        large = sum(self._bytes(o) for o in now if self._is_large(o))
-        busy = sorted([*small, *busy])
-        needed = large + sum(map(self._row_bytes, self.unrefined)) + sum(small) / 3
-        needed += 2 / 3 * sum(busy[-effective_n_jobs(self.n_jobs) :])
+        rows = list(map(self._row_bytes, now))
+        needed = sum(map(self._sum_bytes, now)) + sum(rows)
+        needed += 3 * sum(map(self._row_bytes, self.unrefined))
+        needed += 2 * sum(nlargest(effective_n_jobs(self.n_jobs), [*rows, *busy]))
         return needed <= self.sizes.memory
 
     def _finish_subtrees(self) -> None:
