@@ -12,7 +12,7 @@ side: those of folds see only the rows that their fold does not hold out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush, nlargest
@@ -24,7 +24,13 @@ from joblib import effective_n_jobs
 from omnitree.growing.blocks.coder import CodedRows, Coder, Floats, concatenated
 from omnitree.growing.blocks.engine import Engine
 from omnitree.growing.blocks.grafting import graft
-from omnitree.growing.blocks.moments import MomentSums, Standard, StandardSample
+from omnitree.growing.blocks.moments import (
+    MomentSums,
+    Room,
+    Standard,
+    StandardSample,
+    larger,
+)
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.blocks.statistics import (
     Asked,
@@ -112,6 +118,7 @@ class BlockGrower:
     n_trees: int = 1  # that grow side by side
     unrefined: list[Unrefined] = field(default_factory=list)
     growing: list[Growing] = field(default_factory=list)
+    room: Room = field(default_factory=Room)
 
     def grow(self, seen: Sequence[KeyRange]) -> list[Tree]:
         """A tree for each of several sets of rows."""
@@ -263,14 +270,16 @@ class BlockGrower:
         def test_at(i: int) -> FoundSplit | None:
             if self._stays_leaf(counts[i]):
                 return None
-            rows = results.each[1].of_slot(i)
+            rows = self._rows(results.each[1], i)
             seen = self._seen(now[i], i, n_large, counts[i], results.each[2], rows)
             rng = np.random.default_rng(
                 [self.growth.rules.seed, now[i].depth, *now[i].path]
             )
             return self.growth.learner.fit_sums(seen, rng)
 
-        tests: Iterator[FoundSplit | None] = self.pool.map(test_at, range(n_large))
+        # The largest first, so that no thread has one of them left when others are done.
+        by_rows = sorted(range(n_large), key=lambda i: -self._row_bytes(now[i]))
+        tests = {i: self.pool.submit(test_at, i) for i in by_rows}
         # The largest first; they go on while the next pass begins.
         for i in sorted(range(n_large, len(now)), key=lambda i: -now[i].size):
             if not last[i]:
@@ -280,7 +289,8 @@ class BlockGrower:
         for node, own in zip(now, counts, strict=True):
             self._fill(tops[node.tree].records[node.at], own)
         children: list[Open] = []
-        for node, found in zip(now[:n_large], tests, strict=True):
+        for i, node in enumerate(now[:n_large]):
+            found = tests[i].result()
             if found is not None:
                 children += self._children(tops[node.tree], node, found)
         return children
@@ -399,7 +409,7 @@ class BlockGrower:
             found = np.bincount(rows.y, weight, len(statistics))
             weight = weight * (statistics / np.where(found > 0, found, 1.0))[rows.y]
         sample = replace(sample, weight=weight)
-        return StandardSample.of(sample, self.standard)
+        return self._standardised(sample)
 
     def _children(self, top: Top, node: Open, found: FoundSplit) -> list[Open]:
         split = found.split
@@ -449,12 +459,23 @@ class BlockGrower:
 
         The rows are popped, so that those of all nodes are given up when each has its own.
         """
-        rows = found.pop().of_slot(slot)
+        rows = self._rows(found.pop(), slot)
         if rows is None:
             return None
-        sample = StandardSample.of(self.coder.sample(rows, self.scale), self.standard)
+        sample = self._standardised(self.coder.sample(rows, self.scale))
         growth = replace(self.growth, rules=self._rules_below(node.depth))
         return growth.grow(sample)
+
+    def _rows(self, found: FoundRows, slot: int) -> CodedRows | None:
+        """Rows of a node, which stay until this thread asks for those of another."""
+        rows = found.of_slot(slot, self.room.cells)
+        if rows is not None:
+            self.room.cells = larger(self.room.cells, rows.table.values)
+        return rows
+
+    def _standardised(self, sample: Sample) -> StandardSample:
+        """The rows of a node, standardised when someone asks."""
+        return StandardSample.of(sample, self.standard, self.room)
 
     def _record(self, parent: int) -> NodeRecord:
         k = len(self.coder.classes)

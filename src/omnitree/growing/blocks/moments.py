@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant
 from omnitree._core.linear import grid as kernel
+from omnitree.data.sources.coding import matrix
 from omnitree.data.table import Table
 from omnitree.growing.blocks.coder import CodedRows, Floats, Ints
 from omnitree.growing.node import Node
@@ -77,10 +79,14 @@ class Standard:
             may_miss,
         )
 
-    def columns(self, table: Table) -> StandardColumns:
+    def columns(self, table: Table, room: Room | None = None) -> StandardColumns:
         """The encoded columns of some rows."""
         cells = table.encoded.cells
-        z = np.empty(cells.shape)
+        n, p = cells.shape
+        by_column = matrix(p, n, None if room is None else room.columns)
+        if room is not None:
+            room.columns = larger(room.columns, by_column)
+        z = by_column.T  # rows side by side
         discriminant.in_units(cells, self.mean, self.std, z)
         with_missing = np.empty(0, dtype=np.intp)
         if table.has_missing:
@@ -91,23 +97,45 @@ class Standard:
         return StandardColumns(z, scaling, with_missing, self.spread)
 
 
+class Room(local):
+    """Memory of each thread for the rows of one node after the other.
+
+    The system takes large arrays of threads back when they are given up, and has to clear
+    them for the next node.
+    """
+
+    cells: Floats | None = None
+    columns: Floats | None = None
+
+
+def larger(a: Floats | None, b: Floats) -> Floats:
+    """The one with more numbers."""
+    return b if a is None or a.size < b.size else a
+
+
 @dataclass(frozen=True, eq=False)
 class StandardSample(Sample):
-    """Some rows of a table, standardised as all of its rows are, if someone asks."""
+    """Some rows of a table, standardised as all of its rows are, if someone asks.
+
+    With `room`, columns are those of one sample at a time.
+    """
 
     standard: Callable[[], Standard] | None = None
+    room: Room | None = None
 
     @classmethod
-    def of(cls, sample: Sample, standard: Callable[[], Standard]) -> StandardSample:
+    def of(
+        cls, sample: Sample, standard: Callable[[], Standard], room: Room | None = None
+    ) -> StandardSample:
         """A sample whose columns are standardised as those of the table."""
         given = sample.table, sample.target, sample.weight, sample.groups
-        return cls(*given, standard)
+        return cls(*given, standard, room)
 
     @cached_property
     def standardised(self) -> StandardColumns:
         """The encoded columns, in units of the deviations in the table."""
         assert self.standard is not None
-        return self.standard().columns(self.table)
+        return self.standard().columns(self.table, self.room)
 
     @property
     def deviations(self) -> Floats:
