@@ -50,11 +50,29 @@ def test_standardise(seed):
     mean, std = np.zeros(p), np.zeros(p)
     Z = np.empty((len(rows), p), order=rng.choice(["C", "F"]))
     kernel.standardise(X, rows, weight, with_missing, mean, std, Z)
+    alone = np.zeros((2, p))
+    kernel.standardise(X, rows, weight, with_missing, *alone, None)
+    assert (alone == [mean, std]).all()
     for j in range(p):
         m, s, z = naive_standardise(X[rows, j], weight)
         np.testing.assert_allclose(mean[j], m, atol=1e-12)
         np.testing.assert_allclose(std[j], s, atol=1e-12)
         np.testing.assert_allclose(Z[:, j], z, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n, p", [(0, 3), (1, 1), (255, 8), (600, 19)])
+def test_in_units(n, p, order):
+    rng = np.random.default_rng([n, p])
+    X = np.asarray(rng.normal(size=(n, p)), order=order)
+    X[rng.random((n, p)) < 0.1] = np.nan
+    mean, std = rng.normal(size=p), rng.choice([0.0, 0.3, 2.0], p)
+    Z = np.empty((n, p))
+    kernel.in_units(X, mean, std, Z)
+    for i in range(n):
+        for j in range(p):
+            z = (X[i, j] - mean[j]) / std[j] if std[j] > 0 else 0.0
+            np.testing.assert_equal(Z[i, j], z)
 
 
 def random_rows(seed, n_classes=5):

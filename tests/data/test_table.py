@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from omnitree.data.encoding.columns import read_array
 from omnitree.data.schema import Feature, Schema
-from omnitree.data.table import Table, encode, learn_table
+from omnitree.data.table import Table, encode, learn_table, table_of_columns
 
 NAN = np.nan
 
@@ -68,6 +70,17 @@ def test_strided_arrays_become_contiguous():
     same(table.values, X)
     assert table.values.flags.f_contiguous
     assert encode(X, table.schema).values.flags.f_contiguous
+
+
+def test_columns_of_a_matrix_are_not_copied():
+    cells = np.array([[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], order="F")
+    columns = [read_array(f"x{j}", cells[:, j]) for j in range(2)]
+    assert table_of_columns(columns, True).values is cells
+    twice = [columns[0], replace(columns[0], name="x1")]
+    for others in (columns[::-1], columns[:1], twice):
+        values = table_of_columns(others, True).values
+        assert values is not cells
+        assert (values == np.stack([c.values for c in others], axis=1)).all()
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "i1", "u8", "i8", ">f8", ">i4"])

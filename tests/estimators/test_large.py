@@ -10,6 +10,7 @@ import textwrap
 import time
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,14 @@ import pytest
 
 from omnitree import OmniTreeClassifier, OmniTreeRegressor, TreeRegressor, load, presets
 from omnitree import save as save_model
+from omnitree.data.schema import Feature, Schema
 from omnitree.estimators import large
+from omnitree.growing.blocks.coder import Coder
 from omnitree.growing.blocks.engine import LocalEngine
-from omnitree.growing.blocks.grower import BlockGrower
+from omnitree.growing.blocks.grower import BlockGrower, Open
 from omnitree.growing.blocks.sizes import Sizes
+from omnitree.growing.missing import Mean
+from omnitree.growing.node import Rules
 from omnitree.growing.stopping import Stopping
 from omnitree.learners import Univariate
 
@@ -179,6 +184,21 @@ def test_one_tree_whatever_nodes_share_a_pass(name, monkeypatch):
     assert len(found) == 1
     # With one node a pass there are more of them.
     assert passes.index(None) > len(passes) - passes.index(None) - 2
+
+
+@pytest.mark.parametrize("n_jobs, expected", [(1, 7), (2, 5), (9, 3)])
+def test_rows_that_wait_for_a_thread_are_held_once(n_jobs, expected):
+    schema = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(6)), True)
+    coder, growth = Coder(schema, 0, np.arange(2)), SimpleNamespace(rules=Rules(Mean()))
+    # Room for nine times the rows of a node: those of busy threads count three times.
+    sizes = Sizes(memory=9 * 8 * 100 * (6 + 4))
+    grower = BlockGrower(
+        None, coder, growth, None, None, 1.0, 10**6, sizes, n_jobs=n_jobs
+    )
+    nodes = [Open(0, i, 1, 100.0) for i in range(12)]
+    now, others = grower._next(nodes)
+    assert (len(now), len(others)) == (expected, 12 - expected)
+    assert grower._fits_beside_subtrees(now)
 
 
 @pytest.mark.parametrize("memory", [1, 1 << 30])
@@ -360,17 +380,23 @@ def test_a_column_with_another_type_in_one_file(change, message, tmp_path):
     model = presets.make(
         "cart", random_state=1, max_memory=1, max_depth=2, pruning=None
     )
-    expected = digest(model.fit(files, "y"))
+    whole = presets.make("cart", random_state=1, max_depth=2, pruning=None)
+    expected = digest(model.fit(files, "y")), digest(whole.fit(files, "y"))
     one = tmp_path / "part-1.parquet"
     rows = pd.read_parquet(one)
     rows.assign(x0=change(rows.x0)).to_parquet(one, index=False)
     if message is None:  # the same numbers
-        assert digest(model.fit(files, "y")) == expected
+        found = digest(model.fit(files, "y")), digest(whole.fit(files, "y"))
+        assert found == expected
         return
-    new = presets.make("cart", max_memory=1)
-    with pytest.raises(ValueError, match=message):
-        new.fit(files, "y")
-    assert not hasattr(new, "tree_")
+    for memory, says in (
+        (1, message),
+        (None, "'x0' is .* in .*part-.*Give it the same"),
+    ):
+        new = presets.make("cart", max_memory=memory)
+        with pytest.raises(ValueError, match=says):
+            new.fit(files, "y")
+        assert not hasattr(new, "tree_")
 
 
 @pytest.mark.parametrize("harm", [os.remove, lambda path: os.truncate(path, 2000)])

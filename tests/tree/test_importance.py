@@ -14,7 +14,7 @@ from tests.samples import sample_of
 from tests.tables import random_sample
 
 from omnitree import OmniTreeRegressor, TreeClassifier, TreeRegressor, presets
-from omnitree.estimators.gains import with_importance
+from omnitree.estimators.gains import AT_ONCE, with_importance
 from omnitree.export.pictures import importance_by_level
 from omnitree.tree.importance import ColumnSpreads, shares
 from omnitree.tree.tree import Tree
@@ -188,6 +188,18 @@ def test_saved_and_pruned_trees(name):
     np.testing.assert_allclose(
         smaller.feature_importances, again.feature_importances, atol=1e-12
     )
+
+
+def test_threads_find_the_same(rng):
+    X = rng.normal(size=(20_000, 4))
+    y = (2 * np.abs(X) + rng.normal(size=X.shape)).argmax(axis=1)
+    clf = presets.make("ldt", pruning=None, random_state=0).fit(X, y)
+    tree = clf.tree_
+    assert tree.n_nodes > 2 * AT_ONCE
+    bare = tree.replace(importance=None, model_importance=None)
+    again = with_importance(bare, sample_of(clf._encode(X), y), n_jobs=3)
+    assert again.importance == tree.importance
+    assert again.model_importance == tree.model_importance
 
 
 def test_pruning_later_keeps_them_right(rng):

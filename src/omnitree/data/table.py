@@ -296,8 +296,27 @@ def _sum_is_finite(values: NDArray[np.float64]) -> bool:
         return math.isfinite(values.sum())
 
 
+def _are_columns_of(whole: Any, columns: list[NDArray[np.float64]]) -> bool:
+    """Whether these are all columns of a matrix, one after the other."""
+    shape = len(columns[0]), len(columns)
+    if type(whole) is not np.ndarray or whole.shape != shape:
+        return False
+    return whole.flags.f_contiguous and all(
+        column.base is whole
+        and column.dtype == whole.dtype
+        and column.ctypes.data == whole[:, j].ctypes.data
+        for j, column in enumerate(columns)
+    )
+
+
 def _stack(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Columns side by side, each contiguous: trees scan columns."""
+    """Columns side by side, each contiguous: trees scan columns.
+
+    Those of a matrix that lie so already, as those of a sample of blocks do, are not copied.
+    """
+    whole = columns[0].base
+    if whole is not None and _are_columns_of(whole, columns):
+        return whole
     values = np.empty((len(columns[0]), len(columns)), order="F")
     for j, column in enumerate(columns):
         values[:, j] = column

@@ -5,17 +5,20 @@ from its node to the branches, as if they were leaves without models. The gain o
 model is what it takes off that node's: the Gini impurity is the Brier score of class
 shares, so a model of classes is measured by its Brier score. Gains along a tree therefore
 add up to what the whole tree explains, with or without models. `tree.importance` divides
-each by feature. Used by the estimators at the end of a fit.
+each by feature. Used by the estimators at the end of a fit; threads share the nodes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.growing.sample import Sample
+from omnitree.growing.threads import one_thread, threads
 from omnitree.tree.importance import (
     NO_CURVES,
     Amounts,
@@ -31,11 +34,14 @@ from omnitree.tree.tree import LEAF, Tree
 # deviations are then known to about a part in a hundred, and the fit does not wait for
 # them.
 ENOUGH = 4096
+AT_ONCE = (
+    16  # nodes that a thread takes: in small ones little else than Python is at work
+)
 
 
-def with_importance(tree: Tree, sample: Sample) -> Tree:
+def with_importance(tree: Tree, sample: Sample, n_jobs: int | None = None) -> Tree:
     """The tree, grown on a sample, with the importance of features in every node."""
-    start, row, part = passing = tree.passing(sample.table)
+    start, row, part = passing = tree.passing(sample.table, n_jobs)
     weight = sample.weight
     impurity = _impurity(tree, sample, passing)
     drop = impurity.copy()
@@ -59,21 +65,28 @@ def with_importance(tree: Tree, sample: Sample) -> Tree:
         moments = ColumnSpreads.of(cells, weights, "terms" in holder, curves)
         return times(shares(holder, encoded.feature, moments), total)
 
-    tests: list[Amounts] = []
-    models: list[Amounts] = []
-    for at in range(tree.n_nodes):
-        own = tree.kind[at] != LEAF
-        test = tree.split(at).own_values() if own else {}
+    def of_test(at: int) -> Amounts:
+        if tree.kind[at] == LEAF:
+            return ()
+        test = tree.split(at).own_values()
         if "feature" in test:
-            tests.append(((test["feature"], float(drop[at])),) if drop[at] > 0 else ())
-        else:
-            tests.append(amounts(test, at, float(drop[at])) if own else ())
+            return ((test["feature"], float(drop[at])),) if drop[at] > 0 else ()
+        return amounts(test, at, float(drop[at]))
+
+    def of_model(at: int) -> Amounts:
         model = tree.model(at)
         if model is None or not (model.columns or model.curve_columns):
-            models.append(())
-        else:
-            models.append(amounts(model.to_dict(), at, float(gain[at])))
-    return tree.replace(importance=tuple(tests), model_importance=tuple(models))
+            return ()
+        return amounts(model.to_dict(), at, float(gain[at]))
+
+    def of_nodes(nodes: Sequence[int]) -> list[tuple[Amounts, Amounts]]:
+        return [(of_test(at), of_model(at)) for at in nodes]
+
+    every = range(tree.n_nodes)
+    some = [every[i : i + AT_ONCE] for i in every[::AT_ONCE]]
+    with threads(n_jobs) as pool, one_thread():
+        tests, models = zip(*chain.from_iterable(pool.map(of_nodes, some)), strict=True)
+    return tree.replace(importance=tests, model_importance=models)
 
 
 def _impurity(tree: Tree, sample: Sample, passing) -> NDArray[np.float64]:
@@ -105,12 +118,12 @@ def _model_gains(tree: Tree, sample: Sample, passing, impurity) -> NDArray[np.fl
     return np.where(has, impurity - brier, 0.0)
 
 
-def measured(tree: Tree, sample: Sample) -> Tree:
+def measured(tree: Tree, sample: Sample, n_jobs: int | None = None) -> Tree:
     """The tree with what only its training rows can tell: spreads, importances."""
     if not tree.has_weights:
         return tree
     spreads = {"deviation": sample.deviations, "ranges": _ranges(sample)}
-    return with_importance(tree.replace(**spreads), sample)
+    return with_importance(tree.replace(**spreads), sample, n_jobs)
 
 
 def _ranges(sample: Sample) -> NDArray[np.float64]:

@@ -350,10 +350,9 @@ class LargeFit:
 
     def _standard(self) -> Callable[[], Standard]:
         """How columns are standardised: found when someone asks for it, and once."""
-        ranges, weighted = self._ranges(), self.coder.weighted
-        return cache(
-            partial(Standard.of, self.sample, *ranges, weighted, self.coder.may_miss)
-        )
+        ranges, coder = self._ranges(), self.coder
+        given = self.sample, *ranges, coder.weighted, coder.may_miss
+        return cache(partial(Standard.of, *given, self.estimator.n_jobs))
 
     def _bins(self) -> Bins:
         """Where features are cut; one bin for each where nobody asks for histograms."""
@@ -406,7 +405,7 @@ class LargeFit:
             tree = parts.refinement.refine(tree, evidence).replace(costs=tree.costs)
             tree = fitted_to_all_rows(tree, self.blocks, sample)
             tree = self.blocks.recounted(tree)
-        return measured(tree, sample)
+        return measured(tree, sample, n_jobs)
 
     def _fold(self, tree: Tree, keys: KeyRange, sample: Sample) -> FoldTree:
         """A tree grown without a fold, and the rows of that one."""

@@ -111,7 +111,7 @@ def read_whole(source: BlockSource, limit: int) -> tuple[Any, Any, Any] | None:
         None if values[0] is None else np.concatenate([_plain(v) for v in values])
         for values in zip(*((b.y, b.weight) for b in blocks), strict=True)
     )
-    return _stacked([b.X for b in blocks]), y, weight
+    return _stacked(blocks), y, weight
 
 
 def _plain(values: Any) -> np.ndarray:
@@ -120,11 +120,42 @@ def _plain(values: Any) -> np.ndarray:
     return array.astype(object) if array.dtype.kind in "SUT" else array
 
 
-def _stacked(pieces: list[Any]) -> Any:
+def _stacked(blocks: list[Block]) -> Any:
     """Arrays or data frames one below the other."""
+    pieces = [b.X for b in blocks]
     if all(isinstance(piece, np.ndarray) for piece in pieces):
         return np.concatenate(pieces)
     import narwhals as nw
 
     frames = [nw.from_native(piece, eager_only=True) for piece in pieces]
+    numbers = _numbers_of_several_types(frames, [b.place for b in blocks])
+    if numbers:
+        as_floats = [nw.col(name).cast(nw.Float64) for name in numbers]
+        frames = [frame.with_columns(*as_floats) for frame in frames]
     return nw.concat(frames, how="vertical").to_native()
+
+
+def _numbers_of_several_types(frames: list[Any], places: list[str]) -> list[str]:
+    """Columns that hold numbers everywhere, but not of the same type.
+
+    A column of numbers here and of something else there is refused.
+    """
+    found, (first, *others) = [], [frame.schema for frame in frames]
+    for name, dtype in first.items():
+        for other, place in zip(others, places[1:], strict=True):
+            own = other.get(name, dtype)
+            if own == dtype:
+                continue
+            # What has no values, or texts of several types, is left to who joins them.
+            if not own.is_numeric() and not dtype.is_numeric():
+                continue
+            if "Unknown" in (str(own), str(dtype)):
+                continue
+            if not (own.is_numeric() and dtype.is_numeric()):
+                raise ValueError(
+                    f"Column {name!r} is {dtype} in {places[0]}, but {own} in {place}. "
+                    "Give it the same type everywhere."
+                )
+            found.append(name)
+            break
+    return found

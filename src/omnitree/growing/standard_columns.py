@@ -35,10 +35,8 @@ class StandardColumns:
     plain: Floats
     scaling: Scaling
     with_missing: NDArray[np.intp]  # plain columns that have missing values
-    # (n_columns,): deviation of each column that a penalty on its weight should see: 1
-    # for numbers, whose units are arbitrary; for a category the square root of that of
-    # its own column, so that weights of rare categories, for which few rows speak, are
-    # shrunken more; for those of curves, see `CurveBasis`.
+    # (n_columns,): deviation of each column that a penalty on its weight should see; see
+    # `penalised_spread` and, for those of curves, `CurveBasis`.
     spread: Floats
     # (n, c): columns of the curves for all rows, where they are kept; see `kept`.
     bent: Floats | None = None
@@ -53,7 +51,7 @@ class StandardColumns:
             missing = np.isnan(encoded.cells)
             z[missing] = np.nan
             with_missing = np.flatnonzero(missing.any(axis=0))
-        spread = np.where((encoded.category >= 0) & (std > 0), np.sqrt(std), 1.0)
+        spread = penalised_spread(encoded.category, std)
         return cls(z, Scaling(np.arange(len(mean)), mean, std), with_missing, spread)
 
     def with_products(self, schema: Schema) -> StandardColumns:
@@ -173,6 +171,16 @@ class StandardColumns:
         return StandardColumns(
             self.plain[:, [j]], scaling, with_missing, self.spread[[j]]
         )
+
+
+def penalised_spread(category: NDArray[np.int32], std: Floats) -> Floats:
+    """Deviation of each encoded column that a penalty on its weight should see.
+
+    It is 1 for numbers, whose units are arbitrary; for a category the square root of that
+    of its own column, so that weights of rare categories, for which few rows speak, are
+    shrunken more.
+    """
+    return np.where((category >= 0) & (std > 0), np.sqrt(std), 1.0)
 
 
 def _distinct(knots: Floats) -> bool:

@@ -187,13 +187,15 @@ class Routing:
         path.sort_indices()
         return path
 
-    def passing(self, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def passing(
+        self, table: Table, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows that pass through each node: (start, row, part).
 
         Those of node i are row[start[i]:start[i + 1]], ascending, and the parts of them
         that pass; as `decision_path` by columns.
         """
-        leaf = self.place(table)
+        leaf = self.place(table, n_jobs)
         if leaf.min() < 0:
             path = self._path_of(table, leaf).tocsc()
             return path.indptr, path.indices.astype(np.int64), path.data

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,6 +76,20 @@ def test_standardise_like_the_definition(seed):
     mean, std, Z = encoded.standardise(rows, weights)
     for ours, slow in zip((mean, std, Z), naive(X, rows, weights), strict=True):
         np.testing.assert_allclose(ours, slow, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_spreads_are_those_of_standardised_columns(order, missing):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(3.0, 0.1, size=(500, 7)), order=order)
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    encoded, weights = learn_table(X).encoded, rng.random(500)
+    mean, std, _ = encoded.standardise(np.arange(500), weights)
+    with ThreadPoolExecutor(2) as pool:
+        found = encoded.spreads(weights, pool)
+    assert (found[0] == mean).all() and (found[1] == std).all()
 
 
 def test_all_weights_one_by_default():

@@ -13,9 +13,15 @@ from omnitree._core.linear import grid
 from omnitree.data.schema import Feature, Schema
 from omnitree.data.table import Table, learn_table
 from omnitree.estimators.large import make_bins
-from omnitree.growing.blocks.coder import CodedRows, weight_unit
+from omnitree.growing.blocks.coder import CodedRows, in_order, weight_unit
 from omnitree.growing.blocks.grafting import graft
-from omnitree.growing.blocks.moments import DIGIT, MomentSums, Standard, StandardSample
+from omnitree.growing.blocks.moments import (
+    DIGIT,
+    MomentSums,
+    Room,
+    Standard,
+    StandardSample,
+)
 from omnitree.growing.blocks.statistics import Bins, Counts, Histograms, from_digits
 from omnitree.growing.blocks.survey import exact_sum
 from omnitree.growing.missing import Mean
@@ -160,6 +166,27 @@ def test_moments_are_those_of_filled_rows_in_any_pieces(seed, weighted):
         here = rows.y == k
         expected = (np.array(filled)[here] * weight[here, None]).sum(axis=0)
         np.testing.assert_allclose(view.moments.sums[k], expected, atol=tolerance)
+
+
+def test_nodes_of_a_thread_take_the_same_memory():
+    rng = np.random.default_rng(0)
+    rows, room = coded(rng, 300), Room()
+    weight = rows.weights.astype(float)
+    whole = Sample(rows.table, ClassTarget(rows.y, np.arange(3)), weight)
+    standard = Standard.of(whole, np.full(4, -3.0), np.full(4, 3.0), True, True)
+    first = standard.columns(rows.table, room).plain
+    for size in (40, 200):
+        piece = rows.part(0, size)
+        again = standard.columns(piece.table, room).plain
+        assert np.shares_memory(again, first)
+        np.testing.assert_array_equal(again, standard.columns(piece.table).plain)
+        ordered = in_order([piece], first.T)
+        assert np.shares_memory(ordered.table.values, first)
+        np.testing.assert_array_equal(
+            ordered.table.values, in_order([piece]).table.values
+        )
+    elsewhere = ThreadPoolExecutor(1).submit(lambda: room.columns)
+    assert elsewhere.result() is None
 
 
 def test_sums_of_weights_do_not_depend_on_their_order():

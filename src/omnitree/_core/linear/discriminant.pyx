@@ -21,6 +21,8 @@ cdef extern from "linear/standardise.hpp" namespace "omnitree" nogil:
     void c_standardise "omnitree::standardise" (
         const Values&, const WeightedRows&, int64_t, bint, double*, double*, double*, int64_t,
         int64_t) except +
+    void c_in_units "omnitree::in_units" (
+        const Values&, int64_t, int64_t, const double*, const double*, double*)
 
 
 cdef extern from "linear/exchange.hpp" namespace "omnitree" nogil:
@@ -58,18 +60,31 @@ def standardise(const double[:, :] x, const int64_t[::1] rows, const double[::1]
                 bint missing, double[::1] mean, double[::1] std, double[:, :] z):
     """Mean and deviation of each column over some rows, and the columns in their units.
 
-    `missing` says whether some values may be missing.
+    `missing` says whether some values may be missing. Where `z` is None, the columns are not
+    made.
     """
     cdef Values v
     cdef WeightedRows r
-    cdef int64_t p = x.shape[1], size = <int64_t> sizeof(double)
+    cdef int64_t p = x.shape[1], size = <int64_t> sizeof(double), z_row = 0, z_column = 0
+    cdef double* to = NULL
     if rows.shape[0] == 0 or p == 0:
         return
     v = view_values(x)
     r.id, r.weight, r.n = &rows[0], &weight[0], rows.shape[0]
+    if z is not None:
+        to, z_row, z_column = &z[0, 0], z.strides[0] // size, z.strides[1] // size
     with nogil:
-        c_standardise(v, r, p, missing, &mean[0], &std[0], &z[0, 0], z.strides[0] // size,
-                      z.strides[1] // size)
+        c_standardise(v, r, p, missing, &mean[0], &std[0], to, z_row, z_column)
+
+
+def in_units(const double[:, :] x, const double[::1] mean, const double[::1] std,
+             double[:, ::1] z):
+    """All rows in units of known deviations, about known means; where those are 0, 0."""
+    cdef int64_t n = x.shape[0], p = x.shape[1]
+    if n == 0 or p == 0:
+        return
+    with nogil:
+        c_in_units(view_values(x), n, p, &mean[0], &std[0], &z[0, 0])
 
 
 def add_class_sums(const double[:, ::1] x, const int32_t[::1] y, const double[::1] weight,

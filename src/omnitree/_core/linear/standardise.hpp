@@ -4,7 +4,8 @@
 // in memory: for ranges, for means, for deviations, and to write. Sums are in units of the
 // column's own range: then neither an offset of 1e6 at a scale of 1e-8 nor values near 1e300
 // lose digits or overflow. They are taken in short runs, whose errors stay small. Missing values
-// (NaN) are left out and become 0; rows of weight 0 get their value but shape nothing.
+// (NaN) are left out and become 0; rows of weight 0 get their value but shape nothing. Columns by
+// means and deviations that are known keep theirs.
 // `omnitree.data.encoding.encoded_columns` says what it is for.
 #pragma once
 #include <algorithm>
@@ -42,7 +43,8 @@ OMNITREE_INLINE void sum_in_runs(const Values& x, const WeightedRows& rows,
   }
 }
 
-// STRIDE 1: columns side by side; 0: as x says. MISSING: some cells may be missing.
+// STRIDE 1: columns side by side; 0: as x says. MISSING: some cells may be missing. Without z,
+// only means and deviations are found.
 template <int STRIDE, bool MISSING>
 OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& rows, int64_t p,
                                          double* mean, double* std, double* z, int64_t z_row,
@@ -99,6 +101,7 @@ OMNITREE_INLINE void standardise_columns(const Values& x, const WeightedRows& ro
     std[j] = unit[j] > 0 ? spread / unit[j] : 0.0;
     scale[j] = spread > 0 ? 1 / spread : 0.0;
   }
+  if (!z) return;
   for (int64_t i = 0; i < rows.n; ++i) {
     const double* row = x.base + rows.id[i] * x.row_stride;
     double* out = z + i * z_row;
@@ -124,6 +127,31 @@ inline void standardise(const Values& x, const WeightedRows& rows, int64_t p, bo
     standardise_columns<1, true>(x, rows, p, mean, std, z, z_row, z_column);
   else
     standardise_columns<0, true>(x, rows, p, mean, std, z, z_row, z_column);
+}
+
+// All n rows of p columns by means and deviations that are known, into rows of z; a column of
+// deviation 0 becomes 0. The columns of x may lie apart: some rows at a time, which stay in the
+// cache until they are complete, and as many columns as a line of the cache has numbers.
+OMNITREE_CLONES
+static void in_units(const Values& x, int64_t n, int64_t p, const double* mean, const double* std,
+                     double* z) {
+  constexpr int64_t kRows = 256, kColumns = 8;
+  for (int64_t start = 0; start < n; start += kRows) {
+    const int64_t end = std::min(start + kRows, n);
+    for (int64_t first = 0; first < p; first += kColumns) {
+      const int64_t some = std::min(kColumns, p - first);
+      const double* from = x.base + first * x.col_stride;
+      const double *centre = mean + first, *unit = std + first;
+      for (int64_t i = start; i < end; ++i) {
+        const double* cell = from + i * x.row_stride;
+        double* out = z + i * p + first;
+        for (int64_t j = 0; j < some; ++j) {
+          const double v = (cell[j * x.col_stride] - centre[j]) / unit[j];
+          out[j] = unit[j] > 0 ? v : 0.0;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace omnitree

@@ -125,13 +125,25 @@ def encoded(
         ]
     except ValueError as error:
         raise ValueError(f"{rows.place}: {error}") from None
-    n, d = len(rows), schema.n_features
-    if used is not None and used.size >= n * d:
-        values = used.ravel("F")[: n * d].reshape((n, d), order="F")
-    else:
-        values = np.empty((n, d), order="F")
+    values = matrix(len(rows), schema.n_features, used)
     kernel.put_rows(cells, None, values)
     return Table(values, schema)
+
+
+def matrix(
+    n: int, d: int, used: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """A matrix to be filled, each column contiguous, in used memory if there is enough.
+
+    Examples
+    --------
+    >>> used = matrix(4, 3)
+    >>> np.shares_memory(matrix(3, 4, used), used), matrix(3, 5, used).shape
+    (True, (3, 5))
+    """
+    if used is None or used.size < n * d:
+        return np.empty((n, d), order="F")
+    return used.ravel("F")[: n * d].reshape((n, d), order="F")
 
 
 def joined(columns: Sequence[TableColumn], places: Sequence[str]) -> TableColumn:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from omnitree._core.univariate import bins as kernel
 from omnitree.data.schema import Schema
 from omnitree.data.sources import Block
-from omnitree.data.sources.coding import encoded, read_rows, some_rows
+from omnitree.data.sources.coding import encoded, matrix, read_rows, some_rows
 from omnitree.data.table import Table
 from omnitree.growing.criterion import Criterion
 from omnitree.growing.sample import Sample
@@ -81,10 +81,13 @@ def concatenated(pieces: Sequence[CodedRows]) -> CodedRows:
     return _with_cells(np.concatenate([p.table.values for p in pieces]), pieces)
 
 
-def in_order(pieces: Sequence[CodedRows]) -> CodedRows:
-    """Coded rows of several pieces in an order that depends on nothing but the rows."""
-    n, d = sum(map(len, pieces)), pieces[0].table.n_features
-    cells = np.empty((n, d), order="F")
+def in_order(pieces: Sequence[CodedRows], used: Floats | None = None) -> CodedRows:
+    """Coded rows of several pieces in an order that depends on nothing but the rows.
+
+    In the memory of `used` cells, if there are enough.
+    """
+    n = sum(map(len, pieces))
+    cells = matrix(n, pieces[0].table.n_features, used)
     rows = _with_cells(cells, pieces)
     order = np.argsort(rows.key)
     key = rows.key[order]

@@ -12,9 +12,10 @@ side: those of folds see only the rows that their fold does not hold out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush, nlargest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,13 @@ from joblib import effective_n_jobs
 from omnitree.growing.blocks.coder import CodedRows, Coder, Floats, concatenated
 from omnitree.growing.blocks.engine import Engine
 from omnitree.growing.blocks.grafting import graft
-from omnitree.growing.blocks.moments import MomentSums, Standard, StandardSample
+from omnitree.growing.blocks.moments import (
+    MomentSums,
+    Room,
+    Standard,
+    StandardSample,
+    larger,
+)
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.blocks.statistics import (
     Asked,
@@ -111,6 +118,7 @@ class BlockGrower:
     n_trees: int = 1  # that grow side by side
     unrefined: list[Unrefined] = field(default_factory=list)
     growing: list[Growing] = field(default_factory=list)
+    room: Room = field(default_factory=Room)
 
     def grow(self, seen: Sequence[KeyRange]) -> list[Tree]:
         """A tree for each of several sets of rows."""
@@ -142,53 +150,64 @@ class BlockGrower:
         Of small ones the largest, which leaves the last pass, whose subtrees no other pass
         goes on beside, those that are grown soonest.
         """
-        room = self.sizes.memory - sum(map(self._row_bytes, self.unrefined))
+        room = self.sizes.memory - 3 * sum(map(self._row_bytes, self.unrefined))
         now: list[Open] = []
+        n_jobs, busy = effective_n_jobs(self.n_jobs), list[float]()
 
         def rank(node: Open) -> tuple[float, int, int]:
             size = -np.inf if self._is_large(node) else -node.size
             return size, node.tree, node.at
 
         for node in sorted(waiting, key=rank):
-            needed = self._bytes(node)
+            rows = self._row_bytes(node)
+            # Threads may be busy with the nodes of most rows, all at the same time.
+            least = busy[0] if len(busy) == n_jobs else 0.0
+            needed = self._sum_bytes(node) + rows + 2 * max(rows - least, 0.0)
             if now and needed > room:
                 continue
             room -= needed
             now.append(node)
+            heappush(busy, rows)
+            if len(busy) > n_jobs:
+                heappop(busy)
         chosen = set(map(id, now))
         return now, [o for o in waiting if id(o) not in chosen]
 
-    def _bytes(self, node: Open) -> float:
-        d, p = self.coder.schema.n_features, self.coder.schema.n_columns
-        if self._is_last(node):
+    def _sum_bytes(self, node: Open) -> float:
+        """Bytes of the sums of a node."""
+        if self._is_last(node) or not self._is_large(node):
             return 0.0
-        if not self._is_large(node):
-            return self._row_bytes(node)
+        p = self.coder.schema.n_columns
         by_moments = self.growth.learner.grows_from == "moments"
         numbers = 4 * p * p if by_moments else self.bins.size(self.coder.n_statistics)
         # Each thread has a sum of its own, and there are two more when they are added up.
-        copies = 2 + effective_n_jobs(self.n_jobs)
-        drawn = self._draw(node) * node.size
-        return 8.0 * copies * numbers + 24.0 * drawn * (d + 4)
+        return 8.0 * (2 + effective_n_jobs(self.n_jobs)) * numbers
 
     def _row_bytes(self, node: Open | Unrefined) -> float:
-        """Bytes that the rows of a node take while they are collected and sorted."""
-        return 24.0 * node.size * (self.coder.schema.n_features + 4)
+        """Bytes of the rows of a node that are collected.
+
+        They are held once, and three times while a thread sorts and divides them; those
+        beside cuts three times, all of them.
+        """
+        rows = node.size
+        if isinstance(node, Open):
+            if self._is_last(node):
+                return 0.0
+            rows *= self._draw(node) if self._is_large(node) else 1.0
+        return 8.0 * rows * (self.coder.schema.n_features + 4)
 
     def _fits_beside_subtrees(self, now: list[Open]) -> bool:
         """Whether a pass may begin while threads grow the subtrees of the last one.
 
-        Threads take up the work of the pass when all those subtrees are begun. Rows are
-        held once, and those that threads are busy with three times.
+        Threads take up the work of the pass when all those subtrees are begun.
         """
         busy = [self._row_bytes(g.node) for g in self.growing if not g.tree.done()]
         if not busy:
             return True
-        small = [self._row_bytes(o) for o in now if not self._is_large(o)]
-        large = sum(self._bytes(o) for o in now if self._is_large(o))
-        busy = sorted([*small, *busy])
-        needed = large + sum(map(self._row_bytes, self.unrefined)) + sum(small) / 3
-        needed += 2 / 3 * sum(busy[-effective_n_jobs(self.n_jobs) :])
+        rows = list(map(self._row_bytes, now))
+        needed = sum(map(self._sum_bytes, now)) + sum(rows)
+        needed += 3 * sum(map(self._row_bytes, self.unrefined))
+        needed += 2 * sum(nlargest(effective_n_jobs(self.n_jobs), [*rows, *busy]))
         return needed <= self.sizes.memory
 
     def _finish_subtrees(self) -> None:
@@ -251,14 +270,16 @@ class BlockGrower:
         def test_at(i: int) -> FoundSplit | None:
             if self._stays_leaf(counts[i]):
                 return None
-            rows = results.each[1].of_slot(i)
+            rows = self._rows(results.each[1], i)
             seen = self._seen(now[i], i, n_large, counts[i], results.each[2], rows)
             rng = np.random.default_rng(
                 [self.growth.rules.seed, now[i].depth, *now[i].path]
             )
             return self.growth.learner.fit_sums(seen, rng)
 
-        tests: Iterator[FoundSplit | None] = self.pool.map(test_at, range(n_large))
+        # The largest first, so that no thread has one of them left when others are done.
+        by_rows = sorted(range(n_large), key=lambda i: -self._row_bytes(now[i]))
+        tests = {i: self.pool.submit(test_at, i) for i in by_rows}
         # The largest first; they go on while the next pass begins.
         for i in sorted(range(n_large, len(now)), key=lambda i: -now[i].size):
             if not last[i]:
@@ -268,7 +289,8 @@ class BlockGrower:
         for node, own in zip(now, counts, strict=True):
             self._fill(tops[node.tree].records[node.at], own)
         children: list[Open] = []
-        for node, found in zip(now[:n_large], tests, strict=True):
+        for i, node in enumerate(now[:n_large]):
+            found = tests[i].result()
             if found is not None:
                 children += self._children(tops[node.tree], node, found)
         return children
@@ -387,7 +409,7 @@ class BlockGrower:
             found = np.bincount(rows.y, weight, len(statistics))
             weight = weight * (statistics / np.where(found > 0, found, 1.0))[rows.y]
         sample = replace(sample, weight=weight)
-        return StandardSample.of(sample, self.standard)
+        return self._standardised(sample)
 
     def _children(self, top: Top, node: Open, found: FoundSplit) -> list[Open]:
         split = found.split
@@ -437,12 +459,23 @@ class BlockGrower:
 
         The rows are popped, so that those of all nodes are given up when each has its own.
         """
-        rows = found.pop().of_slot(slot)
+        rows = self._rows(found.pop(), slot)
         if rows is None:
             return None
-        sample = StandardSample.of(self.coder.sample(rows, self.scale), self.standard)
+        sample = self._standardised(self.coder.sample(rows, self.scale))
         growth = replace(self.growth, rules=self._rules_below(node.depth))
         return growth.grow(sample)
+
+    def _rows(self, found: FoundRows, slot: int) -> CodedRows | None:
+        """Rows of a node, which stay until this thread asks for those of another."""
+        rows = found.of_slot(slot, self.room.cells)
+        if rows is not None:
+            self.room.cells = larger(self.room.cells, rows.table.values)
+        return rows
+
+    def _standardised(self, sample: Sample) -> StandardSample:
+        """The rows of a node, standardised when someone asks."""
+        return StandardSample.of(sample, self.standard, self.room)
 
     def _record(self, parent: int) -> NodeRecord:
         k = len(self.coder.classes)

@@ -12,22 +12,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.linear import discriminant
 from omnitree._core.linear import grid as kernel
+from omnitree.data.sources.coding import matrix
 from omnitree.data.table import Table
 from omnitree.growing.blocks.coder import CodedRows, Floats, Ints
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Moments, NodeColumns
 from omnitree.growing.sample import Sample
 from omnitree.growing.scaling import Scaling
-from omnitree.growing.standard_columns import StandardColumns
+from omnitree.growing.standard_columns import StandardColumns, penalised_spread
+from omnitree.growing.threads import threads
 
 BITS, WEIGHTED_BITS = 20, 17  # of columns, and of those that weights multiply
 DIGIT = 30  # bits of the lower digit of a sum
 HALF = 10  # bits of the lower half of a weight
+AT_ONCE = 1 << 11  # rows on the grid at a time: they stay in the cache until multiplied
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,62 +51,91 @@ class Standard:
 
     @classmethod
     def of(
-        cls, sample: Sample, low: Floats, high: Floats, weighted: bool, may_miss: bool
+        cls,
+        sample: Sample,
+        low: Floats,
+        high: Floats,
+        weighted: bool,
+        may_miss: bool,
+        n_jobs: int | None = None,
     ) -> Standard:
         """By the means and deviations of a sample, and ranges of the features."""
-        found = sample.standardised
-        feature, category = sample.table.schema.linear_columns()
+        encoded = sample.table.encoded
+        with threads(n_jobs) as pool:
+            mean, std = encoded.spreads(sample.weight, pool)
+        feature, category = encoded.feature, encoded.category
         low = np.where(category >= 0, -1.0, low[feature])
         high = np.where(category >= 0, 1.0, high[feature])
         levels = 1 << (WEIGHTED_BITS if weighted else BITS)
         width = high - low
         step = np.where(width > 0, width / levels, 1.0)
-        scaling = found.scaling
         return cls(
-            scaling.mean,
-            scaling.std,
-            found.spread,
+            mean,
+            std,
+            penalised_spread(category, std),
             low + width / 2,
             step,
             levels,
             may_miss,
         )
 
-    def columns(self, table: Table) -> StandardColumns:
+    def columns(self, table: Table, room: Room | None = None) -> StandardColumns:
         """The encoded columns of some rows."""
         cells = table.encoded.cells
-        missing = np.isnan(cells) if table.has_missing else np.zeros((1, 1), dtype=bool)
-        z = np.empty(cells.shape)
-        np.subtract(cells, self.mean, out=z)
-        z /= np.where(self.std > 0, self.std, 1.0)
-        z[:, self.std == 0] = 0.0
+        n, p = cells.shape
+        by_column = matrix(p, n, None if room is None else room.columns)
+        if room is not None:
+            room.columns = larger(room.columns, by_column)
+        z = by_column.T  # rows side by side
+        discriminant.in_units(cells, self.mean, self.std, z)
+        with_missing = np.empty(0, dtype=np.intp)
         if table.has_missing:
-            z[missing] = np.nan
-        return StandardColumns(
-            z,
-            Scaling(np.arange(len(self.mean)), self.mean, self.std),
-            np.flatnonzero(missing.any(axis=0)),
-            self.spread,
-        )
+            missing = np.isnan(cells)
+            z[missing] = np.nan  # in constant columns, too
+            with_missing = np.flatnonzero(missing.any(axis=0))
+        scaling = Scaling(np.arange(len(self.mean)), self.mean, self.std)
+        return StandardColumns(z, scaling, with_missing, self.spread)
+
+
+class Room(local):
+    """Memory of each thread for the rows of one node after the other.
+
+    The system takes large arrays of threads back when they are given up, and has to clear
+    them for the next node.
+    """
+
+    cells: Floats | None = None
+    columns: Floats | None = None
+
+
+def larger(a: Floats | None, b: Floats) -> Floats:
+    """The one with more numbers."""
+    return b if a is None or a.size < b.size else a
 
 
 @dataclass(frozen=True, eq=False)
 class StandardSample(Sample):
-    """Some rows of a table, standardised as all of its rows are, if someone asks."""
+    """Some rows of a table, standardised as all of its rows are, if someone asks.
+
+    With `room`, columns are those of one sample at a time.
+    """
 
     standard: Callable[[], Standard] | None = None
+    room: Room | None = None
 
     @classmethod
-    def of(cls, sample: Sample, standard: Callable[[], Standard]) -> StandardSample:
+    def of(
+        cls, sample: Sample, standard: Callable[[], Standard], room: Room | None = None
+    ) -> StandardSample:
         """A sample whose columns are standardised as those of the table."""
         given = sample.table, sample.target, sample.weight, sample.groups
-        return cls(*given, standard)
+        return cls(*given, standard, room)
 
     @cached_property
     def standardised(self) -> StandardColumns:
         """The encoded columns, in units of the deviations in the table."""
         assert self.standard is not None
-        return self.standard().columns(self.table)
+        return self.standard().columns(self.table, self.room)
 
     @property
     def deviations(self) -> Floats:
@@ -192,6 +226,7 @@ class MomentSums:
             self.standard.step,
             self.standard.levels / 2,
         )
+        room = np.empty((1 if n_products == 1 else 2, min(AT_ONCE, len(rows)) * p))
         for of_tree in slots:
             # Slots of the pass that are not counted here come after all others; NumPy
             # sorts numbers of 16 bits by counting.
@@ -201,20 +236,26 @@ class MomentSums:
             order = np.argsort(short, kind="stable")
             ends = np.searchsorted(short[order], np.arange(self.n_slots + 1))
             for slot in range(self.n_slots):
-                here = order[ends[slot] : ends[slot + 1]]
-                if not len(here):
-                    continue
-                whole = np.empty((len(here), p), order="F")
-                seen = np.empty_like(whole) if n_products > 1 else None
                 by_class = total.class_sums[slot], total.class_present[slot]
-                kernel.on_grid(*grid, here, rows.y, rows.weight, whole, seen, *by_class)
-                weight = None if rows.weight is None else rows.weight[here]
-                pairs = [(whole, whole)]
-                if seen is not None:
-                    pairs += [(seen, whole), (seen, seen)]
-                for i, pair in enumerate(pairs):
-                    total.products[i, :, slot] += exact_products(*pair, weight)
+                for first in range(ends[slot], ends[slot + 1], AT_ONCE):
+                    here = order[first : min(first + AT_ONCE, ends[slot + 1])]
+                    whole = _matrix(room[0], len(here), p)
+                    seen = _matrix(room[1], len(here), p) if n_products > 1 else None
+                    kernel.on_grid(
+                        *grid, here, rows.y, rows.weight, whole, seen, *by_class
+                    )
+                    weight = None if rows.weight is None else rows.weight[here]
+                    pairs = [(whole, whole)]
+                    if seen is not None:
+                        pairs += [(seen, whole), (seen, seen)]
+                    for i, pair in enumerate(pairs):
+                        total.products[i, :, slot] += exact_products(*pair, weight)
         return total
+
+
+def _matrix(room: Floats, n: int, p: int) -> Floats:
+    """A matrix (n, p) at the beginning of some memory, each column contiguous."""
+    return room[: n * p].reshape((n, p), order="F")
 
 
 def exact_products(a: Floats, b: Floats, weight: Ints | None) -> Ints:

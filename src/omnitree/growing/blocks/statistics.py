@@ -310,14 +310,17 @@ class FoundRows:
     def __add__(self, other: FoundRows) -> FoundRows:
         return FoundRows([*self.pieces, *other.pieces])
 
-    def of_slot(self, slot: int) -> CodedRows | None:
-        """Rows of a slot, if any, in an order that depends on nothing but the rows."""
+    def of_slot(self, slot: int, used: Floats | None = None) -> CodedRows | None:
+        """Rows of a slot, if any, in an order that depends on nothing but the rows.
+
+        In the memory of `used` cells, if there are enough.
+        """
         parts = []
         for of_row, rows in self.pieces:
             first, end = np.searchsorted(of_row, [slot, slot + 1]).tolist()
             if first < end:
                 parts.append(rows.part(first, end))
-        return in_order(parts) if parts else None
+        return in_order(parts, used) if parts else None
 
 
 @dataclass(frozen=True, eq=False)
