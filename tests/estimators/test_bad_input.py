@@ -574,8 +574,12 @@ def test_contests_need_room_for_the_trees_of_their_folds(rng, monkeypatch):
     )
     X, y = rng.normal(size=(200, 3)), np.arange(200) % 100
     presets.make("c4.5").fit(X, y)
-    with pytest.raises(MemoryError, match=r"200 rows of 100 classes.*max_leaves"):
-        presets.make("omni").fit(X, y)
+    presets.make("omni", max_leaves=4).fit(X, y)
+    for copies, limits in ((1, {}), (10, {"max_leaves": 4})):  # or for all answers
+        with pytest.raises(MemoryError, match=r"00 rows of 100 classes.*max_leaves"):
+            presets.make("omni", **limits).fit(
+                np.tile(X, (copies, 1)), np.tile(y, copies)
+            )
 
 
 @pytest.mark.parametrize("n_classes", [2, 500])

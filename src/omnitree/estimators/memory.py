@@ -22,8 +22,9 @@ COPIES = 4
 SHARE = 0.5  # of the free memory, where nobody says how much
 # How often a fit needs the counts of all nodes, where each class has a leaf: as often as
 # C4.5 with 1,000 classes of five rows. Most other presets need more. Of each further tree
-# that is kept, its own counts and those of held-out rows are needed.
-COUNTS, KEPT_COUNTS = 6, 2
+# that is kept, its own counts and those of held-out rows are needed; and who keeps trees
+# compares what several candidates answer to all rows.
+COUNTS, KEPT_COUNTS, ANSWERS = 6, 2, 4
 FEW_BYTES = 2**26  # nobody has to look whether there is room for so few
 
 
@@ -49,7 +50,7 @@ def memory_limit(max_memory: int | str | None) -> int:
 
 
 def check_counts(
-    n_classes: int, limits: Limits, total: float, n_trees: int = 1
+    n_classes: int, limits: Limits, total: float, n_rows: int, n_trees: int
 ) -> None:
     """Refuse trees whose counts this machine has no room for, before they are grown.
 
@@ -63,9 +64,11 @@ def check_counts(
         leaves = min(leaves, 2.0 ** min(limits.max_depth, 60))
     times = COUNTS + KEPT_COUNTS * (n_trees - 1)
     needed = times * 8 * n_classes * (2 * leaves - 1)
+    if n_trees > 1:
+        needed += ANSWERS * 8 * n_classes * n_rows
     if needed > FEW_BYTES and needed > free_memory(whole=True):
         raise MemoryError(
-            f"the counts of {n_classes:,} classes need {needed:.1e} bytes"
+            f"counts and answers of {n_classes:,} classes need {needed:.1e} bytes"
         )
 
 
