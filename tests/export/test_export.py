@@ -176,7 +176,7 @@ def test_words_tell_a_model_that_leaves_shift_once(format):
     assert [text.count(" shift ") for text in texts] == [3, 23]
 
 
-@pytest.mark.parametrize("format", ["c", "python", "sql", "pmml"])
+@pytest.mark.parametrize("format", ["c", "python", "sql", "pmml", "onnx"])
 def test_a_model_that_leaves_shift_is_written_once(format):
     small, large = (len(shifting(n).export(format)) for n in (3, 23))
     # A further leaf is a test, an answer and its shifts: a fraction of what is there once.
