@@ -104,7 +104,8 @@ class Linear(SplitLearner):
     merit : str or Merit, default="gain"
         Compares groupings and, with an exhaustive threshold, cuts.
     expansion : {"linear", "quadratic"}, default="linear"
-        The columns: as they are, or with all their squares and products.
+        The columns: as they are, or with all their squares and products, of which there
+        may be 2,001,000 (those of 2,000 columns).
     max_features_per_test : int, optional
         Maximum number of nonzero weights in a test (our addition): columns are eliminated
         one by one after the classes have been grouped.
