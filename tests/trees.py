@@ -281,6 +281,30 @@ def calibrated_tree(
     return tree.replace(models=LeafModels.of(models))
 
 
+def shifted_tree(
+    rng: np.random.Generator,
+    kinds: tuple[str, ...] = ("axis", "subset", "linear", "machine"),
+    n_models: int = 1,
+    **rest,
+) -> Tree:
+    """A random tree whose leaves answer by the scores of a few models, each with a shift.
+
+    Each model has products and curves, so that all terms are there; a leaf in ten has none.
+    """
+    tree = random_tree(rng, kinds, **rest)
+    shared: list[LeafModel] = []
+    while len(shared) < n_models:
+        model = random_model(rng, len(tree.classes), tree.schema)
+        if model.terms:
+            shared.append(with_curves(rng, model, tree.schema))
+    models: list[LeafModel | None] = [None] * tree.n_nodes
+    for leaf in np.flatnonzero(tree.n_children == 0).tolist():
+        if rng.random() < 0.9:
+            bias = tuple((rng.integers(-8, 9, size=len(tree.classes)) / 4).tolist())
+            models[leaf] = replace(shared[rng.integers(n_models)], bias=bias)
+    return tree.replace(models=LeafModels.of(models))
+
+
 def random_rows(
     rng: np.random.Generator,
     n: int,

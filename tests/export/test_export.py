@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.trees import (
     random_model,
     random_rows,
     random_tree,
+    shifted_tree,
 )
 
 from omnitree import TreeClassifier, presets
@@ -133,6 +135,53 @@ def test_leaves_that_share_a_model(format, scale, divide, seed, tmp_path: Path):
         clf, rows = fitted(tree), decoded(values, SCHEMA)
         exact = format in EXACT
         check(clf, rows, Table(values, SCHEMA), format, tmp_path, exact)
+
+
+@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize("divide", [False, True])
+@pytest.mark.parametrize("n_models", [1, 2])
+def test_leaves_that_shift_a_model(format, divide, n_models, seed, tmp_path: Path):
+    """Of models with products and curves; some leaves have none."""
+    rng = np.random.default_rng(seed)
+    for n_inner in (1, 6, 14):
+        tree = shifted_tree(rng, n_models=n_models, n_inner=n_inner)
+        if not divide:
+            tree = tree.replace(missing=np.maximum(tree.missing, 0))
+        values = random_rows(rng, 40)
+        clf, rows = fitted(tree), decoded(values, SCHEMA)
+        check(clf, rows, Table(values, SCHEMA), format, tmp_path, format in EXACT)
+
+
+def shifting(n_leaves: int) -> TreeClassifier:
+    """A chain of tests whose leaves shift a model of 60 terms for each class."""
+    p = 60
+    schema = Schema(tuple(Feature(f"x{j}", "numeric") for j in range(p)), named=True)
+    weights = tuple(tuple(float(k + j / 7) for j in range(p)) for k in range(3))
+    model = LeafModel(tuple(range(p)), (0.0,) * p, (0.0,) * 3, weights)
+    records = [NodeRecord(-1, np.full(3, 2.0**n_leaves))]
+    for at in range(n_leaves - 1):
+        first, last = len(records), records[-1]
+        last.split, last.children = AxisSplit(at % p, at / 8), range(first, first + 2)
+        records += [NodeRecord(first - 1, last.value / 2) for _ in range(2)]
+    for i, record in enumerate(records):
+        if record.split is None:
+            record.model = replace(model, bias=(i / 8, -i / 8, 0.5))
+    return fitted(tree_from_nodes(schema, ("a", "b", "c"), records))
+
+
+@pytest.mark.parametrize("format", ["rules", "dot"])
+def test_words_tell_a_model_that_leaves_shift_once(format):
+    texts = [shifting(n).export(format) for n in (3, 23)]
+    assert [text.count("smaller terms") for text in texts] == [3, 3]  # of three classes
+    assert [text.count(" shift ") for text in texts] == [3, 23]
+
+
+@pytest.mark.parametrize("format", ["c", "python", "sql", "pmml", "onnx"])
+def test_a_model_that_leaves_shift_is_written_once(format):
+    small, large = (len(shifting(n).export(format)) for n in (3, 23))
+    # A further leaf is a test, an answer and its shifts: a fraction of what is there once.
+    each = (large - small) / 20
+    assert each < 0.2 * (small - 3 * each)
 
 
 @pytest.mark.parametrize("format", RUN)

@@ -1,4 +1,5 @@
-"""Sound models to begin with: every kind of test, both tasks, models in leaves, costs.
+"""Sound models to begin with: every kind of test, both tasks, models in leaves that leaves
+share or shift, costs.
 
 Random trees have every registered kind; every preset and estimator is fitted to a small
 table with numbers, categories, dates and missing values. A kind or preset that is
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tests.trees import UNIVARIATE, calibrated_tree, random_tree
+from tests.trees import UNIVARIATE, calibrated_tree, random_tree, shifted_tree
 
 from omnitree import (
     OmniTreeClassifier,
@@ -56,6 +57,8 @@ def random_models() -> dict[str, Any]:
     trees["random all"] = random_tree(rng, tuple(SPLITS), 6, models=0.5)
     several = tuple(kind for kind in SPLITS if kind not in UNIVARIATE)
     trees["random calibrated"] = calibrated_tree(rng, several, n_inner=4)
+    trees["random shifted"] = shifted_tree(rng, n_inner=4)
+    trees["random shifted, two models"] = shifted_tree(rng, ("axis",), 2, n_inner=5)
     out = {}
     for name, tree in trees.items():
         out[name] = TreeClassifier()

@@ -73,6 +73,13 @@ def test_products_of_filled_columns(seed):
         and not (feature[a] == feature[b] and category[a] >= 0)
     }
     assert set(pairs) == expected
+    assert standard.n_with_products(schema) == p + len(pairs)
+    pieces = list(squared.by_columns(rows, means))
+    np.testing.assert_array_equal(np.hstack([z for _, z in pieces]), both)
+    assert [part.start for part, _ in pieces] == [
+        0,
+        *(part.stop for part, _ in pieces[:-1]),
+    ]
 
 
 def test_one_column_alone():

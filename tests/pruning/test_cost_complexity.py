@@ -287,6 +287,21 @@ def test_trees_of_folds_are_not_kept(rng, monkeypatch):
     assert max(most) <= 2  # the tree to be pruned, and that of a fold
 
 
+def test_large_trees_of_folds_keep_no_shares(rng, monkeypatch):
+    """They answer as others do, but hold nothing that is as large as their counts."""
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 5, 200)
+    tree = TreeClassifier(pruning=None).fit(X, y).tree_
+    assert cost_complexity.LargeTree.of(tree) is tree
+    monkeypatch.setattr("omnitree.pruning.cost_complexity.LARGE", 0)
+    large = cost_complexity.LargeTree.of(tree)
+    assert isinstance(large, cost_complexity.LargeTree)
+    for one in (large, large.replace(shrinkage=3.0)):
+        usual = tree.replace(shrinkage=one.shrinkage)
+        np.testing.assert_array_equal(one.outputs, usual.outputs)
+        np.testing.assert_array_equal(one.class_shares, usual.class_shares)
+    assert not {"outputs", "class_shares"} & set(vars(large))
+
+
 def test_no_fold_is_begun_when_the_time_is_up(rng, monkeypatch):
     grown = []
     grow = Growth.grow

@@ -262,7 +262,7 @@ class BaseTree(Showing, BaseEstimator):
         limits = Limits.of(
             parts.stopping, total, self.max_depth, self.max_leaves, self.max_seconds
         )
-        check_counts(n_classes, limits, total)
+        check_counts(n_classes, limits, total, len(sample), parts.n_kept_trees)
         if deadline is not None:
             limits = limits.ending(deadline, self.max_seconds, n_classes)
         rules = Rules(

@@ -21,8 +21,10 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 COPIES = 4
 SHARE = 0.5  # of the free memory, where nobody says how much
 # How often a fit needs the counts of all nodes, where each class has a leaf: as often as
-# C4.5 with 1,000 classes of five rows. Most other presets need more.
-COUNTS = 6
+# C4.5 with 1,000 classes of five rows. Most other presets need more. Of each further tree
+# that is kept, its own counts and those of held-out rows are needed; and who keeps trees
+# compares what several candidates answer to all rows.
+COUNTS, KEPT_COUNTS, ANSWERS = 6, 2, 4
 FEW_BYTES = 2**26  # nobody has to look whether there is room for so few
 
 
@@ -47,8 +49,10 @@ def memory_limit(max_memory: int | str | None) -> int:
     )
 
 
-def check_counts(n_classes: int, limits: Limits, total: float) -> None:
-    """Refuse a tree whose counts this machine has no room for, before it is grown.
+def check_counts(
+    n_classes: int, limits: Limits, total: float, n_rows: int, n_trees: int
+) -> None:
+    """Refuse trees whose counts this machine has no room for, before they are grown.
 
     As many leaves are reckoned with as there are classes, if the limits allow them: a tree
     that tells all classes apart has no fewer.
@@ -58,10 +62,13 @@ def check_counts(n_classes: int, limits: Limits, total: float) -> None:
         leaves = min(leaves, limits.max_leaves)
     if limits.max_depth >= 0:
         leaves = min(leaves, 2.0 ** min(limits.max_depth, 60))
-    needed = COUNTS * 8 * n_classes * (2 * leaves - 1)
+    times = COUNTS + KEPT_COUNTS * (n_trees - 1)
+    needed = times * 8 * n_classes * (2 * leaves - 1)
+    if n_trees > 1:
+        needed += ANSWERS * 8 * n_classes * n_rows
     if needed > FEW_BYTES and needed > free_memory(whole=True):
         raise MemoryError(
-            f"the counts of {n_classes:,} classes need {needed:.1e} bytes"
+            f"counts and answers of {n_classes:,} classes need {needed:.1e} bytes"
         )
 
 

@@ -63,6 +63,11 @@ class Parts:
         shares = [0.0 if p is None else p.needs_share for p in self._changing]
         return shares[0] or shares[1]
 
+    @property
+    def n_kept_trees(self) -> int:
+        """Trees that are held at once: a contest keeps those of all its folds."""
+        return 1 + int(getattr(self.refinement, "folds", 0))
+
     def with_prune_set(self) -> Parts:
         """Without the parts that hold no rows out once there is a prune set."""
         pruning, refinement = (

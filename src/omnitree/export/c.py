@@ -12,7 +12,7 @@ import re
 from typing import Any, ClassVar
 
 from omnitree.export.model import Model
-from omnitree.export.procedure import Dialect, blocks, n_variables
+from omnitree.export.procedure import Dialect, blocks, n_variables, shared_code
 
 # As the library does it, step by step, so that the answers are the same.
 _EXP = """
@@ -48,6 +48,10 @@ class _C(Dialect):
     def call(self, block: int, share: str) -> str:
         return f"todo[n] = {block}; part[n++] = {share};"
 
+    def answer(self, first: int, biases: list[str]) -> list[str]:
+        sums = " ".join(f"s{k} = {bias};" for k, bias in enumerate(biases))
+        return [f"{sums} m = {first};"]
+
     def maximum(self, names: list[str]) -> list[str]:
         return [
             f"s = {names[0]};",
@@ -63,8 +67,8 @@ class _C(Dialect):
 
 def to_c(model: Model) -> str:
     """Source code that defines `omnitree_predict`."""
-    parts = blocks(model, _C())
-    body = "".join(line + "\n" for part in parts for line in part.lines)
+    parts, models = blocks(model, _C()), shared_code(model, _C())
+    body = "".join(line + "\n" for part in parts + models for line in part.lines)
     lines = [*_head(model), *_read(model)]
     sums = [f"s{i}" for i in range(n_variables(model))]
     if re.search(r"\bs = s\d+;", body):
@@ -79,8 +83,14 @@ def to_c(model: Model) -> str:
     else:
         lines.append("int i, best = 0;")
         lines.append(f"for (i = 0; i < {k}; i++) p[i] = 0.0;")
+    # What leaves share: the first of them says which model it is.
+    shared = []
+    for part in models:
+        shared += [f"if (m == {part.root}) {{", *("    " + t for t in part.lines), "}"]
+    if models:
+        lines.append("int m = -1;")
     if len(parts) == 1:
-        lines += parts[0].lines
+        lines += [*parts[0].lines, *shared]
     else:
         lines += [
             f"int todo[{len(parts)}] = {{0}}, n = 1;",
@@ -93,7 +103,8 @@ def to_c(model: Model) -> str:
             lines.append(f"    case {part.root}:")
             lines += ["        " + line for line in part.lines]
             lines.append("        break;")
-        lines += ["    }", "}"]
+        again = ["m = -1;"] if models else []
+        lines += ["    }", *("    " + line for line in shared + again), "}"]
     lines += ["return p[0];"] if model.numeric else _decide(model)
     return "\n".join([*_open(model), *("    " + line for line in lines), "}", ""])
 

@@ -2,7 +2,7 @@
 
 A node with two branches shows the condition of the first, and its edges are labelled yes and
 no; with more branches, each edge has its own condition. Of long sums, the largest terms are
-shown.
+shown; scores that several leaves shift stand at the node above them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from omnitree.data.plain import one_line
 from omnitree.export.lines import model_lines
 from omnitree.export.model import Model
 from omnitree.export.probabilities import probability_lines
+from omnitree.export.shifted_scores import shared_scores
 from omnitree.export.words import (
     MOST_TERMS,
     Sides,
@@ -40,6 +41,8 @@ def to_dot(model: Model) -> str:
         "deviations": model.tree.get("deviations"),
         "most": MOST_TERMS,
     }
+    scores = shared_scores(model.nodes)
+    shifted = {leaf: at for at, own in scores.items() for leaf in own.shifts}
     for node, _ in model.walk():
         record, best = model.nodes[node], model.labels[node]
         counts = ", ".join(weight_text(v) for v in record["value"])
@@ -53,6 +56,10 @@ def to_dot(model: Model) -> str:
         if model.is_leaf(node):
             told = model.is_told_above(node)
             sums = [] if told else model_lines(record, model.tree, "")
+            if node in shifted:
+                at = shifted[node]
+                shift = scores[at].shift(node, model.classes)
+                sums = [f"scores of node {at} with shift {shift}"]
             label = _text(answer, rows, *sums)
             colour = COLOURS[best % len(COLOURS)]
             lines.append(f'  n{node} [label={label}, fillcolor="{colour}"];')
@@ -71,6 +78,9 @@ def to_dot(model: Model) -> str:
             if model.shared.get(node) is not None:
                 title = _named_sum(model, node, options)
         words = probability_lines(model, node, "", **options, brief=True)
+        if node in scores:
+            words += [f"scores of node {node}:"]
+            words += model_lines({"model": scores[node].model}, model.tree, "")
         lines.append(f"  n{node} [label={_text(title, rows, *words)}];")
         lines += [
             f"  n{node} -> n{child} [label={_text(text)}];"

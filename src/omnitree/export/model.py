@@ -319,6 +319,32 @@ class Model:
         """Leaves that answer by a model."""
         return sorted(self._models)
 
+    @cached_property
+    def speakers(self) -> dict[int, int]:
+        """Of each leaf with a model the first one whose model has the same functions.
+
+        Models whose sums differ by their biases alone, or not at all, are written once.
+        """
+        found: dict[str, int] = {}
+        out = {}
+        for leaf in self.modelled:
+            model = self.nodes[leaf]["model"]
+            functions = repr({name: v for name, v in model.items() if name != "bias"})
+            out[leaf] = found.setdefault(functions, leaf)
+        return out
+
+    @cached_property
+    def shared_by(self) -> dict[int, list[int]]:
+        """Leaves that answer by the functions of a first one, where there are several."""
+        groups: dict[int, list[int]] = {}
+        for leaf, first in self.speakers.items():
+            groups.setdefault(first, []).append(leaf)
+        return {first: leaves for first, leaves in groups.items() if len(leaves) > 1}
+
+    def biases(self, leaf: int) -> list[float]:
+        """What the sums of a leaf's model begin with."""
+        return [float(b) for b in self.nodes[leaf]["model"]["bias"]]
+
     def missing(self, node: int) -> int | None:
         """Branch of rows that no test places; -1 divides them, None: there are none."""
         if not self.tests(node)[-1].can_fail:

@@ -276,9 +276,13 @@ class OnnxWriter(Graph):
             partial(self.op, "Add" if type(value) is ex.Sum else "Mul"), inside
         )
 
-    def _sums(self, sums: list[ex.Monomials], columns: str) -> str:
-        """Sums of weighted columns: a loop over their terms, in order, then their curves."""
-        start = self.op("Mul", self.ones, self.row([s.start for s in sums]))
+    def _sums(self, sums: list[ex.Monomials], columns: str, start: str = "") -> str:
+        """Sums of weighted columns: a loop over their terms, in order, then their curves.
+
+        `start` is what they begin with, if that differs between rows.
+        """
+        if not start:
+            start = self.op("Mul", self.ones, self.row([s.start for s in sums]))
         if any(s.terms for s in sums):
             start = self._add_columns(start, sums, columns)
         if any(s.curves for s in sums):
@@ -418,25 +422,52 @@ class OnnxWriter(Graph):
         every = self.op("Concat", *parts, axis=1)
         return self.take(every, [at[leaf] for leaf in model.leaves])
 
-    def _leaf_outputs(self) -> str:
+    def _leaf_outputs(self, parts: str) -> str:
         """Probabilities in each leaf: (leaves, classes) or (leaves, rows, classes)."""
         model = self.model
         fixed = np.array([model.outputs[leaf] for leaf in model.leaves])
         if not model.modelled:
             return self.const(fixed)
-        tests = [test for leaf in model.modelled if (test := model.model(leaf))]
+        speakers = {leaf: leaf for leaf in model.modelled}
+        biases = self._shared_biases()
+        if biases is not None:
+            speakers = model.speakers
+        written = sorted(set(speakers.values()))
+        tests = [test for leaf in written if (test := model.model(leaf))]
         columns = self.columns if any(ex.columns_in(t.rule) for t in tests) else ""
         sums = [found for t in tests for v in t.values if (found := ex.monomials(v))]
+        # Each row is in one leaf then, so this takes the line of that leaf.
+        start = "" if biases is None else self.op("MatMul", parts, self.const(biases))
         shape = self.ints([0, len(tests), model.n_outputs])
-        shares = self.op("Reshape", self._sums(sums, columns), shape)
+        shares = self.op("Reshape", self._sums(sums, columns, start), shape)
         if not model.numeric:
             shares = self._softmax(shares)
-        place = {leaf: at for at, leaf in enumerate(model.modelled)}
+        place = {leaf: written.index(first) for leaf, first in speakers.items()}
         at = [place.get(leaf, 0) for leaf in model.leaves]
         shares = self.op("Gather", shares, self.ints(at), axis=1)
         by_model = self.const([[[leaf in place] for leaf in model.leaves]], bool)
         chosen = self.op("Where", by_model, shares, self.const(fixed[None]))
         return self.op("Transpose", chosen, perm=[1, 0, 2])
+
+    def _shared_biases(self) -> np.ndarray | None:
+        """What the sums of models that leaves share begin with, (leaves, models and sums).
+
+        None if no row is in one leaf alone, or if the table would be larger than the
+        weights that are written once with it.
+        """
+        model = self.model
+        first = sorted(set(model.speakers.values()))
+        if not model.shared_by or model.dividing:
+            return None
+        out = np.zeros((len(model.leaves), len(first), model.n_outputs))
+        saved = 0
+        for row, leaf in enumerate(model.leaves):
+            test = model.model(leaf)
+            if test is not None:
+                out[row, first.index(model.speakers[leaf])] = model.biases(leaf)
+                if model.speakers[leaf] != leaf:
+                    saved += sum(1 for _ in ex.walk(test.rule))
+        return out.reshape(len(out), -1) if out.size < saved else None
 
     def _softmax(self, sums: str) -> str:
         """Probabilities from sums along the last of three axes.
@@ -459,7 +490,7 @@ class OnnxWriter(Graph):
         """Probabilities: the outputs of the leaves, added up in order."""
         k = self.model.n_outputs
         by_leaf = self.op("Transpose", parts, perm=[1, 0])
-        outputs, last = self._leaf_outputs(), self.ints([-1])
+        outputs, last = self._leaf_outputs(parts), self.ints([-1])
 
         def term(op: Callable[..., str], leaf: str) -> str:
             part = op("Unsqueeze", op("Gather", by_leaf, leaf, axis=0), last)

@@ -3,7 +3,8 @@
 A test on several features is a field for each of its sums. The answers of a tree that a
 predicate cannot give (rows that are divided among branches, models in leaves) are fields
 too, from the leaves up: that of a node is that of the branch that its test names, or, if it
-names none, the mean of all branches by their shares. Only functions that every engine has
+names none, the mean of all branches by their shares. What the models of several leaves have
+in common is a field that they all add their biases to. Only functions that every engine has
 are used.
 """
 
@@ -104,12 +105,32 @@ class Fields:
         if key not in self._done:
             self._done[key] = f"model_{leaf}"
         own = self._done[key]
-        sums = [field_of(name) for name in self.values(test, own)]
+        if self.model.speakers[leaf] in self.model.shared_by:
+            sums = [field_of(name) for name in self._shifted(leaf, own)]
+        else:
+            sums = [field_of(name) for name in self.values(test, own)]
         if self.model.numeric:
             return sums
         if f"{own}_p0" not in self._done:
             self._softmax(sums, own)
         return [field_of(self._done[f"{own}_p{k}"]) for k in range(len(sums))]
+
+    def _shifted(self, leaf: int, key: str) -> list[str]:
+        """The sums of a leaf whose model others have, too: its biases and what all share."""
+        first = self.model.speakers[leaf]
+        shared = self.model.model(first)
+        assert shared is not None
+        names = []
+        for k, bias in enumerate(self.model.biases(leaf)):
+            functions, value = f"functions_{first}_{k}", shared.values[k]
+            if functions not in self._done:
+                assert isinstance(value, ex.Sum)
+                terms = ex.Sum((ex.Constant(0.0), *value.terms[1:]))
+                self.derive(functions, self._value(terms))
+            both = constant(bias), field_of(self._done[functions])
+            own = f"{key}_{k}"
+            names.append(self._done.get(own) or self.derive(own, apply("sum", *both)))
+        return names
 
     def _softmax(self, sums: list[ET.Element], key: str) -> None:
         """Probabilities from sums; the largest is taken off, so that none is too large."""

@@ -6,6 +6,8 @@ adds its leaf's probabilities, times the part `w` of the row it was entered with
 the blocks that go on from it on the list `todo`; blocks are taken from there in the order
 in which the library reaches its leaves, and sums are added up in the library's order, so
 the answers are the same to the last bit, or as near as the language's exp and tanh are.
+A model whose functions several leaves answer by is written once: a leaf says what its sums
+begin with.
 
 In the code, `xJ` is the value of feature J: a number, NaN in a missing value, or the code
 of a category, -1 in a missing value.
@@ -70,6 +72,10 @@ class Dialect(ABC):
         """Put a block on the list of what is to do."""
 
     @abstractmethod
+    def answer(self, first: int, biases: list[str]) -> list[str]:
+        """Answer by the shared model of a first leaf, whose sums begin with these."""
+
+    @abstractmethod
     def maximum(self, names: list[str]) -> list[str]:
         """Set s to the value of the largest variable."""
 
@@ -89,6 +95,12 @@ def blocks(model: Model, dialect: Dialect) -> list[CodeBlock]:
     """The code of the tree, block by block, the root's first."""
     writer = CodeWriter(model, dialect)
     return [CodeBlock(root, writer.block(root)) for root in block_roots(model)]
+
+
+def shared_code(model: Model, dialect: Dialect) -> list[CodeBlock]:
+    """The code of each model that several leaves share, after their biases are set."""
+    writer = CodeWriter(model, dialect)
+    return [CodeBlock(first, writer.shared(first)) for first in model.shared_by]
 
 
 def block_roots(model: Model) -> list[int]:
@@ -161,21 +173,50 @@ class CodeWriter:
         return text
 
     def _leaf(self, node: int) -> list[str]:
-        say, model = self.dialect, self.model.model(node)
-        lines: list[str] = []
-        answers = enumerate(self.model.outputs[node])
-        found = [(k, repr(p)) for k, p in answers if p or self.model.numeric]
+        model = self.model.model(node)
         if model is not None:
+            first = self.model.speakers[node]
+            if first in self.model.shared_by:
+                biases = map(repr, self.model.biases(node))
+                return self.dialect.answer(first, list(biases))
             lines, names = self._variables(model)
-            found = [(0, names[0])]
-            if not self.model.numeric:
-                lines += say.maximum(names)
-                lines += [say.set(n, say.apply("exp", f"{n} - s")) for n in names]
-                lines.append(say.set("s", " + ".join(names)))
-                found = [(k, f"({name} / s)") for k, name in enumerate(names)]
+            return lines + self._by_sums(names)
+        answers = enumerate(self.model.outputs[node])
+        return self._outputs(
+            [(k, repr(p)) for k, p in answers if p or self.model.numeric]
+        )
+
+    def shared(self, first: int) -> list[str]:
+        """Lines that add what leaves share to variables with their biases, and answer."""
+        lines: list[str] = []
+        names = []
+        model = self.model.model(first)
+        assert model is not None
+        for k, value in enumerate(model.values):
+            assert isinstance(value, ex.Sum)
+            names.append(f"s{k}")
+            for term in value.terms[1:]:
+                text = self._product(term, lines, iter(()))
+                lines.append(self.dialect.add(names[-1], text))
+        return lines + self._by_sums(names)
+
+    def _by_sums(self, names: list[str]) -> list[str]:
+        """Lines that answer by the sums of a model."""
+        say = self.dialect
+        if self.model.numeric:
+            return self._outputs([(0, names[0])])
+        lines = say.maximum(names)
+        lines += [say.set(n, say.apply("exp", f"{n} - s")) for n in names]
+        lines.append(say.set("s", " + ".join(names)))
+        found = [(k, f"({name} / s)") for k, name in enumerate(names)]
+        return lines + self._outputs(found)
+
+    def _outputs(self, found: list[tuple[int, str]]) -> list[str]:
+        """Lines that give outputs their values."""
+        say = self.dialect
         if self.one_block:
-            return lines + [say.set(say.output(k), p) for k, p in found]
-        return lines + [say.add(say.output(k), f"w * {p}") for k, p in found]
+            return [say.set(say.output(k), p) for k, p in found]
+        return [say.add(say.output(k), f"w * {p}") for k, p in found]
 
     def _branches(self, node: int) -> tuple[list[str], list[str]]:
         """Lines to run first, and the condition of each branch."""

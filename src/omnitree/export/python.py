@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from omnitree.data.plain import one_line
 from omnitree.export.model import Model
-from omnitree.export.procedure import Dialect, blocks
+from omnitree.export.procedure import Dialect, blocks, shared_code
 from omnitree.export.python_dates import dates_source
 
 _HEAD = '''\
@@ -116,6 +116,9 @@ class _Python(Dialect):
     def call(self, block: int, share: str) -> str:
         return f"todo.append((_block_{block}, {share}))"
 
+    def answer(self, first: int, biases: list[str]) -> list[str]:
+        return [f"_model_{first}(x, w, p, {', '.join(biases)})"]
+
     def maximum(self, names: list[str]) -> list[str]:
         return [f"s = max(({', '.join(names)},))"]
 
@@ -160,11 +163,17 @@ def to_python(model: Model) -> str:
             "    expected = [e + share * c for e, c in zip(expected, line)]",
             "return CLASSES[expected.index(min(expected))], p",
         ]
-    if len(parts) == 1:
-        body = [*read, start, *parts[0].lines, *end]
-        return "".join([*text, *_define("predict", "row", _doc(model), body)])
     names = ", ".join(f"x{j}" for j in used)
     values = f"({names}{',' * (len(used) == 1)})"
+    for part in shared_code(model, _Python()):
+        sums = ", ".join(f"s{k}" for k in range(model.n_outputs))
+        body = [f"{values} = x", *part.lines] if used else part.lines
+        text += _define(f"_model_{part.root}", f"x, w, p, {sums}", "", body)
+    if len(parts) == 1:
+        body = [*read, start, *parts[0].lines, *end]
+        if model.shared_by:
+            body = [*read, f"x, w = {values}, 1.0", start, *parts[0].lines, *end]
+        return "".join([*text, *_define("predict", "row", _doc(model), body)])
     for part in parts:
         body = [f"{values} = x", *part.lines] if used else part.lines
         text += _define(f"_block_{part.root}", "x, w, todo, p", "", body)

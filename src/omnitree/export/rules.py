@@ -3,7 +3,8 @@
 Conditions on the same feature are merged. Rules are grouped by class, those with most
 support first; rules for a number are sorted by it. Every row is covered exactly once,
 except for rows that a missing value divides. Where there are many tests on several features
-above a leaf, its rule refers to conditions that are listed once, by node.
+above a leaf, its rule refers to conditions that are listed once, by node; so do rules whose
+leaves shift the scores of one model.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from omnitree.export.region import (
     region_text,
     regions,
 )
+from omnitree.export.shifted_scores import shared_scores
 from omnitree.export.words import weight_text
 
 
@@ -80,6 +82,11 @@ def to_rules(model: Model) -> str:
         elif node in model.shared:
             lines += ["", f"Rows of node {node}:"]
         lines += probability_lines(model, node, "  ")
+    scores = shared_scores(model.nodes)
+    shifted = {leaf: at for at, own in scores.items() for leaf in own.shifts}
+    for at, own_scores in scores.items():
+        lines += ["", f"Scores of node {at}, shifted by the rules of its leaves:"]
+        lines += model_lines({"model": own_scores.model}, model.tree, "  ")
     for path in named_paths(model):
         lines += ["", f"Conditions of node {path.node} on several features:"]
         lines += [f"  {text}" for text in path_text(model, path)]
@@ -88,7 +95,8 @@ def to_rules(model: Model) -> str:
         lines.append("")
         lines += [f"{'AND' if i else 'IF'} {text}" for i, text in enumerate(conditions)]
         told_above, above = model.is_told_above(rule.leaf), model.above(rule.leaf)
-        leaf = {} if told_above else model.nodes[rule.leaf]
+        told = told_above or rule.leaf in shifted
+        leaf = {} if told else model.nodes[rule.leaf]
         sums = model_lines(leaf, model.tree, "  ")
         part = rule.support / total if total else 0.0
         support = f"support {weight_text(rule.support)} = {part:.1%}"
@@ -97,6 +105,12 @@ def to_rules(model: Model) -> str:
             if told_above:
                 answer = f"the sum of node {above}"
             lines += [f"THEN {answer}  ({support}, loss {rule.confidence:.4g})", *sums]
+            continue
+        if rule.leaf in shifted:
+            at = shifted[rule.leaf]
+            shift = scores[at].shift(rule.leaf, model.classes)
+            largest = f"the class with the largest score of node {at}"
+            lines.append(f"THEN {largest} and shift {shift}  ({support})")
             continue
         if sums:
             lines += [f"THEN the class with the largest score  ({support})", *sums]

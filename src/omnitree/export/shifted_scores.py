@@ -2,7 +2,7 @@
 
 Their models differ by the biases alone. The model is told once, at the lowest node above
 all of them, with biases in the middle; every leaf tells how far it is from there. For
-`describe`.
+`describe`, rules and pictures.
 """
 
 from __future__ import annotations
@@ -31,13 +31,17 @@ class SharedScores:
         )
 
     def leaf(self, at: int, classes: Sequence[Any], rows: float) -> str:
+        """What a leaf answers."""
+        return f"scores with shift {self.shift(at, classes)} ({counted(rows)})"
+
+    def shift(self, at: int, classes: Sequence[Any]) -> str:
         """The shifts of a leaf, for classes that have one."""
         parts = [
             f"{label} {'+' if shift >= 0 else ''}{number(shift, 2)}"
             for label, shift in zip(classes, self.shifts[at], strict=True)
             if abs(shift) > 5e-3
         ]
-        return f"scores with shift {', '.join(parts) or '0'} ({counted(rows)})"
+        return ", ".join(parts) or "0"
 
 
 def shared_scores(nodes: Sequence[dict[str, Any]]) -> dict[int, SharedScores]:

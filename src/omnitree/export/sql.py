@@ -13,6 +13,10 @@ the latter come, each from the one before: the branch of every node (-1: divided
 of the row in every leaf, the probability of every class, the class. DISTINCT keeps
 databases from putting the expressions back in place of their names.
 
+Where several leaves answer by the functions of one model, the number of the leaf gets a
+name, too, and the model is written once: its sums begin with the leaf's biases. A row that
+is divided needs the model of each leaf that it comes to, so there every leaf has its own.
+
 A missing value is NULL, and categories never seen in training count as missing. Networks
 need TANH (SQL:2016), and models in leaves need EXP.
 """
@@ -70,6 +74,8 @@ class SqlWriter:
         while any(name.startswith(self.prefix) for name in lowered):
             self.prefix += "_"
         self.nesting = self._nesting()
+        # Whether leaves are told apart by a named number, so that some share a model.
+        self.numbered = bool(model.shared_by) and not model.dividing
 
     # -- answers --------------------------------------------------------------------
 
@@ -78,7 +84,7 @@ class SqlWriter:
         model = self.model
         labels = [literal(c) for c in model.classes]
         if not model.dividing:
-            return self._let(self._cases(lambda n: self._leaf_label(n, labels)))
+            return self._let(self._answers(lambda n: self._leaf_label(n, labels)))
         names = [self._alias("p", k) for k in range(len(labels))]
         sums = [f"{self._leaf_sum(k)} AS {name}" for k, name in enumerate(names)]
         source = self._table(sums, self._parts(), "p")
@@ -88,7 +94,23 @@ class SqlWriter:
         """The probability of a class; the number, where there are no classes."""
         if self.model.dividing:
             return f"(SELECT {self._leaf_sum(k)}{self._parts()})"
-        return self._let(self._cases(lambda node: self._leaf_share(node, k)))
+        return self._let(self._answers(lambda node: self._leaf_share(node, k)))
+
+    def _answers(self, leaf: Callable[[int], str]) -> str:
+        """A value for each leaf: by the tests, or by the number of the leaf."""
+        if not self.numbered:
+            return self._cases(leaf)
+        alike: dict[str, list[int]] = {}
+        for own in self.model.leaves:
+            alike.setdefault(leaf(own), []).append(own)
+        *others, last = alike
+        if not others:
+            return last
+        cases = (
+            f"WHEN {self._alias('n')} IN ({', '.join(map(str, alike[text]))}) THEN {text}"
+            for text in others
+        )
+        return f"CASE {' '.join(cases)} ELSE {last} END"
 
     def _leaf_label(self, leaf: int, labels: list[str]) -> str:
         """The class that a leaf answers."""
@@ -335,32 +357,75 @@ class SqlWriter:
         `what` names a step on the way: "h" the sums, "e" their powers.
         """
         what = what or ("h" if self.model.numeric else "q")
+        leaf = self.model.speakers[leaf] if self.numbered else leaf
         return [self._alias(what, leaf, k) for k in range(self.model.n_outputs)]
 
-    def _all_leaf_names(self, what: str = "") -> list[str]:
+    @property
+    def _speaking(self) -> list[int]:
+        """Leaves whose models are written down."""
         leaves = self.model.modelled
-        return [name for leaf in leaves for name in self._leaf_names(leaf, what)]
+        return sorted({*self.model.speakers.values()}) if self.numbered else leaves
+
+    def _all_leaf_names(self, what: str = "") -> list[str]:
+        return [name for n in self._speaking for name in self._leaf_names(n, what)]
+
+    def _model_sums(self) -> list[str]:
+        """The sums of models in leaves, with their names."""
+        values = []
+        for leaf in self._speaking:
+            model = self.model.model(leaf)
+            assert model is not None
+            for k, name in enumerate(self._leaf_names(leaf, "h")):
+                text = self._value(model.values[k])
+                if self.numbered and leaf in self.model.shared_by:
+                    text = self._shared_sum(leaf, k, model.values[k])
+                values.append(f"{text} AS {name}")
+        return values
+
+    def _shared_sum(self, first: int, k: int, value: ex.Value) -> str:
+        """A sum that several leaves begin with biases of their own."""
+        biases = [
+            (leaf, number(self.model.biases(leaf)[k]))
+            for leaf in self.model.shared_by[first]
+        ]
+        start = biases[0][1]
+        if any(bias != start for _, bias in biases):
+            cases = " ".join(f"WHEN {leaf} THEN {bias}" for leaf, bias in biases)
+            start = f"CASE {self._alias('n')} {cases} ELSE 0.0E0 END"
+        assert isinstance(value, ex.Sum)
+        return _add([start, *(self._factor(term) for term in value.terms[1:])])
 
     def _discriminants(self) -> str:
         """FROM and a table of one row: sums of machines, what models give, the codes."""
         if not self._machines and not self.model.modelled:
             return self._codes()
-        values = [self._alias("c", j) for j in self._coded]
-        names = list(values)
+        codes = [self._alias("c", j) for j in self._coded]
+        names, values = list(codes), list(codes)
         for node, i in self._machines:
             test = self.model.tests(node)[i]
             for k in range(test.n_branches):
                 names.append(self._alias("g", node, i, k))
                 values.append(f"{self._value(test.values[k])} AS {names[-1]}")
-        for leaf in self.model.modelled:
-            model = self.model.model(leaf)
-            assert model is not None
-            for k, name in enumerate(self._leaf_names(leaf, "h")):
-                values.append(f"{self._value(model.values[k])} AS {name}")
-        source = self._table(values, self._codes(), "g")
+        if self.numbered:
+            source = self._codes()
+            if self._machines:
+                source = self._winners(codes, self._table(values, source, "g"))
+            leaf = f"{self._cases(str)} AS {self._alias('n')}"
+            source = self._table([*codes, leaf], source, "n")
+            names = [self._alias("n")]
+            source = self._table([*names, *self._model_sums()], source, "h")
+        else:
+            source = self._table(values + self._model_sums(), self._codes(), "g")
         if self.model.modelled and not self.model.numeric:
             return self._softmax(names, source)
         return source
+
+    def _winners(self, others: list[str], source: str) -> str:
+        """FROM and a table of one row: the branches of machines, and other values."""
+        values = list(others)
+        for at in self._machines:
+            values.append(f"{self._winner(*at)} AS {self._alias('m', *at)}")
+        return self._table(values, source, "m")
 
     def _softmax(self, others: list[str], source: str) -> str:
         """FROM and a table of one row: probabilities of models from their sums.
@@ -369,7 +434,7 @@ class SqlWriter:
         """
         tops, powers, shares = list(others), list(others), list(others)
         tops += self._all_leaf_names("h")
-        for leaf in self.model.modelled:
+        for leaf in self._speaking:
             sums, top = self._leaf_names(leaf, "h"), self._alias("s", leaf)
             tops.append(f"{_largest(sums, sums)} AS {top}")
             names = self._leaf_names(leaf, "e")
@@ -395,12 +460,9 @@ class SqlWriter:
     def _let(self, expression: str) -> str:
         """The expression, with the codes and the winners of machines named."""
         source = self._discriminants()
-        if self._machines:
-            values = [self._alias("c", j) for j in self._coded]
-            values += self._all_leaf_names()
-            for at in self._machines:
-                values.append(f"{self._winner(*at)} AS {self._alias('m', *at)}")
-            source = self._table(values, source, "m")
+        if self._machines and not self.numbered:
+            codes = [self._alias("c", j) for j in self._coded]
+            source = self._winners(codes + self._all_leaf_names(), source)
         return f"(SELECT {expression}{source})" if source else expression
 
     def _parts(self) -> str:

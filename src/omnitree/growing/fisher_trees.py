@@ -13,11 +13,13 @@ import numpy as np
 
 from omnitree._core.linear import fisher_tree as kernel
 from omnitree.growing.axis_trees import Tick
+from omnitree.growing.clock import TimeUp, check_time, until
 from omnitree.growing.node import Node
+from omnitree.growing.stopping import PASSES
 from omnitree.growing.threads import one_thread
 from omnitree.tree.leaf_models import ranges, starts
 from omnitree.tree.splits import KINDS, LinearSplit
-from omnitree.tree.tree import LEAF, Tree
+from omnitree.tree.tree import LEAF, Tree, tree_from_nodes
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,20 @@ class FisherSearch:
 
 
 def grow_fisher(search: FisherSearch, node: Node, tick: Tick | None) -> Tree:
-    """The whole tree of a training table (all its rows, in order)."""
+    """The whole tree of a training table (all its rows, in order).
+
+    A single leaf if there is no time for the first test, which goes over a table of all rows
+    and classes.
+    """
     sample, standard = node.sample, node.sample.standardised
     limits = node.rules.limits
+    try:
+        with until(limits.deadline):
+            check_time(n_cells=PASSES * len(node.rows) * node.target.n_classes)
+    except TimeUp:
+        return tree_from_nodes(
+            sample.table.schema, node.target.labels, [node.record(-1)]
+        )
     plain = bool((node.weight == 1.0).all())
     with one_thread():
         grown = kernel.grow(

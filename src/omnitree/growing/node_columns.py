@@ -29,6 +29,9 @@ from omnitree.tree.splits import (
 )
 
 BLOCK = 2048
+# Bytes that the columns of a node with fewer rows than columns may take; larger ones are
+# gone over a few columns at a time.
+ROOM = 2**28
 # A child keeps at least this share of each column's scatter, or its moments are summed anew:
 # a difference of nearly equal numbers has no digits left.
 KEPT = 1e-6
@@ -102,6 +105,16 @@ class NodeColumns:
         """All columns of the rows, (n, p)."""
         return self.standard.take(self.rows, self.missing_means)
 
+    @property
+    def wide(self) -> bool:
+        """Whether few rows have so many products that these are not held all at once."""
+        n, p = len(self.rows), self.n_columns
+        return n <= p and 8 * n * p > ROOM and not self.scaling.curves
+
+    def by_columns(self) -> Iterator[tuple[slice, Floats]]:
+        """All rows, a few columns at a time."""
+        return self.standard.by_columns(self.rows, self.missing_means)
+
     def take(self, at: NDArray[np.intp]) -> Floats:
         """The columns of some of the rows, by position."""
         if self.remembered:
@@ -148,7 +161,7 @@ class NodeColumns:
     def grouped(self, y: NDArray[np.int32], n_groups: int) -> NodeColumns:
         """The same rows in other groups, filled alike."""
         out = replace(self, y=y, n_classes=n_groups, remainder=None, within=None)
-        if self.remembered or len(self.rows) <= BLOCK:
+        if self.remembered or (len(self.rows) <= BLOCK and not self.wide):
             out.__dict__["columns"] = self.columns
         return out
 
@@ -228,6 +241,12 @@ class NodeColumns:
         # Few rows: their scatter is better not asked for (`Fisher` works on the rows). Nor
         # that of curves, which nobody else asks for.
         sums = np.zeros((self.n_classes, self.n_columns))
+        if self.wide:
+            for part, block in self.by_columns():
+                own = np.zeros((self.n_classes, block.shape[1]))
+                kernel.add_class_sums(block, self.y, self.weight, own)
+                sums[:, part] = own
+            return sums
         kernel.add_class_sums(self.columns, self.y, self.weight, sums)
         return sums
 
@@ -272,12 +291,28 @@ class NodeColumns:
         A line for each column, (k, n).
         """
         at = np.arange(len(self.rows)) if at is None else at
+        if self.wide and not self.remembered:
+            return self._wide_lines(basis, origin).take(at, axis=1)
         out = np.empty((basis.shape[1], len(at)))
         directions = np.ascontiguousarray(basis.T)
         for part, matrix, ids in self._pieces(at):
             check_time(2.0 * basis.size * len(ids))
             kernel.project(matrix, ids, directions, origin, out[:, part])
         return out
+
+    def _wide_lines(self, basis: Floats, origin: Floats) -> Floats:
+        """All rows less a point along each column of `basis`, (k, n)."""
+        out = np.zeros((basis.shape[1], len(self.rows)))
+        for part, block in self.by_columns():
+            check_time(2.0 * block.size * basis.shape[1])
+            out += basis[part].T @ (block - origin[part]).T
+        return out
+
+    def weighted_sums(self, weights: Floats) -> Floats:
+        """`columns @ weights`, (n,)."""
+        if self.wide and not self.remembered:
+            return self._wide_lines(weights[:, None], np.zeros(len(weights)))[0]
+        return self.columns @ weights
 
     def matrix_lines(self) -> tuple[Floats, NDArray[np.int64]] | None:
         """A matrix that holds the rows, and their lines there, if there is one."""

@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
 from omnitree.growing.node import Node
-from omnitree.growing.node_columns import Floats, Moments, NodeColumns
+from omnitree.growing.node_columns import ROOM, Floats, Moments, NodeColumns
 from omnitree.resampling.folds import deal, halve, mix
 
-# Moments of all parts together may take this many bytes; else each part sums its own.
-ROOM = 2**28
 PIECE = 2048  # rows taken at a time
 
 
@@ -124,7 +122,7 @@ class NodeFolds:
         if view.standard.has_missing or len(view.rows) <= 4 * max(p, len(self)):
             return None
         cell, member = self.cells
-        if 8 * (len(member) + len(self)) * p * p > ROOM:
+        if 8 * (len(member) + len(self)) * p * p > ROOM:  # each part sums its own
             return None
         sums, second = (np.zeros((len(member), m, p)) for m in (k, p))
         for c in range(len(member)):

@@ -21,6 +21,9 @@ from omnitree.resampling.folds import deal, row_hash
 from omnitree.resampling.held_out import by_group
 from omnitree.tree.tree import Tree
 
+# Expansions of the columns that have products of two.
+WITH_PRODUCTS = ("quadratic", "blocks")
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -124,5 +127,11 @@ class Sample:
 
         Without those of curves, which each node makes for itself (`Node.view`).
         """
-        products = expansion in ("quadratic", "blocks")
+        products = expansion in WITH_PRODUCTS
         return self._with_products if products else self.standardised
+
+    def n_columns(self, expansion: str) -> int:
+        """Number of columns, which need not be made for it; without those of curves."""
+        if expansion in WITH_PRODUCTS:
+            return self.standardised.n_with_products(self.table.schema)
+        return self.standardised.n_columns

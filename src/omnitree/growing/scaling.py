@@ -32,9 +32,22 @@ from omnitree.tree.splits import (
 
 Floats = NDArray[np.float64]
 
+# Products that columns may have at most: those of 2,000. A test of so many terms takes half
+# a gigabyte, and nobody can read it.
+MOST_PRODUCTS = 2_001_000
+
+
+class TooManyProducts(ValueError):
+    """The products of all pairs of columns are more than a test may have."""
+
 
 def _no_pairs() -> NDArray[np.intp]:
     return np.empty(0, dtype=np.intp)
+
+
+def _pairs(n: NDArray[np.intp]) -> np.intp:
+    """Pairs within groups of these sizes, those of one with itself included."""
+    return (n * (n + 1) // 2).sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +114,36 @@ class Scaling:
         """Only some of the columns, by position."""
         return Scaling(self.which[at], self.mean[at], self.std[at])
 
-    def with_products(self, redundant: NDArray[np.bool_] | None = None) -> Scaling:
+    def with_products(self, category_of: NDArray[np.intp] | None = None) -> Scaling:
         """The columns and all products of two that vary, squares included.
 
-        `redundant` (p, p) says which products to leave out.
+        `category_of` (p,) has the feature that a column is a category of, or -1: products
+        of categories of one feature are left out, being linear in the columns already.
         """
+        self.check_products(category_of)
         a, b = np.triu_indices(self.n_plain)
         keep = self.varies[a] & self.varies[b]
-        if redundant is not None:
-            keep &= ~redundant[a, b]
+        if category_of is not None:
+            keep &= (category_of[a] != category_of[b]) | (category_of[a] < 0)
         return replace(self, a=a[keep], b=b[keep])
+
+    def n_products(self, category_of: NDArray[np.intp] | None = None) -> int:
+        """How many products `with_products` adds."""
+        n = np.array([np.count_nonzero(self.varies)])
+        if category_of is None:
+            return int(_pairs(n))
+        of_features = np.bincount(category_of[self.varies & (category_of >= 0)])
+        return int(_pairs(n) - _pairs(of_features))
+
+    def check_products(self, category_of: NDArray[np.intp] | None = None) -> None:
+        """Refuse columns whose products are more than a test may have."""
+        n = self.n_products(category_of)
+        if n > MOST_PRODUCTS:
+            raise TooManyProducts(
+                f"a quadratic test over {self.n_plain:,} columns has {n:,} products, "
+                f"more than the {MOST_PRODUCTS:,} that are possible: use fewer columns, "
+                "or a preset or learner without quadratic tests"
+            )
 
     def with_few_knots(self, w: Floats, room: float) -> Scaling:
         """The same with fewer knots, where the sums with weights `w` (k, n_columns) allow.

@@ -10,6 +10,7 @@ Made once a fit, curves once a node; read by `NodeColumns` and by models in leav
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,12 +61,14 @@ class StandardColumns:
         Left out are products that are linear in the columns already: of two categories of
         one feature, and squares of categories.
         """
-        feature, category = schema.linear_columns()
-        redundant = (feature[:, None] == feature) & (category[:, None] >= 0)
-        scaling = self.scaling.with_products(redundant)
+        scaling = self.scaling.with_products(_category_of(schema))
         products = self.spread[scaling.a] * self.spread[scaling.b]
         spread = np.concatenate([self.spread, products])
         return replace(self, scaling=scaling, spread=spread)
+
+    def n_with_products(self, schema: Schema) -> int:
+        """Number of columns that `with_products` has, or would have."""
+        return self.n_columns + self.scaling.n_products(_category_of(schema))
 
     def with_curves(
         self, schema: Schema, rows: NDArray[np.int64], weight: Floats
@@ -155,6 +158,21 @@ class StandardColumns:
             curve.columns(self.plain[rows, curve.at], out[:, first:last])
         return out
 
+    def by_columns(
+        self, rows: NDArray[np.int64], missing_means: Floats
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The columns of some rows, missing values filled, a few at a time; no curves."""
+        z = self._take_plain(rows, missing_means)
+        p, a, b = self.scaling.n_plain, self.scaling.a, self.scaling.b
+        yield slice(0, p), z
+        step = max(PIECE // max(len(rows), 1), 1)
+        for start in range(0, len(a), step):
+            check_time()
+            part = slice(start, min(start + step, len(a)))
+            out = np.empty((len(rows), part.stop - start))
+            kernel.multiply_pairs(z, a[part], b[part], out)
+            yield slice(p + start, p + part.stop), out
+
     def _take_plain(self, rows: NDArray[np.int64], missing_means: Floats) -> Floats:
         if _side_by_side(rows) and not self.has_missing:  # no copy is needed
             out = self.plain[rows[0] : rows[-1] + 1]
@@ -181,6 +199,12 @@ def penalised_spread(category: NDArray[np.int32], std: Floats) -> Floats:
     shrunken more.
     """
     return np.where((category >= 0) & (std > 0), np.sqrt(std), 1.0)
+
+
+def _category_of(schema: Schema) -> NDArray[np.intp]:
+    """The feature that each column is a category of; -1 for numbers."""
+    feature, category = schema.linear_columns()
+    return np.where(category >= 0, feature, -1)
 
 
 def _distinct(knots: Floats) -> bool:

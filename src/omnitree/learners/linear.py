@@ -18,8 +18,8 @@ from omnitree.growing.clock import check_time
 from omnitree.growing.fisher_trees import FisherSearch
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import EXPANSIONS, Node
-from omnitree.growing.node_columns import Floats, NodeColumns
-from omnitree.growing.node_folds import ROOM, NodeFolds
+from omnitree.growing.node_columns import ROOM, Floats, NodeColumns
+from omnitree.growing.node_folds import NodeFolds
 from omnitree.growing.part import number, one_of
 from omnitree.learners.fisher_trial import train_parts
 from omnitree.learners.numeric_cuts import search_of
@@ -76,7 +76,7 @@ class LinearDiscriminant:
         projections = self.direction.project(part)
         cut = self.threshold.find(projections.project(left[None]), self.merit)[0]
         weights = projections.weights(left)
-        return self.rows.columns @ weights > cut + part.mean @ weights
+        return self.rows.weighted_sums(weights) > cut + part.mean @ weights
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,8 @@ class Linear(SplitLearner):
     merit : str or Merit, default="gain"
         Compares groupings and, with an exhaustive threshold, cuts.
     expansion : {"linear", "quadratic"}, default="linear"
-        The columns: as they are, or with all their squares and products.
+        The columns: as they are, or with all their squares and products, of which there
+        may be 2,001,000 (those of 2,000 columns).
     max_features_per_test : int, optional
         Maximum number of nonzero weights in a test (our addition): columns are eliminated
         one by one after the classes have been grouped.
@@ -237,7 +238,7 @@ class Linear(SplitLearner):
     def _losses_of_filled(self, folds: NodeFolds, expansion: str) -> Floats:
         """The same where each part fills missing values with its own means."""
         above = np.zeros(folds.tested.shape, dtype=bool)
-        rows = folds.node.rows
+        node = folds.node
         for d, (trained, tested) in enumerate(folds.parts):
             check_time()
             part = folds.part(d)
@@ -246,9 +247,15 @@ class Linear(SplitLearner):
             view = part.view(expansion)
             weights, cut = self._trained(self._discriminant(view))
             if weights.any():
-                above[d, trained] = view.columns @ weights > cut
-                filled = view.standard.take(rows[tested], view.missing_means)
-                above[d, tested] = filled @ weights > cut
+                above[d, trained] = view.weighted_sums(weights) > cut
+                others = replace(
+                    view,
+                    rows=node.rows[tested],
+                    y=node.target.strata()[tested],
+                    weight=node.weight[tested],
+                    remainder=None,
+                )
+                above[d, tested] = others.weighted_sums(weights) > cut
         return folds.errors(above)
 
     def _trained(self, discriminant: LinearDiscriminant) -> tuple[Floats, float]:

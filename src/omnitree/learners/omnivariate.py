@@ -9,6 +9,7 @@ the default regressor.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -20,6 +21,7 @@ from omnitree.growing.clock import TimeUp
 from omnitree.growing.learner import SplitLearner
 from omnitree.growing.node import Node
 from omnitree.growing.part import unknown
+from omnitree.growing.scaling import TooManyProducts
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.grouped import Grouped
 from omnitree.learners.kway import KWay
@@ -126,6 +128,14 @@ class Omnivariate(SplitLearner):
                 split = learner.fit(node, own)
             except TimeUp:
                 break  # what simpler candidates found is kept
+            except TooManyProducts as error:
+                if node.depth == 0:
+                    warnings.warn(
+                        f"the candidate {name!r} is left out: {error}",
+                        UserWarning,
+                        stacklevel=2,
+                    )
+                continue
             if split is not None:
                 proposal = Proposal(name, learner, node, split)
                 if not node.target.n_classes:

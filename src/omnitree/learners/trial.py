@@ -248,22 +248,28 @@ class TrialLearner(SplitLearner):
     def suits(self, node: Node) -> bool:
         """Whether the node has two classes, and a number of columns that is allowed."""
         expansion = one_of("expansion", self.expansion, (*EXPANSIONS, *CURVED))
-        p = node.view(expansion).n_columns
         k = int((node.statistics > 0).sum())
-        most = (self.max_columns, self.max_cells, self.max_weights, self.max_classes)
-        columns, cells, weights, classes = (np.inf if m is None else m for m in most)
+        given = (self.max_columns, self.max_cells, self.max_weights, self.max_classes)
+        columns, cells, weights, classes = (np.inf if m is None else m for m in given)
         number("min_columns", self.min_columns, 1)
         number("max_columns", columns, 1)
-        few = len(node.rows) * p * k <= number("max_cells", cells, 1)
-        few &= p * (1 if k == 2 else k) <= number("max_weights", weights, 1)
-        few &= k <= number("max_classes", classes, 2)
-        return k >= 2 and self.min_columns <= p <= columns and few
+        most = min(
+            columns,
+            number("max_cells", cells, 1) / max(len(node.rows) * k, 1),
+            number("max_weights", weights, 1) / (1 if k == 2 else max(k, 1)),
+        )
+        # Products are counted before they are made, and then the columns of curves.
+        few = 2 <= k <= number("max_classes", classes, 2)
+        if not few or node.sample.n_columns(expansion) > most:
+            return False
+        return self.min_columns <= node.view(expansion).n_columns <= most
 
     def is_richer(self, node: Node) -> bool:
         """Whether the node has the curves that the expansion adds, if it adds any."""
-        return self.expansion not in CURVED or bool(
-            node.view(self.expansion).scaling.curves
-        )
+        if self.expansion not in CURVED:
+            return True
+        # They are the same with products, which may be too many to make for this.
+        return bool(node.view("curves").scaling.curves)
 
     def trial(
         self, node: Node, against: HeldOut | None = None, slack: float = 0.0

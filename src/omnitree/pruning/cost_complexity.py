@@ -11,7 +11,7 @@ them; so the cross-validation may be repeated with other folds until the choice 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TypeVar
 
 import numpy as np
@@ -30,11 +30,13 @@ from omnitree.pruning.base import (
     training_errors,
 )
 from omnitree.resampling.held_out import effective_rows
+from omnitree.tree.answers import Answers
 from omnitree.tree.tree import LEAF, Tree
 
 Asked = TypeVar("Asked")
 REPEATED_ROWS = 50_000  # of all repeats together
 STABLE = 5  # choices alike that end the repeats
+LARGE = 2**22  # bytes of the counts of a tree, from which on nothing as large is kept
 NOISE = 1.0  # standard errors that may be due to the folds
 
 
@@ -220,6 +222,28 @@ def steps(tree: Tree, links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return alphas, between / tree.value[0].sum()
 
 
+class LargeTree(Tree):
+    """A tree of many classes, of which several are kept: its shares are made when asked for.
+
+    They take as much room as its counts.
+    """
+
+    @classmethod
+    def of(cls, tree: Tree) -> Tree:
+        """The tree in this form if its counts are large."""
+        if tree.value.nbytes < LARGE:
+            return tree
+        return cls(**{f.name: getattr(tree, f.name) for f in fields(tree)})
+
+    @property
+    def class_shares(self) -> np.ndarray:  # type: ignore[override]
+        return self.filled_value / self.filled_value.sum(axis=1, keepdims=True)
+
+    @property
+    def outputs(self) -> np.ndarray:  # type: ignore[override]
+        return vars(Answers)["outputs"].func(self)
+
+
 @dataclass(frozen=True)
 class FoldTree:
     """A tree grown on all folds but one, and the rows of that one."""
@@ -269,7 +293,7 @@ def each_fold(
         train, test = rows.part(np.flatnonzero(~held)), rows.take(held)
         if not len(train) or not len(test):  # fewer rows, or groups, than folds
             return []
-        tree = growth.grow(train)
+        tree = LargeTree.of(growth.grow(train))
         links = weakest_links(tree, training_errors(tree, train))
         total = float(train.weight.sum())
         return [ask(FoldTree(tree, links, total, test, np.flatnonzero(held)))]

@@ -41,10 +41,12 @@ class Answers(Routing):
     @cached_property
     def filled_value(self) -> np.ndarray:
         """`value`, with the counts of the nearest ancestor where no row came."""
+        empty = np.flatnonzero(self.value.sum(axis=1) <= 0)
+        if not empty.any():  # of thousands of classes a copy takes much room
+            return self.value
         value = self.value.copy()
-        for node in np.flatnonzero(value.sum(axis=1) <= 0):
-            if node:
-                value[node] = value[self.parent[node]]
+        for node in empty[empty > 0]:
+            value[node] = value[self.parent[node]]
         return value
 
     @cached_property

@@ -15,6 +15,20 @@ from omnitree.data.reading.layout import FileFormat
 FRAME = pd.DataFrame({"a": [1.5, None, 3.0], "b": ["x", "y", "?"]})
 
 
+@pytest.mark.parametrize("as_categories", [False, True])
+def test_parquet_whose_text_is_none(as_categories, tmp_path):
+    """Bytes that are no UTF-8: pyarrow reads them, and pandas stumbles over them later."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    _, offsets, letters = pa.array(["abc", "defg"]).buffers()
+    damaged = letters.to_pybytes().replace(b"g", b"\xdd")
+    text = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(damaged))
+    column = text.dictionary_encode() if as_categories else text
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "t": column}), path)
+    with pytest.raises(InputError, match="no readable Parquet"):
+        frames.read_parquet(path)
+
+
 def test_parquet_and_back(tmp_path):
     path = tmp_path / "t.parquet"
     FRAME.to_parquet(path)

@@ -83,11 +83,20 @@ def read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(path)
+        frame = pd.read_parquet(path)
+        for _, column in frame.items():
+            _check_text(column.cat.categories if hasattr(column, "cat") else column)
+        return frame
     except ImportError:
         raise InputError("reading Parquet needs pyarrow: pip install pyarrow") from None
     except Exception as error:
         raise InputError(f"{path} is no readable Parquet file: {error}") from None
+
+
+def _check_text(column: pd.Series | pd.Index) -> None:
+    """Refuse Arrow's text that is none; pandas would find out when a cell is looked at."""
+    if hasattr(column.array, "__arrow_array__") and column.dtype.kind == "O":
+        column.array.__arrow_array__().validate(full=True)
 
 
 def read_arff(path: Path, text: str) -> pd.DataFrame:

@@ -7,11 +7,13 @@ of S, which has less variance along d, so `scatter="within"` works on S itself. 
 node: factorise T once, Z = T^-1 M for the K class means, P = X Z for the rows; the
 projection of any grouping is then P times K numbers, and its groups' means and common
 variance follow from the K x K matrix M' T^-1 M alone. No pass over the columns per grouping.
-A node with fewer rows than columns is factorised through its rows' inner products.
+A node with fewer rows than columns is factorised through its rows' inner products; where
+products of columns would fill memory, they are made a few at a time and summed up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -292,6 +294,8 @@ class Fisher(Direction):
 
         The inner products of the rows have the eigenvalues of the scatter.
         """
+        if rows.wide:
+            return self._by_columns(rows, right)
         centred, inverse = _scaled(rows)
         n, p = centred.shape
         check_time(float(n) ** 2 * p + EIGH * n**3)
@@ -303,6 +307,33 @@ class Fisher(Direction):
         mixed = part.T @ (centred @ (right * inverse[:, None]))
         solved = part @ (mixed / values[keep, None] ** 2)
         return (centred.T @ solved) * inverse[:, None], len(keep)
+
+    def _by_columns(self, rows: NodeColumns, right: Floats) -> tuple[Floats, int]:
+        """The same for so many columns that they are made a few at a time, thrice."""
+        n, p, mean, root = len(rows.rows), rows.n_columns, rows.mean, rows.weight**0.5
+        check_time(float(n) ** 2 * p + EIGH * n**3)
+
+        def centred() -> Iterator[tuple[slice, Floats]]:
+            for part, block in rows.by_columns():
+                yield part, (block - mean[part]) * root[:, None]
+
+        squares = np.empty(p)
+        for part, block in centred():
+            squares[part] = (block**2).sum(axis=0)
+        inverse = _inverse_scale(squares)
+        products, mixed = np.zeros((n, n)), np.zeros((n, right.shape[1]))
+        for part, block in centred():
+            block *= inverse[part]
+            products += block @ block.T
+            mixed += block @ (right[part] * inverse[part, None])
+        values, vectors = _axes(products)
+        keep = self._keep(values)
+        kept = vectors[:, keep]
+        solved = kept @ ((kept.T @ mixed) / values[keep, None] ** 2)
+        basis = np.empty((p, right.shape[1]))
+        for part, block in centred():
+            basis[part] = (block.T @ solved) * inverse[part, None] ** 2
+        return basis, len(keep)
 
     def _keep(self, values: Floats) -> NDArray[np.intp]:
         """Which components to keep, by their variances in ascending order."""

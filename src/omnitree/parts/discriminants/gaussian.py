@@ -57,6 +57,8 @@ class _Gaussian(Discriminants):
     epsilon: float = 1.0
 
     def fit(self, rows: NodeColumns, equal_priors: bool = False) -> Functions:
+        if not self.linear:
+            rows.scaling.check_products()
         here, size = rows.present, rows.class_weight[rows.present]
         # Around the mean, so that a column that is constant here is exactly that.
         mean = rows.weight @ rows.columns / rows.total
