@@ -45,6 +45,7 @@ from omnitree.tree.splits import (
     AdditiveMachineSplit,
     AdditiveSplit,
     AxisSplit,
+    LinearSplit,
     MachineSplit,
     MultiwaySplit,
     NetworkSplit,
@@ -182,6 +183,17 @@ def test_a_model_that_leaves_shift_is_written_once(format):
     # A further leaf is a test, an answer and its shifts: a fraction of what is there once.
     each = (large - small) / 20
     assert each < 0.2 * (small - 3 * each)
+
+
+@pytest.mark.parametrize("format", RUN)
+def test_tests_that_look_at_no_feature(format, rng, tmp_path: Path):
+    """All their weights are 0, so the branch is that of the threshold."""
+    test = LinearSplit((0,), (0.0,), (0.0,), -1.0)
+    records = [NodeRecord(-1, np.full(3, 4.0), test, range(1, 3))]
+    records += [NodeRecord(0, np.array([3.0, 1.0, 0.0])), NodeRecord(0, np.eye(3)[1])]
+    clf = fitted(tree_from_nodes(SCHEMA, ("a", "b", "c"), records))
+    values = random_rows(rng, 10)
+    check(clf, decoded(values, SCHEMA), Table(values, SCHEMA), format, tmp_path)
 
 
 @pytest.mark.parametrize("format", RUN)
