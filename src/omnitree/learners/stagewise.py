@@ -8,11 +8,12 @@ test where a fit of all products would not be readable. One of the rivals in the
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats
@@ -20,7 +21,7 @@ from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.learners.boosted import BoostedTrial
 from omnitree.learners.trial import NAMES, Trial, TrialLearner, folds_of
-from omnitree.parts.discriminants.stagewise import LOOK, stages
+from omnitree.parts.discriminants.stagewise import LOOK, Stage, stages
 from omnitree.parts.leaves.boosting import BoostedModel, fewest
 from omnitree.resampling.folds import parts_of
 from omnitree.resampling.held_out import HeldOut
@@ -104,39 +105,18 @@ class Stagewise(TrialLearner):
         best on all would have seen it.
         """
         k, parts = int(y.max()) + 1, list(parts_of(fold))
-        paths = [self._path(x, y, weight, k, *both) for both in parts]
-        made = min(len(path) for path in paths)
-        losses = np.array(
-            [
-                [_lost(sums, y[test], weight[test]) for sums in path[:made]]
-                for path, (_, test) in zip(paths, parts, strict=True)
-            ]
-        )
-        total, scores = losses.sum(axis=0), np.empty((len(y), k))
-        for path, own, (_, test) in zip(paths, losses, parts, strict=True):
-            scores[test] = path[fewest(total - own)]
-        return scores, fewest(total)
-
-    def _path(
-        self,
-        x: Floats,
-        y: NDArray[np.int32],
-        weight: Floats,
-        k: int,
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-    ) -> list[Floats]:
-        """Sums of the rows to test before the first stage and after each."""
-        out, losses, own = [np.zeros((len(test), k))], [], x[test]
-        learned = x[train], y[train], weight[train], k, self.rate, self.ridge
-        for stage in islice(stages(*learned), self.max_steps // LOOK):
-            sums = out[-1].copy()
-            stage.add_to(sums, own)
-            out.append(sums)
-            losses.append(_lost(sums, y[test], weight[test]))
-            if (len(losses) - 1 - int(np.argmin(losses))) * LOOK > self.patience:
-                break
-        return out
+        rate, ridge = self.rate, self.ridge
+        paths = [
+            Path.of(x, y, weight, train, test, k, rate, ridge) for train, test in parts
+        ]
+        for path in paths:
+            path.go_on(self.max_steps // LOOK, self.patience // LOOK)
+        scores = np.empty((len(y), k))
+        for own, (_, test) in zip(paths, parts, strict=True):
+            scores[test] = own.sums_at(
+                best([path for path in paths if path is not own])
+            )
+        return scores, best(paths)
 
     def _model(
         self, x: Floats, y: NDArray[np.int32], weight: Floats, n_stages: int, k: int
@@ -149,6 +129,70 @@ class Stagewise(TrialLearner):
         return model
 
 
-def _lost(sums: Floats, y: NDArray[np.int32], weight: Floats) -> float:
-    """Minus the log likelihood of the classes of rows with sums (n, k)."""
-    return -float(weight @ log_softmax(sums, axis=1)[np.arange(len(y)), y])
+@dataclass
+class Path:
+    """Rows to test while others are learned from, stage by stage.
+
+    Attributes
+    ----------
+    x, y, weight : arrays
+        Of the rows to test.
+    ahead : iterator of Stage
+        What was not looked at yet.
+    sums : list of float arrays (n, k)
+        Before the first stage and after each.
+    losses : list of float
+        Minus their log likelihoods.
+    """
+
+    x: Floats
+    y: NDArray[np.int32]
+    weight: Floats
+    ahead: Iterator[Stage]
+    sums: list[Floats] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        x: Floats,
+        y: NDArray[np.int32],
+        weight: Floats,
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        k: int,
+        rate: float,
+        ridge: float,
+    ) -> Path:
+        """Before the first stage."""
+        ahead = stages(x[train], y[train], weight[train], k, rate, ridge)
+        path = cls(x[test], y[test], weight[test], ahead)
+        path._add(np.zeros((len(test), k)))
+        return path
+
+    def _add(self, sums: Floats) -> None:
+        self.sums.append(sums)
+        own = sums[np.arange(len(self.y)), self.y]
+        lost = self.weight @ (np.logaddexp.reduce(sums, axis=1) - own)
+        self.losses.append(float(lost))
+
+    def go_on(self, most: int, patience: int | None = None) -> None:
+        """Up to so many stages in all; not `patience` beyond the one that lost least."""
+        for stage in islice(self.ahead, max(most + 1 - len(self.sums), 0)):
+            sums = self.sums[-1].copy()
+            stage.add_to(sums, self.x)
+            self._add(sums)
+            since = len(self.losses) - 1 - int(np.argmin(self.losses))
+            if patience is not None and since > patience:
+                break
+
+    def sums_at(self, n_stages: int) -> Floats:
+        """After so many stages, or after all that there are."""
+        self.go_on(n_stages)
+        return self.sums[min(n_stages, len(self.sums) - 1)]
+
+
+def best(paths: Sequence[Path]) -> int:
+    """The number of stages, of those that all paths have, which loses least."""
+    made = min(len(path.losses) for path in paths)
+    return fewest(np.sum([path.losses[:made] for path in paths], axis=0))

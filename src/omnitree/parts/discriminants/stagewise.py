@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from omnitree._core.linear import logitboost as kernel
 from omnitree.growing.clock import check_time, tick
@@ -96,7 +95,7 @@ def _slopes(x: Floats, y: NDArray[np.int32], weight: Floats, sums: Floats) -> Fl
     If the bias makes up for it: what all rows have in common does not count. Of two classes
     one is enough.
     """
-    off = -softmax(sums, axis=1)
+    off = -np.exp(sums - np.logaddexp.reduce(sums, axis=1)[:, None])
     off[np.arange(len(y)), y] += 1.0
     if off.shape[1] == 2:
         off = off[:, :1]
