@@ -22,7 +22,8 @@ from omnitree.data.schema import Feature, Schema
 from omnitree.estimators import large
 from omnitree.growing.blocks.coder import Coder
 from omnitree.growing.blocks.engine import LocalEngine
-from omnitree.growing.blocks.grower import BlockGrower, Open
+from omnitree.growing.blocks.grower import BlockGrower
+from omnitree.growing.blocks.open_nodes import Open
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.missing import Mean
 from omnitree.growing.node import Rules

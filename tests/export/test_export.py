@@ -36,7 +36,7 @@ from omnitree.data.table import Table
 from omnitree.export import FORMATS
 from omnitree.export.merging import merged
 from omnitree.export.model import Model
-from omnitree.export.sql import LONGEST_SUM
+from omnitree.export.sql_values import LONGEST_SUM
 from omnitree.lab.data import from_folder
 from omnitree.tree.expression import Constant, Product, walk
 from omnitree.tree.leaf_models import LeafModel, LeafModels

@@ -10,7 +10,8 @@ from tests.trees import SCHEMA, random_rows, random_test
 
 from omnitree import presets
 from omnitree.data.schema import Feature, Schema
-from omnitree.export.model import NodeTest, encoded_columns
+from omnitree.export.encoded import encoded_columns
+from omnitree.export.model import NodeTest
 from omnitree.export.plain import plain_test
 from omnitree.export.sample import encoded
 from omnitree.export.words import SumWriter, counted, sums_of

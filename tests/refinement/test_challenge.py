@@ -10,7 +10,8 @@ from tests.samples import root_of
 from tests.trees import random_tree
 
 from omnitree.learners import Softmax
-from omnitree.refinement.challenge import Challenge, subtree
+from omnitree.refinement.arena import subtree
+from omnitree.refinement.challenge import Challenge
 from omnitree.refinement.comparison import Comparison
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import SPLITS

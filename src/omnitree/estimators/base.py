@@ -8,6 +8,7 @@ answers (`_node_outputs`).
 from __future__ import annotations
 
 import numbers
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ from omnitree.growing.part import number, require_present
 from omnitree.growing.sample import Sample
 from omnitree.growing.stopping import Limits
 from omnitree.growing.target import Target
+from omnitree.growing.threads import one_thread
 from omnitree.pruning import Evidence
 from omnitree.tree.tree import Tree
 
@@ -170,7 +172,9 @@ class BaseTree(Showing, BaseEstimator):
             held_out = self._other_rows(prune_set, table.schema, target, by_class)
         sample = self._scaled(parts, given, held_out)
         shape = n_rows, source.shape[1], target.n_classes
-        with watched() as watch, memory_explained(*shape):
+        # Limits are kept by the speed of one thread, which other work slows down least.
+        threads = nullcontext() if deadline is None else one_thread()
+        with watched() as watch, memory_explained(*shape), threads:
             tree = self._grow_and_prune(parts, sample, held_out, deadline)
             tree = self._finished(tree, given)
         late = watch.late or Limits(deadline=deadline).is_late(table.values.size)

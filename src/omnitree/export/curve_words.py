@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.export.model import encoded_columns
+from omnitree.export.encoded import encoded_columns
 from omnitree.export.numbers import number
 
 # A turn is told if the curve comes back from it by such a part of its whole range: the first

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from omnitree.export.model import EncodedColumn, NodeTest, encoded_columns
+from omnitree.export.encoded import EncodedColumn, encoded_columns
+from omnitree.export.model import NodeTest
 from omnitree.export.plain import plain_test
 from omnitree.export.programme import solved
 from omnitree.export.words import column_name, comparison, sum_terms, term_names

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from omnitree.data.date_part import DatePart
 from omnitree.data.plain import one_line
 from omnitree.data.schema import Schema
+from omnitree.export.encoded import EncodedColumn, encoded_columns
 from omnitree.tree.expression import (
     Call,
     Column,
@@ -44,14 +45,6 @@ from omnitree.tree.splits import Split, fields_from_dict, split_from_dict
 def total_of(values: Sequence[float]) -> float:
     """The sum to the last bit as trees have it: Python's is more exact from 3.12 on."""
     return float(np.sum(values))
-
-
-@dataclass(frozen=True)
-class EncodedColumn:
-    """An encoded column: a feature, and the code that is +1 in it (-1: a number)."""
-
-    feature: int
-    category: int
 
 
 @dataclass(frozen=True)
@@ -121,25 +114,6 @@ class NodeTest:
     def fill(self) -> list[float]:
         """What each of these columns is where its cell is missing."""
         return self.data["fill"]
-
-
-def encoded_columns(features: Sequence[dict[str, Any]]) -> tuple[EncodedColumn, ...]:
-    """Columns that tests on several features see: one for two categories, else one each."""
-    return _columns_of(*((f["kind"], len(f["categories"] or ())) for f in features))
-
-
-@lru_cache(maxsize=64)
-def _columns_of(*kinds: tuple[str, int]) -> tuple[EncodedColumn, ...]:
-    """The same from kinds and numbers of categories: every sum that is told asks for it."""
-    columns: list[EncodedColumn] = []
-    for j, (kind, m) in enumerate(kinds):
-        if kind in ("numeric", "ordered"):
-            columns.append(EncodedColumn(j, -1))
-        elif m == 2:
-            columns.append(EncodedColumn(j, 1))
-        elif m > 2:
-            columns.extend(EncodedColumn(j, s) for s in range(m))
-    return tuple(columns)
 
 
 class Model:

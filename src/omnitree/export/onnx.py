@@ -442,7 +442,7 @@ class OnnxWriter(Graph):
         shape = self.ints([0, len(tests), model.n_outputs])
         shares = self.op("Reshape", self._sums(sums, columns, start), shape)
         if not model.numeric:
-            shares = self._softmax(shares)
+            shares = self.softmax(shares, model.n_outputs)
         place = {leaf: written.index(first) for leaf, first in speakers.items()}
         at = [place.get(leaf, 0) for leaf in model.leaves]
         shares = self.op("Gather", shares, self.ints(at), axis=1)
@@ -469,23 +469,6 @@ class OnnxWriter(Graph):
                 if model.speakers[leaf] != leaf:
                     saved += sum(1 for _ in ex.walk(test.rule))
         return out.reshape(len(out), -1) if out.size < saved else None
-
-    def _softmax(self, sums: str) -> str:
-        """Probabilities from sums along the last of three axes.
-
-        Step by step as in the library (`_core/models.hpp`), to the last bit, since
-        neither Softmax nor Exp round alike everywhere.
-        """
-        top = self.op("ReduceMax", sums, self.ints([2]))
-        power = self.exp(self.op("Sub", sums, top))
-        each = [
-            self.op("Gather", power, self.ints([i]), axis=2)
-            for i in range(self.model.n_outputs)
-        ]
-        total = each[0]
-        for other in each[1:]:
-            total = self.op("Add", total, other)
-        return self.op("Div", power, total)
 
     def _sum_leaves(self, parts: str) -> None:
         """Probabilities: the outputs of the leaves, added up in order."""

@@ -102,3 +102,17 @@ class Graph:
         power = self.op("Mul", series, self.op("Pow", scalar(2.0), k))
         small = self.op("Less", x, scalar(-708.0))
         return self.op("Where", small, scalar(0.0), power)
+
+    def softmax(self, sums: str, n: int) -> str:
+        """Probabilities from `n` sums along the last of three axes.
+
+        Step by step as in the library (`_core/models.hpp`), to the last bit, since
+        neither Softmax nor Exp round alike everywhere.
+        """
+        top = self.op("ReduceMax", sums, self.ints([2]))
+        power = self.exp(self.op("Sub", sums, top))
+        each = [self.op("Gather", power, self.ints([i]), axis=2) for i in range(n)]
+        total = each[0]
+        for other in each[1:]:
+            total = self.op("Add", total, other)
+        return self.op("Div", power, total)

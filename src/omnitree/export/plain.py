@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from omnitree.export.model import encoded_columns
+from omnitree.export.encoded import encoded_columns
 from omnitree.tree.shared_models import terms_of
 
 # The constant among the terms of a sum.

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from omnitree.export.curve_words import curve_spread, curve_text
-from omnitree.export.model import EncodedColumn, NodeTest, encoded_columns
+from omnitree.export.encoded import EncodedColumn, encoded_columns
+from omnitree.export.model import NodeTest
 from omnitree.export.numbers import number
 from omnitree.export.plain import centre_of, plain_test, spreads
 from omnitree.tree.shared_models import terms_of

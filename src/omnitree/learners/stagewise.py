@@ -107,7 +107,8 @@ class Stagewise(TrialLearner):
         k, parts = int(y.max()) + 1, list(parts_of(fold))
         rate, ridge = self.rate, self.ridge
         paths = [
-            Path.of(x, y, weight, train, test, k, rate, ridge) for train, test in parts
+            HeldOutPath.of(x, y, weight, train, test, k, rate, ridge)
+            for train, test in parts
         ]
         for path in paths:
             path.go_on(self.max_steps // LOOK, self.patience // LOOK)
@@ -130,7 +131,7 @@ class Stagewise(TrialLearner):
 
 
 @dataclass
-class Path:
+class HeldOutPath:
     """Rows to test while others are learned from, stage by stage.
 
     Attributes
@@ -163,7 +164,7 @@ class Path:
         k: int,
         rate: float,
         ridge: float,
-    ) -> Path:
+    ) -> HeldOutPath:
         """Before the first stage."""
         ahead = stages(x[train], y[train], weight[train], k, rate, ridge)
         path = cls(x[test], y[test], weight[test], ahead)
@@ -192,7 +193,7 @@ class Path:
         return self.sums[min(n_stages, len(self.sums) - 1)]
 
 
-def best(paths: Sequence[Path]) -> int:
+def best(paths: Sequence[HeldOutPath]) -> int:
     """The number of stages, of those that all paths have, which loses least."""
     made = min(len(path.losses) for path in paths)
     return fewest(np.sum([path.losses[:made] for path in paths], axis=0))

@@ -30,8 +30,9 @@ from omnitree.growing.sample import Sample
 from omnitree.learners import LEARNERS, Softmax, Stagewise
 from omnitree.learners.trial import Replacement, TrialLearner
 from omnitree.pruning.base import Evidence, children, subtree_sums
+from omnitree.refinement.arena import Arena
 from omnitree.refinement.base import Refinement
-from omnitree.refinement.challenge import Arena, Challenge, Contender
+from omnitree.refinement.challenge import Challenge, Contender
 from omnitree.refinement.comparison import Comparison, is_proven
 from omnitree.refinement.reliability import with_reliability
 from omnitree.refinement.rounds import (

@@ -13,10 +13,10 @@ side: those of folds see only the rows that their fold does not hold out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush, nlargest
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -31,6 +31,7 @@ from omnitree.growing.blocks.moments import (
     StandardSample,
     larger,
 )
+from omnitree.growing.blocks.open_nodes import Growing, Open, Top, Unrefined
 from omnitree.growing.blocks.sizes import Sizes
 from omnitree.growing.blocks.statistics import (
     Asked,
@@ -45,7 +46,7 @@ from omnitree.growing.blocks.statistics import (
     Results,
     from_digits,
 )
-from omnitree.growing.blocks.sum_node import FoundSplit, SumNode, Zone
+from omnitree.growing.blocks.sum_node import FoundSplit, SumNode
 from omnitree.growing.grower import beyond_best_leaves
 from omnitree.growing.growth import Growth
 from omnitree.growing.missing import Surrogate
@@ -59,45 +60,6 @@ from omnitree.tree.tree import Tree, tree_from_nodes
 
 DRAWN_NODES = 4  # rows of so many small nodes are drawn in all large nodes
 ZONE_NODES = 4  # rows of so many small nodes may come to refine the cuts of a level
-
-
-@dataclass
-class Open:
-    """A node without a test yet."""
-
-    tree: int
-    at: int
-    depth: int
-    size: float  # rows, about
-    path: tuple[int, ...] = ()
-
-
-@dataclass
-class Top:
-    """A tree whose small subtrees are grown elsewhere."""
-
-    keys: KeyRange  # of the rows that it sees
-    records: list[NodeRecord] = field(default_factory=list)
-    subtrees: dict[int, Tree] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Unrefined:
-    """A node whose cut is an edge of bins until the next pass."""
-
-    tree: int
-    at: int
-    feature: int
-    zone: Zone
-    size: float  # rows of the zone, about
-
-
-class Growing(NamedTuple):
-    """A subtree that a thread grows, or will grow, in memory."""
-
-    top: Top
-    node: Open
-    tree: Future[Tree | None]
 
 
 @dataclass(eq=False)
