@@ -103,3 +103,12 @@ def shrunken_shares(tree: Tree, m: float) -> np.ndarray:
         prior = shares[tree.parent[node]] * m
         shares.append((value[node] + prior) / (value[node].sum() + m))
     return np.array(shares)
+
+
+def log_losses(tree: Tree, counts: np.ndarray, m: float) -> np.ndarray:
+    """Log loss at every node of rows with these class counts, class by class."""
+    shares = shrunken_shares(tree, m)
+    out = np.zeros(tree.n_nodes)
+    for node, label in zip(*np.nonzero(counts), strict=True):
+        out[node] -= counts[node, label] * np.log(shares[node, label])
+    return out

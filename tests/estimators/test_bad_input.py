@@ -567,7 +567,7 @@ def test_counts_beyond_memory_are_refused_at_once(rng, monkeypatch):
 
 
 def test_contests_need_room_for_the_trees_of_their_folds(rng, monkeypatch):
-    """100 classes in 199 nodes are 0.2 MB: six times for C4.5, 26 times for a contest."""
+    """100 classes in 199 nodes are 0.2 MB: six times for C4.5, 16 times for a contest."""
     monkeypatch.setattr("omnitree.estimators.memory.FEW_BYTES", 2**10)
     monkeypatch.setattr(
         "omnitree.estimators.memory.free_memory", lambda whole: 2 * 2**20

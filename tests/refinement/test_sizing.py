@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from tests.refinement.test_score_trees import RULES, node_of
 
 from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.data.table import learn_table
+from omnitree.growing.growth import Growth
+from omnitree.learners import Univariate
+from omnitree.pruning.base import Evidence
 from omnitree.refinement import Contest
-from omnitree.refinement.sizing import deviances
+from omnitree.refinement.sizing import Grown, deviances
 from omnitree.tree.tree import Tree
 
 
@@ -77,6 +83,23 @@ def test_bad_shrinkage_is_refused(bad):
 def test_deviance_of_counts():
     counts = np.array([[2.0, 2.0], [4.0, 0.0], [0.0, 0.0]])
     np.testing.assert_allclose(deviances(counts), [4 * np.log(2), 0.0, 0.0])
+
+
+def test_many_classes_are_counted_once_in_each_tree(rng):
+    """Beside the counts of ten trees there is room for a few tables of their size."""
+    X, y = rng.normal(size=(1200, 3)), np.arange(1200) % 400
+    sample = node_of(X, y, np.ones(1200)).sample
+    growth = Growth(Univariate(), RULES)
+    tree = growth.grow(sample)
+    tracemalloc.start()
+    grown = Grown.of(tree, Evidence(sample, None, growth=growth), 10, None)
+    grown.by_log_loss()
+    grown.by_errors()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    own = sum(f.tree.value.nbytes for f in grown.folds)
+    answers = 2 * 8 * 1200 * 400
+    assert peak < own + answers + 6 * tree.value.nbytes
 
 
 def test_a_rare_class_gets_a_tree_that_ranks():

@@ -21,10 +21,10 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 COPIES = 4
 SHARE = 0.5  # of the free memory, where nobody says how much
 # How often a fit needs the counts of all nodes, where each class has a leaf: as often as
-# C4.5 with 1,000 classes of five rows. Most other presets need more. Of each further tree
-# that is kept, its own counts and those of held-out rows are needed; and who keeps trees
-# compares what several candidates answer to all rows.
-COUNTS, KEPT_COUNTS, ANSWERS = 6, 2, 4
+# C4.5 with 1,000 classes of five rows. Most other presets need more. Each further tree that
+# is kept has its own counts (of held-out rows only those that are not 0 are kept), and who
+# keeps trees compares what several candidates answer to all rows.
+COUNTS, KEPT_COUNTS, ANSWERS = 6, 1, 4
 FEW_BYTES = 2**26  # nobody has to look whether there is room for so few
 
 

@@ -10,7 +10,7 @@ measured at the size that the other folds choose. Used by the refinement `contes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,12 +27,15 @@ from omnitree.pruning.cost_complexity import (
     sums_at,
     weakest_links,
 )
+from omnitree.refinement.node_counts import NodeCounts
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.tree import Tree
 
 # Rows that the parent's shares may count for; every other one while sizes are compared.
 SHRINKAGES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 FEW = SHRINKAGES[1::2]
+# Counts that are gone over at a time: those of thousands of classes are many.
+CELLS = 2**18
 # Leaves of smaller trees that may be added to softmax tests.
 SMALLER = (24, 12, 6, 3)
 
@@ -59,7 +62,7 @@ class Grown:
         The rows that are held out: `train`, each once, or the prune set.
     folds : list of FoldTree
         A tree grown without each fold; with a prune set the tree itself.
-    counts : list of float arrays (nodes, classes)
+    counts : list of NodeCounts
         Of the held-out rows in these trees.
     """
 
@@ -67,7 +70,7 @@ class Grown:
     train: Sample
     tested: Sample
     folds: list[FoldTree]
-    counts: list[np.ndarray]
+    counts: list[NodeCounts]
 
     @classmethod
     def of(
@@ -82,7 +85,7 @@ class Grown:
             links = weakest_links(tree, training_errors(tree, train))
             total, rows = float(train.weight.sum()), np.arange(len(tested))
             folds = [FoldTree(tree, links, total, tested, rows)]
-        counts = [f.test.counts_at(f.tree) for f in folds]
+        counts = [NodeCounts.of(f.tree, f.test.counts_at(f.tree)) for f in folds]
         return cls(tree, train, tested, folds, counts)
 
     @property
@@ -119,7 +122,7 @@ class Grown:
                     f.tree,
                     own,
                     prices * f.total,
-                    target.losses_by(counts, f.tree.outputs),
+                    counts.losses_by(target, f.tree.outputs),
                 )
                 for f, own, counts in zip(
                     self.folds, links_of, self.counts, strict=True
@@ -137,8 +140,7 @@ class Grown:
         shrinkages: list[float | None] = [None] * len(sizes)
         if smooth:
             at = prices[sizes[:-1]][:, None]
-            losses = [self._log_losses(links_of, at, m)[:, 0] for m in SHRINKAGES]
-            by_shrinkage = np.array(losses)
+            by_shrinkage = self._log_losses(links_of, at)[:, :, 0]
             best = [by_shrinkage[:, own].sum(axis=1).argmin() for own in self._choosers]
             shrinkages = [SHRINKAGES[i] for i in best]
         cut = links <= alphas[sizes[-1]]
@@ -180,7 +182,7 @@ class Grown:
         links_of = [weakest_links(f.tree, deviances(f.tree.value)) for f in self.folds]
         alphas, prices = steps(self.tree, links)
         every_price = np.tile(prices, (len(links_of), 1))
-        losses = np.array([self._log_losses(links_of, every_price, m) for m in FEW])
+        losses = self._log_losses(links_of, every_price, FEW)
         return links, links_of, alphas, prices, losses
 
     def leaf(self, smooth: bool = True) -> Sized:
@@ -204,14 +206,24 @@ class Grown:
         return [[k for k in every if k != own] for own in every] + [every]
 
     def _log_losses(
-        self, links_of: list[np.ndarray], prices: np.ndarray, m: float
+        self,
+        links_of: list[np.ndarray],
+        prices: np.ndarray,
+        shrinkages: Sequence[float] = SHRINKAGES,
     ) -> np.ndarray:
-        """Log loss of each fold's rows at its line of `prices`."""
-        total = np.zeros(np.shape(prices))
-        for i, (f, counts) in enumerate(zip(self.folds, self.counts, strict=True)):
-            lost = -(counts * np.log(f.tree.shrunken_shares(m))).sum(axis=1)
-            total[i] = sums_at(f.tree, links_of[i], prices[i] * f.total, lost)
-        return total
+        """Log loss of each fold's rows at its line of `prices`, for each shrinkage."""
+        lines = [SHRINKAGES.index(m) for m in shrinkages]
+        out = np.zeros((len(lines), *np.shape(prices)))
+        for i, (f, lost) in enumerate(zip(self.folds, self._node_losses, strict=True)):
+            at = prices[i] * f.total
+            for j, line in enumerate(lost[lines]):
+                out[j, i] = sums_at(f.tree, links_of[i], at, line)
+        return out
+
+    @cached_property
+    def _node_losses(self) -> list[np.ndarray]:
+        """Log loss of each fold's rows in every node, by `SHRINKAGES`."""
+        return [counts.log_losses(SHRINKAGES) for counts in self.counts]
 
     def _sized(
         self,
@@ -246,6 +258,10 @@ def in_sizes(grown: Grown, sized: Sized) -> Iterator[Sized]:
 
 def deviances(value: np.ndarray) -> np.ndarray:
     """Minus the log likelihood of the class counts of every node."""
+    n = max(1, CELLS // value.shape[1])
+    if len(value) > n:
+        parts = [deviances(value[at : at + n]) for at in range(0, len(value), n)]
+        return np.concatenate(parts)
     total = value.sum(axis=1, keepdims=True)
     share = np.divide(value, total, out=np.ones_like(value), where=value > 0)
     return -(value * np.log(share)).sum(axis=1)

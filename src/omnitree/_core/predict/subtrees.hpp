@@ -131,6 +131,14 @@ inline void shrunken_shares(const Shape& t, const double* value, const double* t
   }
 }
 
+// The same at n of the cells (node, class) alone, parents first. Cell i has the count own[i], its
+// node the weight total[i], and above[i] is the cell of its parent and class. The first n_given
+// cells, those of the root, are given.
+inline void shrunken_at(const int64_t* above, const double* own, const double* total,
+                        int64_t n_given, int64_t n, double m, double* out) {
+  for (int64_t i = n_given; i < n; ++i) out[i] = (own[i] + out[above[i]] * m) / (total[i] + m);
+}
+
 // The nodes that are left, breadth first, where `to` says what takes a node's place:
 // itself, a descendant, or -1: it becomes a leaf.
 struct Kept {

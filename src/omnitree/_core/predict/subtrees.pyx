@@ -33,6 +33,8 @@ cdef extern from "predict/subtrees.hpp" namespace "omnitree" nogil:
         double*) except +
     void c_shrunken "omnitree::shrunken_shares" (
         const Shape&, const double*, const double*, int64_t, double, double*)
+    void c_shrunken_at "omnitree::shrunken_at" (
+        const int64_t*, const double*, const double*, int64_t, int64_t, double, double*)
     void c_depths "omnitree::depths" (const Shape&, int32_t*)
     void count_passing(const Shape&, const int32_t*, int64_t, int64_t*)
     void list_passing(const Shape&, const int32_t*, int64_t, const int64_t*,
@@ -90,6 +92,21 @@ def shrunken_shares(tuple shape, const double[:, ::1] value, const double[::1] t
     cdef Shape t = view_shape(shape)
     with nogil:
         c_shrunken(t, &value[0, 0], &total[0], value.shape[1], m, &out[0, 0])
+
+
+def shrunken_at(const int64_t[::1] above, const double[::1] own,
+                const double[::1] total, int64_t n_given, const double[::1] m,
+                double[:, ::1] out):
+    """Fill in class shares at some nodes, for each m a line; see `NodeCounts`.
+
+    Those of the root, which come first, are given.
+    """
+    cdef int64_t n = out.shape[1], i
+    if not n:
+        return
+    with nogil:
+        for i in range(m.shape[0]):
+            c_shrunken_at(&above[0], &own[0], &total[0], n_given, n, m[i], &out[i, 0])
 
 
 def depths(tuple shape):
