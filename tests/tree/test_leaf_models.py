@@ -92,6 +92,29 @@ def test_plain_form_keeps_models(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
+def test_models_that_differ_by_biases_share_the_rest(seed):
+    """Unpacked together they are what they are alone, and so are other models."""
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, KINDS, models=0.7)
+    alone = [tree.model(at) for at in range(tree.n_nodes)]
+    some = [model for model in alone if model is not None][:3]
+    shifted = [
+        replace(model, bias=tuple(rng.normal(size=len(model.bias)).tolist()))
+        for model in some
+    ]
+    packed = LeafModels.of([*alone, *shifted, *some])
+    known = {}
+    found = [packed.unpacked(at, known) for at in range(len(packed.there))]
+    assert found == [*alone, *shifted, *some]
+    first = [found[alone.index(model)] for model in some]
+    for own, other, same in zip(
+        first, found[len(alone) :], found[len(alone) + len(some) :], strict=False
+    ):
+        assert other.weights is own.weights and other.knots is own.knots
+        assert same is own
+
+
+@pytest.mark.parametrize("seed", range(10))
 def test_a_cut_node_answers_by_its_own_model(seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, KINDS, models=1.0)

@@ -98,6 +98,10 @@ class LeafModel:
         return out
 
 
+# Models by all that is packed of them but their biases (`LeafModels.unpacked`).
+Known = dict[tuple[Any, ...], LeafModel]
+
+
 @dataclass(frozen=True, eq=False)
 class LeafModels:
     """The models of the nodes of a tree, packed."""
@@ -194,6 +198,15 @@ class LeafModels:
 
     def __getitem__(self, node: int) -> LeafModel | None:
         """The model of a node, or None."""
+        return self.unpacked(node, {})
+
+    def unpacked(self, node: int, known: Known) -> LeafModel | None:
+        """The model of a node, or None, for who asks for those of many nodes.
+
+        `known` has what was unpacked before, and is added to: a model that differs from
+        one of these by its biases alone shares all else with it. Many leaves may shift the
+        scores of one model, whose numbers take four times as much room unpacked.
+        """
         columns, weight, term, curve = (
             pool[ptr[node] : ptr[node + 1]] for ptr, pool in self._pools
         )
@@ -204,17 +217,23 @@ class LeafModels:
         of_curves = 2 * n_knots + len(curve)  # values and slopes of a sum
         k = (len(weight) - m - n_knots) // (n_terms + 1 + of_curves)
         end = m + (n_terms + 1) * k
-        rows = weight[m:end].reshape(n_terms + 1, k)
+        bias = tuple(weight[m : m + k].tolist())
+        parts = columns, weight[:m], weight[m + k :], term, curve
+        key = self.link, k, *(part.tobytes() for part in parts)
+        if (first := known.get(key)) is not None:
+            return first if first.bias == bias else replace(first, bias=bias)
+        rows = weight[m + k : end].reshape(n_terms, k)
         curves = unpacked_curves(curve.tolist(), weight[end:].tolist(), k)
-        return LeafModel(
+        known[key] = LeafModel(
             tuple(columns.tolist()),
             tuple(weight[:m].tolist()),
-            tuple(rows[0].tolist()),
-            tuple(map(tuple, rows[1:].T.tolist())),
+            bias,
+            tuple(map(tuple, rows.T.tolist())),
             self.link,
             tuple(map(tuple, term.reshape(-1, 2).tolist())),
             *(curves if n_knots else ()),
         )
+        return known[key]
 
     @property
     def there(self) -> np.ndarray:

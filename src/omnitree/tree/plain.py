@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omnitree.tree.leaf_models import Known
 from omnitree.tree.records import FORMAT, RELIABILITY, VERSION
 from omnitree.tree.routing import LEAF
 from omnitree.tree.splits import KINDS, Considered
@@ -32,7 +33,8 @@ def plain_tree(tree: Tree) -> dict[str, Any]:
         out["costs"] = tree.costs.tolist()
     if tree.shrinkage is not None:
         out["shrinkage"] = float(tree.shrinkage)
-    out["nodes"] = [_plain_node(tree, i) for i in range(tree.n_nodes)]
+    known: Known = {}
+    out["nodes"] = [_plain_node(tree, i, known) for i in range(tree.n_nodes)]
     if tree.deviation is not None:
         out["deviations"] = tree.deviation.tolist()
     if tree.ranges is not None:
@@ -42,7 +44,7 @@ def plain_tree(tree: Tree) -> dict[str, Any]:
     return out
 
 
-def _plain_node(tree: Tree, node: int) -> dict[str, Any]:
+def _plain_node(tree: Tree, node: int, known: Known) -> dict[str, Any]:
     out: dict[str, Any] = {
         "id": node,
         "parent": int(tree.parent[node]),
@@ -56,7 +58,7 @@ def _plain_node(tree: Tree, node: int) -> dict[str, Any]:
         out["held_out"] = dict(
             zip(RELIABILITY, tree.reliability[node].tolist(), strict=True)
         )
-    model = tree.model(node)
+    model = tree.model(node, known)
     if model is not None:
         out["model"] = model.to_dict()
     if tree.model_importance is not None and tree.model_importance[node]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from omnitree.data.table import Table
-from omnitree.tree.leaf_models import LeafModel
+from omnitree.tree.leaf_models import Known, LeafModel
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.routing import LEAF
 from omnitree.tree.splits import Split
@@ -115,6 +115,7 @@ def records_with(
     nothing = np.zeros(tree.value.shape[1])
     number = None if tree.classes else 0.0
     records: list[NodeRecord] = []
+    known: Known = {}
     # A node is one of this tree or of a subtree, or a new leaf with the model of the old
     # node above it.
     queue: list[tuple[Tree, int, int, bool]] = [(tree, 0, -1, False)]
@@ -126,7 +127,7 @@ def records_with(
             continue
         if source is tree and old in subtrees:
             source, old = subtrees[old], 0
-        record.model = source.model(old)
+        record.model = source.model(old, known)
         own, first_child = len(records) - 1, len(queue)
         if source is tree and old in splits:
             record.split = splits[old]

@@ -31,6 +31,7 @@ from omnitree.tree.answers import Answers
 from omnitree.tree.expression import plain_rule
 from omnitree.tree.importance import Amounts, feature_importances
 from omnitree.tree.leaf_models import (
+    Known,
     LeafModel,
     LeafModels,
     n_parameters,
@@ -208,7 +209,8 @@ class Tree(Answers):
             assert model is not None
             own = own_functions(plain_rule(split.rule), model.to_dict())
             rich += model.n_params if own is None else own.n_params
-        rich += n_parameters([self.model(leaf) for leaf in sorted(leaves)])
+        known: Known = {}
+        rich += n_parameters([self.model(leaf, known) for leaf in sorted(leaves)])
         return int(2 * np.count_nonzero(plain) + rich)
 
     @cached_property
@@ -273,9 +275,14 @@ class Tree(Answers):
             free=0 if self.free is None else int(self.free[node]),
         )
 
-    def model(self, node: int) -> LeafModel | None:
-        """The linear or quadratic model of a node, or None."""
-        return None if self.models is None else self.models[node]
+    def model(self, node: int, known: Known | None = None) -> LeafModel | None:
+        """The linear or quadratic model of a node, or None.
+
+        Who asks for many passes the same `known` each time; see `LeafModels.unpacked`.
+        """
+        if self.models is None:
+            return None
+        return self.models.unpacked(node, {} if known is None else known)
 
     def _unpack(self, test: int) -> tuple[Any, list[int], list[float]]:
         return (
