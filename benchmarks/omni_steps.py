@@ -1,8 +1,9 @@
 """What each step of the default classifier costs and brings.
 
 `omni-1` is the default as it was before. "+ curves" lets softmax tests of curves compete,
-"+ blocks" those of curves and products together, "+ growth" (that is `omni`) trees on top of
-them; "all weights" is `omni` without making tests sparse. The 35 data sets, sorted by name,
+"+ blocks" those of curves and products together, "+ growth" trees on top of them and sums,
+"+ steps" (that is `omni`) curves that jump; "all weights" is `omni` without making tests
+sparse. The 35 data sets, sorted by name,
 are halved: A has the first, third and so on, B the others. Choices are made on random halves
 of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
 `omni_against.py` reports, are not looked at. The best step on A is reported on B, and the
@@ -10,10 +11,10 @@ other way round. "KEEL" are the tables of `tables/keel.py` to choose on, named `
 
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000
     python benchmarks/omni_steps.py --shared FOLDER --table
-    python benchmarks/omni_steps.py --shared FOLDER --steps "omni-1,+ growth" --store FILE
+    python benchmarks/omni_steps.py --shared FOLDER --steps "omni-1,+ steps" --store FILE
     python benchmarks/omni_steps.py --shared FOLDER --sets A,KEEL
     python benchmarks/omni_steps.py --shared FOLDER --seeds 1000,1001 --store FILE \
-        --steps "omni-1,+ growth" --settings "{'se': 2.0};{'repeats': 1}"
+        --steps "omni-1,+ steps" --settings "{'se': 2.0};{'repeats': 1}"
 
 `--settings` compares `omni` with other settings of its `Contest`. Every fit is a line of
 `results/omni_steps.jsonl`, or of another file; a run goes on where the last one ended. The
@@ -40,19 +41,21 @@ from threadpoolctl import threadpool_limits
 
 from omnitree import presets
 from omnitree.estimators.classifier import TreeClassifier
-from omnitree.learners import Softmax
+from omnitree.learners import Softmax, Steps
 from omnitree.refinement import Contest
 from omnitree.refinement.contest import RIVALS
 
 RESULTS = Path(__file__).parent / "results" / "omni_steps.jsonl"
+NO_STEPS = tuple(r for r in RIVALS if not isinstance(r, Steps))
 NO_BLOCKS = tuple(
-    r for r in RIVALS if not (isinstance(r, Softmax) and r.expansion == "blocks")
+    r for r in NO_STEPS if not (isinstance(r, Softmax) and r.expansion == "blocks")
 )
 STEPS: dict[str, dict | None] = {
     "omni-1": None,
     "+ curves": {"rivals": NO_BLOCKS, "grows": False},
-    "+ blocks": {"grows": False},
-    "+ growth": {},
+    "+ blocks": {"rivals": NO_STEPS, "grows": False},
+    "+ growth": {"rivals": NO_STEPS},
+    "+ steps": {},
     "all weights": {"sparse": False},
 }
 KEEL = "keel/"

@@ -37,3 +37,32 @@ def test_no_rows():
     out = np.empty((0, 2))
     curves.fill(np.empty(0), np.array([0.0, 1.0]), np.zeros((3, 2)), out)
     assert out.shape == (0, 2)
+
+
+def naive_bends(knots, lines, room):
+    """All knots that could leave are tried each time."""
+
+    def off(keep):
+        straight = [np.interp(knots, knots[keep], line[keep]) for line in lines]
+        apart = np.subtract(straight, lines)
+        return np.abs(apart).max() if len(apart) == 1 else np.ptp(apart, axis=0).max()
+
+    keep = list(range(len(knots)))
+    while len(keep) > 2:
+        fewer = [keep[:i] + keep[i + 1 :] for i in range(1, len(keep) - 1)]
+        lost = [off(own) for own in fewer]
+        if min(lost) > room:
+            break
+        keep = fewer[int(np.argmin(lost))]
+    return keep
+
+
+def test_bends_are_those_that_all_tries_leave(rng):
+    for i in range(400):
+        m, k = int(rng.integers(2, 14)), int(rng.integers(1, 5))
+        knots = np.cumsum(rng.exponential(size=m))
+        steps = rng.normal(size=(k, m)) * rng.choice([0.0, 0.05, 0.3], size=(k, m))
+        lines = np.cumsum(steps, axis=1)
+        if i % 3 == 0:  # many that differ alike
+            knots, lines = np.arange(m) * 1.0, np.round(lines, 1)
+        assert curves.bends(knots, lines, 0.07) == naive_bends(knots, lines, 0.07)

@@ -165,7 +165,8 @@ def chosen(clf):
 
 def test_sums_win_are_exported_and_come_back(tmp_path):
     X, y = noisy(3)
-    clf = presets.make("omni", random_state=0).fit(X, y)
+    contest = Contest(rivals=(Softmax(), Softmax("curves")))
+    clf = presets.make("omni", random_state=0, refinement=contest).fit(X, y)
     assert chosen(clf).startswith("univariate tree + ")
     new, truth = noisy(3, 4000, seed=1)
     alone = presets.make("omni", random_state=0, refinement=Contest(grows=False))

@@ -14,7 +14,7 @@ from omnitree.tree.splits import SPLITS
 # A softmax test, a rival of the refinement `contest`.
 MODEL = re.compile(
     r"(?P<steps>stagewise )?(?P<model>(?:sparse )?(?:linear|quadratic|additive)) softmax"
-    r"(?P<products> with products)?"
+    r"(?P<more> with products| of steps)?"
 )
 # A tree that such tests are added to, or that grows on top of one.
 TREE = re.compile(r"univariate tree|tree over features(?P<scores> and scores)?")
@@ -32,6 +32,8 @@ def candidate_text(learner: str, kind: str = "") -> str:
     'the sum of a linear model and a tree on single features'
     >>> candidate_text("linear softmax + stagewise additive softmax")
     'the sum of a linear model and an additive model built in small steps'
+    >>> candidate_text("sparse linear softmax + additive softmax of steps")
+    'the sum of a sparse linear model and an additive model of steps'
     >>> candidate_text("linear softmax"), candidate_text("univariate subtree")
     ('a linear model', 'tests on single features')
     >>> candidate_text("fisher", "linear")
@@ -59,5 +61,5 @@ def candidate_text(learner: str, kind: str = "") -> str:
 def _model(found: re.Match[str]) -> str:
     """A softmax test in words."""
     article = "an" if found["model"].startswith("a") else "a"
-    model = f"{article} {found['model']} model{found['products'] or ''}"
+    model = f"{article} {found['model']} model{found['more'] or ''}"
     return f"{model} built in small steps" if found["steps"] else model

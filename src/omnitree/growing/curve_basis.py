@@ -36,6 +36,8 @@ class CurveBasis:
     # (c,): deviations that a penalty on their weights should see, as in `StandardColumns`:
     # their own, in units in which ranks have the deviation 1.
     spread: Floats
+    # Free parameters of one sum of the columns; None: as many as there are columns.
+    free: int | None = None
 
     @classmethod
     def of(cls, at: int, z: Floats, weight: Floats) -> CurveBasis | None:
@@ -64,6 +66,19 @@ class CurveBasis:
             spread[-1] = np.sqrt(spread[-1])
         return cls(at, knots, values - mean, spread)
 
+    @property
+    def n_free(self) -> int:
+        """Free parameters of one sum of the columns."""
+        return len(self.spread) if self.free is None else self.free
+
+    def beside(self, other: CurveBasis) -> CurveBasis:
+        """The columns of both, those of the other behind, with the knots of either."""
+        knots = np.union1d(self.knots, other.knots)
+        at = np.append(knots, np.nan)
+        values = np.hstack([self.columns(at), other.columns(at)])
+        spread = np.concatenate([self.spread, other.spread])
+        return CurveBasis(self.at, knots, values, spread, self.n_free + other.n_free)
+
     def columns(self, z: Floats, out: Floats | None = None) -> Floats:
         """The columns (n, c) of rows with values z, NaN where missing."""
         if out is None:
@@ -81,21 +96,36 @@ class CurveBasis:
         By more than `room` at some knot: differences between the sums count, or one sum
         itself if there is no other. One knot leaves after another, the least needed first.
         """
-        lines, keep = w @ self.values[:-1].T, list(range(len(self.knots)))
-        while len(keep) > 2:
-            fewer = [keep[:i] + keep[i + 1 :] for i in range(1, len(keep) - 1)]
-            off = [self._off(lines, own) for own in fewer]
-            at = int(np.argmin(off))
-            if off[at] > room:
-                break
-            keep = fewer[at]
-        return keep
+        lines = np.ascontiguousarray(w @ self.values[:-1].T)
+        return kernel.bends(self.knots, lines, room)
 
-    def _off(self, lines: Floats, keep: list[int]) -> float:
-        """By how much lines (k, m) differ without the other knots."""
-        straight = [np.interp(self.knots, self.knots[keep], v[keep]) for v in lines]
-        off = np.subtract(straight, lines)
-        return float(np.ptp(off, axis=0).max() if len(off) > 1 else np.abs(off).max())
+
+def beside(
+    some: tuple[CurveBasis, ...], more: tuple[CurveBasis, ...]
+) -> tuple[tuple[CurveBasis, ...], NDArray[np.intp], NDArray[np.intp]]:
+    """Curves with others beside them; two of one column become one.
+
+    And the places of the columns of either among those of all.
+    """
+    others = {curve.at: curve for curve in more}
+    known = {curve.at for curve in some}
+    pairs = [(curve, others.get(curve.at)) for curve in some]
+    pairs += [(curve, None) for curve in more if curve.at not in known]
+    curves, first, own = [], 0, []
+    new: dict[int, NDArray[np.intp]] = {}
+    for curve, other in pairs:
+        made = curve if other is None else curve.beside(other)
+        at = np.arange(first, first + len(made.spread))
+        first += len(at)
+        n = len(curve.spread)
+        if curve.at in known:
+            own.append(at[:n])
+        if curve.at in others:
+            new[curve.at] = at[-len(others[curve.at].spread) :]
+        curves.append(made)
+    none = np.empty(0, dtype=np.intp)
+    behind = [new[curve.at] for curve in more]
+    return tuple(curves), np.concatenate([none, *own]), np.concatenate([none, *behind])
 
 
 def quantiles(x: Floats, weight: Floats, n: int) -> Floats:

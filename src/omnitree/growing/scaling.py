@@ -101,6 +101,12 @@ class Scaling:
         of_curves = np.repeat(first + np.arange(len(sizes)), sizes)
         return np.concatenate([np.arange(first), of_curves])
 
+    @property
+    def n_free(self) -> NDArray[np.intp]:
+        """Free parameters of each term in one sum."""
+        of_curves = [curve.n_free for curve in self.curves]
+        return np.array([1] * self._first_of_curves + of_curves, dtype=np.intp)
+
     @cached_property
     def varies(self) -> NDArray[np.bool_]:
         """Whether each plain column has more than one value."""
@@ -190,6 +196,11 @@ class Scaling:
         noise = 1e-12 * (np.abs(own).max() + self.std[curve.at])
         own = np.where(np.abs(own) > noise, own, 0.0)
         return np.array([float(f"{x:.12g}") for x in own])
+
+    def are_apart(self, curve: CurveBasis) -> bool:
+        """Whether knots are apart in the table's units, and no further than numbers go."""
+        own = self.own_knots(curve)
+        return bool((np.diff(own) > 0).all() and np.isfinite(own[-1] - own[0]))
 
     @cached_property
     def _knots(self) -> list[tuple[float, ...]]:

@@ -82,9 +82,7 @@ class StandardColumns:
 
         made = map(curve_of, np.flatnonzero(is_number & (scaling.std > 0)).tolist())
         curves = tuple(
-            curve
-            for curve in made
-            if curve is not None and _distinct(scaling.own_knots(curve))
+            curve for curve in made if curve is not None and scaling.are_apart(curve)
         )
         return self.with_curves_of(curves)
 
@@ -205,11 +203,6 @@ def _category_of(schema: Schema) -> NDArray[np.intp]:
     """The feature that each column is a category of; -1 for numbers."""
     feature, category = schema.linear_columns()
     return np.where(category >= 0, feature, -1)
-
-
-def _distinct(knots: Floats) -> bool:
-    """Whether knots are apart in the table's units, and no further than numbers go."""
-    return bool((np.diff(knots) > 0).all() and np.isfinite(knots[-1] - knots[0]))
 
 
 def _side_by_side(rows: NDArray[np.int64]) -> bool:

@@ -17,6 +17,7 @@ from omnitree.learners.oc1 import OC1
 from omnitree.learners.omnivariate import Omnivariate
 from omnitree.learners.softmax import Softmax
 from omnitree.learners.stagewise import Stagewise
+from omnitree.learners.steps import Steps
 from omnitree.learners.univariate import Univariate
 
 LEARNERS = Registry(
@@ -39,6 +40,7 @@ LEARNERS = Registry(
         "softmax": Softmax,
         "boosted": Boosted,
         "stagewise": Stagewise,
+        "steps": Steps,
     },
 )
 
@@ -60,5 +62,6 @@ __all__ = [
     "Softmax",
     "SplitLearner",
     "Stagewise",
+    "Steps",
     "Univariate",
 ]

@@ -8,8 +8,6 @@ test where a fit of all products would not be readable. One of the rivals in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -20,9 +18,10 @@ from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.learners.boosted import BoostedTrial
+from omnitree.learners.gradual import HeldOutPath, validated
 from omnitree.learners.trial import NAMES, Trial, TrialLearner, folds_of
-from omnitree.parts.discriminants.stagewise import LOOK, Stage, stages
-from omnitree.parts.leaves.boosting import BoostedModel, fewest
+from omnitree.parts.discriminants.stagewise import LOOK, stages
+from omnitree.parts.leaves.boosting import BoostedModel
 from omnitree.resampling.folds import parts_of
 from omnitree.resampling.held_out import HeldOut
 
@@ -99,25 +98,19 @@ class Stagewise(TrialLearner):
         weight: Floats,
         fold: NDArray[np.int64],
     ) -> tuple[Floats, int]:
-        """Held-out scores, and the number of stages with the least log loss.
-
-        Each fold is tested after as many as are best on the other folds: the number that is
-        best on all would have seen it.
-        """
-        k, parts = int(y.max()) + 1, list(parts_of(fold))
-        rate, ridge = self.rate, self.ridge
+        """Held-out scores, and the number of stages with the least log loss."""
+        k, size = int(y.max()) + 1, (self.rate, self.ridge)
         paths = [
-            HeldOutPath.of(x, y, weight, train, test, k, rate, ridge)
-            for train, test in parts
+            HeldOutPath.of(
+                *(test, x[test], y, weight),
+                stages(x[train], y[train], weight[train], k, *size),
+                k,
+            )
+            for train, test in parts_of(fold)
         ]
         for path in paths:
             path.go_on(self.max_steps // LOOK, self.patience // LOOK)
-        scores = np.empty((len(y), k))
-        for own, (_, test) in zip(paths, parts, strict=True):
-            scores[test] = own.sums_at(
-                best([path for path in paths if path is not own])
-            )
-        return scores, best(paths)
+        return validated(paths)
 
     def _model(
         self, x: Floats, y: NDArray[np.int32], weight: Floats, n_stages: int, k: int
@@ -128,72 +121,3 @@ class Stagewise(TrialLearner):
             model.weights[:, stage.columns] += stage.weights
             model.bias[:] += stage.bias
         return model
-
-
-@dataclass
-class HeldOutPath:
-    """Rows to test while others are learned from, stage by stage.
-
-    Attributes
-    ----------
-    x, y, weight : arrays
-        Of the rows to test.
-    ahead : iterator of Stage
-        What was not looked at yet.
-    sums : list of float arrays (n, k)
-        Before the first stage and after each.
-    losses : list of float
-        Minus their log likelihoods.
-    """
-
-    x: Floats
-    y: NDArray[np.int32]
-    weight: Floats
-    ahead: Iterator[Stage]
-    sums: list[Floats] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls,
-        x: Floats,
-        y: NDArray[np.int32],
-        weight: Floats,
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-        k: int,
-        rate: float,
-        ridge: float,
-    ) -> HeldOutPath:
-        """Before the first stage."""
-        ahead = stages(x[train], y[train], weight[train], k, rate, ridge)
-        path = cls(x[test], y[test], weight[test], ahead)
-        path._add(np.zeros((len(test), k)))
-        return path
-
-    def _add(self, sums: Floats) -> None:
-        self.sums.append(sums)
-        own = sums[np.arange(len(self.y)), self.y]
-        lost = self.weight @ (np.logaddexp.reduce(sums, axis=1) - own)
-        self.losses.append(float(lost))
-
-    def go_on(self, most: int, patience: int | None = None) -> None:
-        """Up to so many stages in all; not `patience` beyond the one that lost least."""
-        for stage in islice(self.ahead, max(most + 1 - len(self.sums), 0)):
-            sums = self.sums[-1].copy()
-            stage.add_to(sums, self.x)
-            self._add(sums)
-            since = len(self.losses) - 1 - int(np.argmin(self.losses))
-            if patience is not None and since > patience:
-                break
-
-    def sums_at(self, n_stages: int) -> Floats:
-        """After so many stages, or after all that there are."""
-        self.go_on(n_stages)
-        return self.sums[min(n_stages, len(self.sums) - 1)]
-
-
-def best(paths: Sequence[HeldOutPath]) -> int:
-    """The number of stages, of those that all paths have, which loses least."""
-    made = min(len(path.losses) for path in paths)
-    return fewest(np.sum([path.losses[:made] for path in paths], axis=0))

@@ -1,6 +1,6 @@
 """What a learner of tests over many columns found at a node, before the test is made.
 
-`TrialLearner` is what such learners (softmax, boosted, stagewise) share.
+`TrialLearner` is what such learners (softmax, boosted, stagewise, steps) share.
 
 `Trial` keeps the scores of the classes for each row while it was held out, by which the
 refinement `contest` compares such tests with subtrees and with each other. Its functions,
@@ -71,7 +71,7 @@ class Trial:
 
     name: str  # of the candidate, for the reader of the tree
     rows: NodeColumns
-    expansion: str  # one of `EXPANSIONS` or `CURVED`
+    expansion: str  # one of `EXPANSIONS` or `CURVED`, or "steps"
     # (n, k): sums of the classes that are present for each row while it was held out;
     # NaN if it was not.
     scores: Floats
@@ -109,7 +109,7 @@ class Trial:
         """
         scaling = self.rows.scaling
         alone = used & ~scaling.in_products(used)
-        n = len(used) + int((used @ np.bincount(scaling.terms)).sum())
+        n = len(used) + int((used @ scaling.n_free).sum())
         first = scaling.n_plain + len(scaling.a)
         for i, curve in enumerate(scaling.curves):
             n -= int((used[:, first + i] & alone[:, curve.at]).sum())
@@ -245,9 +245,14 @@ class TrialLearner(SplitLearner):
         trial = self.trial(node)
         return None if trial is None else trial.replacement.split
 
+    @property
+    def counted(self) -> str:
+        """The view of a node whose columns are limited."""
+        return one_of("expansion", self.expansion, (*EXPANSIONS, *CURVED))
+
     def suits(self, node: Node) -> bool:
         """Whether the node has two classes, and a number of columns that is allowed."""
-        expansion = one_of("expansion", self.expansion, (*EXPANSIONS, *CURVED))
+        expansion = self.counted
         k = int((node.statistics > 0).sum())
         given = (self.max_columns, self.max_cells, self.max_weights, self.max_classes)
         columns, cells, weights, classes = (np.inf if m is None else m for m in given)

@@ -190,13 +190,13 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     errors; one with more than another such test must be better even if it made one
     more, or clearly likelier. On the most likely of these tests univariate trees are
     grown, which compete, too: their leaves shift its scores for each class, and their
-    tests may be on its scores. So do the sum of such a test and the univariate tree and,
-    with two classes, a sparse test of curves and products that is built in small steps
-    and its sum with another one, if a sum makes no more errors and is likelier. Tests
-    are made sparse: terms (weights, or whole curves) with the least effect are removed
-    as long as the held-out error does not rise, down to ten per sum. Nobody can read a
-    quadratic form with more than 500 terms, so larger ones are only tried in small
-    steps. A tree that is not
+    tests may be on its scores. So do tests that are built in small steps, one of curves
+    that jump (`Steps`) and, with two classes, a sparse one of curves and products
+    (`Stagewise`), their sums with another one, and the sum of a test and the univariate
+    tree, if a sum makes no more errors and is likelier. Tests are made sparse: terms
+    (weights, or whole curves) with the least effect are removed as long as the held-out
+    error does not rise, down to ten per sum. Nobody can read a quadratic form with more
+    than 500 terms, so larger ones are only tried in small steps. A tree that is not
     clearly better than a single leaf becomes one. Leaves: below a test over many
     features, its softmax, calibrated on held-out rows; else class shares, shrunk
     towards those of the parent.

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import CURVED, Node
 from omnitree.growing.sample import Sample
-from omnitree.learners import Softmax, Stagewise
+from omnitree.learners import Softmax, Stagewise, Steps
+from omnitree.learners.steps import NAME
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
@@ -33,8 +34,9 @@ from omnitree.tree.splits import Considered
 
 # How the names of sparse tests begin (`SoftmaxTrial.sparser`).
 SPARSE = "sparse "
-# And those of tests that were made by small steps (`Stagewise`).
-STAGEWISE = "stagewise "
+# And those of tests that were made by small steps (`Stagewise`, `Steps`), which are added to
+# others in this order.
+GRADUAL = ("stagewise ", NAME)
 # Standard errors by which a test is so much worse than a subtree that no tree on top of it
 # will be better.
 HOPELESS = 3.0
@@ -166,7 +168,7 @@ class Challenge:
         of a single feature helps, no curve does. Tests by small steps are not asked for
         there at all: a few cuts are easier to read.
         """
-        if self.depth and isinstance(rival, Stagewise):
+        if self.depth and isinstance(rival, Stagewise | Steps):
             return False
         if self.depth == 0 or rival.expansion not in CURVED:
             return rival.is_richer(self.node)
@@ -233,26 +235,43 @@ class Challenge:
         found = score_trees(trial, self.node, growth, least, loss, over)
         return [Contender(tree, self.losses_of(tree)) for tree in found]
 
-    def sum_with_stagewise(
+    def sums_with_gradual(
         self,
         found: Sequence[Contender],
-        base: int,
+        base: Contender,
         sparse: Contender | None,
         comparison: Comparison,
+    ) -> list[Contender]:
+        """Sums of a rival's test, sparse if it can be, and those made by small steps.
+
+        Each is the sum of the last, if that is better than the test, and another one.
+        """
+        sums: list[Contender] = []
+        for kind in GRADUAL:
+            gradual = [one for one in found if one.name.startswith(kind)]
+            if gradual:
+                added = self._sum_with(found, base, sparse, gradual[0], comparison)
+                if added is not None:
+                    sums.append(added)
+                    base, sparse = added, None
+        return sums
+
+    def _sum_with(
+        self,
+        found: Sequence[Contender],
+        base: Contender,
+        sparse: Contender | None,
+        gradual: Contender,
+        comparison: Comparison,
     ) -> Contender | None:
-        """The sum of a rival's test and one made by small steps.
+        """The sum of a test and one made by small steps.
 
         If that is the test itself, its sum with the likeliest other one. None, if the sum
         is not better than the test.
         """
-        gradual = next(
-            (i for i, one in enumerate(found) if one.name.startswith(STAGEWISE)), None
-        )
-        if gradual is None:
-            return None
-        one, losses = found[base], found[base].losses
-        if base == gradual:
-            others = [*found[:gradual], *found[gradual + 1 :]]
+        one, losses = base, base.losses
+        if base is gradual:
+            others = [other for other in found if other is not gradual]
             at = self.likeliest(others)
             if at is None:
                 return None
@@ -260,7 +279,7 @@ class Challenge:
         elif sparse is not None:
             losses = sparse.losses
         trial, whole = _thinned(one, sparse)
-        other = found[gradual].trial
+        other = gradual.trial
         assert isinstance(other, Trial)
         added = sum_of_tests(self.node, trial, other, whole)
         if added is None:

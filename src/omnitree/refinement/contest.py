@@ -6,8 +6,8 @@ answer while it was held out. Then, from the root down, rivals challenge each no
 makes fewer held-out errors than the subtree, or as many with a smaller log loss, it takes
 its place; else the node keeps its test and the challenge goes on below. The leaves below a
 rival answer by its own probabilities, calibrated on held-out rows. On top of the most likely
-rival trees are grown, which compete like rivals (`score_trees.py`), and so do the sum of a
-rival and one built in small steps (`sums_of_tests.py`) and that of a rival and the
+rival trees are grown, which compete like rivals (`score_trees.py`), and so do the sums of a
+rival and those built in small steps (`sums_of_tests.py`) and that of a rival and the
 univariate tree (`tree_sums.py`). At last the whole tree must be better than a single leaf
 (`comparison.py`). So simple regions get simple tests, tests over many features stand only
 where evidence asks for them, and noise gets no tree. Used by the preset `omni` and by
@@ -27,7 +27,7 @@ from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.growth import Growth
 from omnitree.growing.part import number, unknown
 from omnitree.growing.sample import Sample
-from omnitree.learners import LEARNERS, Softmax, Stagewise
+from omnitree.learners import LEARNERS, Softmax, Stagewise, Steps
 from omnitree.learners.trial import Replacement, TrialLearner
 from omnitree.pruning.base import Evidence, children, subtree_sums
 from omnitree.refinement.arena import Arena
@@ -57,6 +57,7 @@ RIVALS = (
     Softmax("quadratic", max_columns=500),
     Softmax("blocks", max_columns=500, max_weights=2000, sample_cells=3_000_000),
     Stagewise("blocks", max_classes=2, max_cells=2_500_000),
+    Steps(max_cells=800_000),
 )
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
 REPEATED_ROWS = 1000
@@ -73,12 +74,12 @@ class Contest(Refinement):
 
     Parameters
     ----------
-    rivals : sequence of Softmax, Boosted and Stagewise
+    rivals : sequence of Softmax, Boosted, Stagewise and Steps
         From the simplest to the richest; by default softmax tests that are linear, of
         curves, quadratic, and of curves and products together, the last only where curves
-        or products have won; and, at the root of tables with two classes, a sparse test of
-        curves and products that is built in small steps, however many products there are.
-        With none the tree is only cut back.
+        or products have won; at the root of tables with two classes a sparse test of
+        curves and products that is built in small steps, however many products there are;
+        and at the root a test of curves that jump. With none the tree is only cut back.
     optimise : {"error", "cost", "log_loss"} or None, default=None
         The held-out loss that decides. None: "cost" if there is a cost matrix, else
         "error". Where errors or costs do not differ (see `se`), log loss decides.
@@ -126,9 +127,9 @@ class Contest(Refinement):
     grows : bool, default=True
         At the root, grow univariate trees on top of the rival with the least held-out log
         loss: their leaves shift its scores, and their tests may read them. They compete
-        like rivals, if they make at least two errors fewer than it does. So does the sum of
-        the best rival and the one built in small steps, which must make no more errors than
-        either and be likelier by `se`. Without a prune set, the sum of either and the
+        like rivals, if they make at least two errors fewer than it does. So do the sums of
+        the best rival and those built in small steps, which must make no more errors than
+        it does and be likelier by `se`. Without a prune set, the sum of either and the
         univariate tree, cut back to one of a few sizes, competes as well: leaves shift its
         scores by their own log odds. That must make no more errors, be likelier by a
         quarter of `se`, and save half a unit of log loss for each leaf.
@@ -394,11 +395,11 @@ class Contest(Refinement):
         if base is None or limits.expired():
             return [*found, *more]
         with suppress(TimeUp):  # what was found so far can do without
-            added = challenge.sum_with_stagewise(found, base, sparser, comparison)
             test, thin = found[base], sparser
-            if added is not None:
-                more.append(added)
-                test, thin = added, None
+            sums = challenge.sums_with_gradual(found, test, thin, comparison)
+            if sums:
+                more += sums
+                test, thin = sums[-1], None
             if challenge.trees:
                 added = challenge.sum_with_tree(test, thin, comparison)
                 more += [] if added is None else [added]

@@ -56,7 +56,7 @@ def expansions_of(trial: Trial | TreeOnTest) -> set[str]:
     if isinstance(trial, TreeOnTest):
         return expansions_of(trial.trial)
     if isinstance(trial, SumOfTests):
-        return {test.expansion for test in trial.tests}
+        return set().union(*map(expansions_of, trial.tests))
     return {trial.expansion}
 
 

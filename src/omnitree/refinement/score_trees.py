@@ -33,6 +33,7 @@ from omnitree.refinement.shifted_leaves import (
     Scored,
     ScoredFold,
     TreeOnTest,
+    saved,
     sized,
 )
 from omnitree.resampling.held_out import HeldOut
@@ -54,6 +55,8 @@ FEWEST = 100
 MOST_CELLS = 4_000_000
 # The shrinkage with which trees are tried.
 TRIED = (20.0,)
+# Folds after which a tree is given up if it has saved no log loss in any of its sizes.
+LOOK = 3
 # What the surest row counts, relative to its weight.
 LIGHTEST = 1e-3
 
@@ -194,7 +197,10 @@ def tree_on(
     margin: float,
     shrinkages: Sequence[float],
 ) -> ScoreTree | None:
-    """The tree over features and some scores; None if that is a single leaf."""
+    """The tree over features and some scores.
+
+    None if that is a single leaf, or the first folds give little hope of another.
+    """
     whole = _grow(growth, sample, fitted, fitted.scores, pairs, fitted.fold >= 0)
     folds = []
     for i, scores in enumerate(fitted.nested):
@@ -202,6 +208,8 @@ def tree_on(
         trained = _grow(growth, sample, fitted, scores, pairs, ~held_out)
         rows = _scored(sample, fitted, scores, pairs, held_out)
         folds.append(ScoredFold(trained, rows))
+        if len(folds) == LOOK and saved(whole, folds, shrinkages) <= 0:
+            return None
     found = sized(whole, folds, margin, shrinkages)
     if found is None:
         return None

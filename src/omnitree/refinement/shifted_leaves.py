@@ -187,6 +187,18 @@ def sized(
     return Shifted(tree, Passing(tree, whole.rows).shifts(m), answers)
 
 
+def saved(
+    whole: Passing, folds: Sequence[ScoredFold], shrinkages: Sequence[float]
+) -> float:
+    """Log loss of the rows of folds that a tree saves at its best size for them."""
+    most = 0.0
+    for m in shrinkages:
+        _, prices = steps(whole.tree, whole.sized(m)[1])
+        lost = np.sum([fold.losses_at(m, prices) for fold in folds], axis=0)
+        most = max(most, float(lost[-1] - lost.min()))
+    return most
+
+
 @dataclass(frozen=True)
 class TreeOnTest:
     """A tree whose leaves answer by the scores of a softmax test, each with its own shift.

@@ -225,6 +225,22 @@ class Grown:
         """Log loss of each fold's rows in every node, by `SHRINKAGES`."""
         return [counts.log_losses(SHRINKAGES) for counts in self.counts]
 
+    @cached_property
+    def _leaves(self) -> list[np.ndarray | None]:
+        """The leaf of each row of each fold, in its tree before it is cut back.
+
+        None where a missing value divides a row, where leaves have models, and where there
+        are so many classes that the shares of all nodes take much room.
+        """
+
+        def place(f: FoldTree) -> np.ndarray | None:
+            if f.tree.models is not None or f.tree.value.size > CELLS:
+                return None
+            leaves = f.tree.place(f.test.table)
+            return leaves if (leaves >= 0).all() else None
+
+        return [place(f) for f in self.folds]
+
     def _sized(
         self,
         cut: np.ndarray,
@@ -237,12 +253,16 @@ class Grown:
         tree = self.tree.collapse(cut).replace(shrinkage=last)
         tested, k = self.tested, len(tree.classes)
         proba, weight = np.full((len(tested), k), 1 / k), np.zeros(len(tested))
-        for f, links, price, m in zip(
-            self.folds, links_of, prices[:-1], of_folds, strict=True
+        for f, leaves, links, price, m in zip(
+            self.folds, self._leaves, links_of, prices[:-1], of_folds, strict=True
         ):
-            pruned = f.tree.collapse(links <= price * f.total * (1 + 1e-12))
-            pruned = pruned.replace(shrinkage=m)
-            proba[f.rows] = pruned.predict_value(f.test.table, pruned.outputs)
+            is_leaf = links <= price * f.total * (1 + 1e-12)
+            if leaves is None:
+                pruned = f.tree.collapse(is_leaf).replace(shrinkage=m)
+                proba[f.rows] = pruned.predict_value(f.test.table, pruned.outputs)
+            else:
+                shares = f.tree.class_shares if m is None else f.tree.shrunken_shares(m)
+                proba[f.rows] = shares[stops(f.tree, leaves, is_leaf)]
             weight[f.rows] = f.test.weight
         losses = HeldOut.of(weight, proba, tested.target, tested.groups)
         return Sized(tree, proba[weight > 0], losses)
@@ -254,6 +274,16 @@ def in_sizes(grown: Grown, sized: Sized) -> Iterator[Sized]:
     for n_leaves in SMALLER:
         if n_leaves < sized.tree.n_leaves:
             yield grown.of_at_most(n_leaves)
+
+
+def stops(tree: Tree, leaves: np.ndarray, is_leaf: np.ndarray) -> np.ndarray:
+    """Where rows that come to some leaves stop, if other nodes are leaves as well."""
+    own, of_row = np.unique(leaves, return_inverse=True)
+    stop, at = own.copy(), own
+    while (at >= 0).any():
+        stop = np.where((at >= 0) & is_leaf[at], at, stop)
+        at = np.where(at >= 0, tree.parent[at], -1)
+    return stop[of_row]
 
 
 def deviances(value: np.ndarray) -> np.ndarray:
