@@ -80,6 +80,24 @@ def test_kept(trees, rng):
         assert got == list(naive.kept(tree, to))
 
 
+def test_stops(trees, rng):
+    """Rows stop where a tree that is cut there has its leaf."""
+    for tree, table in trees:
+        is_leaf = rng.random(tree.n_nodes) < 0.3
+        got = subtrees.stops(tree.shape, is_leaf.view(np.uint8))
+        for node in range(tree.n_nodes):
+            way = [node]
+            while tree.parent[way[-1]] >= 0:
+                way.append(int(tree.parent[way[-1]]))
+            above = [at for at in way[::-1] if is_leaf[at]]
+            assert got[node] == (above[0] if above else node)
+        leaf = tree.place(table)
+        cut = tree.collapse(is_leaf)
+        np.testing.assert_array_equal(
+            tree.value[got[leaf]], cut.value[cut.place(table)]
+        )
+
+
 def test_passing_and_counts(trees, rng):
     for tree, table in trees:
         leaf = tree.apply(table)

@@ -42,7 +42,7 @@ def test_the_sum_answers_as_both_together(expansion, other, turned):
     one, two = Softmax(expansion).trial(node), gradual.trial(node)
     if turned:
         one, two = two, one
-    found = sum_of_tests(node, one, two)
+    found = sum_of_tests(node, [one, two])
     if found is None:  # one of them adds nothing
         both = np.stack([held_out_log_odds(one), held_out_log_odds(two)])
         parts = best_parts(both, node.target.of_present(), node.weight)
@@ -69,7 +69,7 @@ def test_the_sum_answers_as_both_together(expansion, other, turned):
 def test_held_out_answers_are_those_of_both_while_held_out():
     node = node_of(*mixed(seed=1))
     one, two = Softmax("curves").trial(node), Stagewise("blocks").trial(node)
-    found = sum_of_tests(node, one, two)
+    found = sum_of_tests(node, [one, two])
     both = np.stack([held_out_log_odds(one), held_out_log_odds(two)])
     np.testing.assert_allclose(found.scores, np.tensordot(found.parts, both, 1))
     for alone in (one, two):
@@ -110,7 +110,7 @@ def test_the_default_takes_a_sum_where_it_is_better(tmp_path):
     a, b = slice(0, 400), slice(400, None)
     clf = OmniTreeClassifier(random_state=0).fit(X[a], y[a])
     (chosen,) = [c.learner for c in clf.tree_.candidates[0] if c.chosen]
-    assert "+ stagewise" in chosen
+    assert "stagewise" in chosen and " + " in chosen
     lines = presets.make(
         "omni", random_state=0, refinement=Contest(rivals=(Softmax(),))
     ).fit(X[a], y[a])

@@ -20,7 +20,6 @@ from omnitree.growing.growth import Growth
 from omnitree.growing.node import CURVED, Node
 from omnitree.growing.sample import Sample
 from omnitree.learners import Softmax, Stagewise, Steps
-from omnitree.learners.steps import NAME
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
@@ -34,18 +33,21 @@ from omnitree.tree.splits import Considered
 
 # How the names of sparse tests begin (`SoftmaxTrial.sparser`).
 SPARSE = "sparse "
-# And those of tests that were made by small steps (`Stagewise`, `Steps`), which are added to
-# others in this order.
-GRADUAL = ("stagewise ", NAME)
+# And what all sums of tests are called.
+SUM = "sum of tests"
+# How the names of tests begin that have few of all curves and products (`Stagewise`).
+STAGEWISE = "stagewise "
+# Columns that tests may have which are added to others: no products.
+PLAIN = ("linear", "curves", "steps")
 # Standard errors by which a test is so much worse than a subtree that no tree on top of it
 # will be better.
 HOPELESS = 3.0
 # Rows for each feature that curves need below the root: subtrees are many, most are small,
 # and to find the columns of curves takes as long as to reject them.
 ROWS = 40
-# A sum of two tests, or of a test and a tree, must be likelier than one of them by so many
-# times the standard errors of the one knob.
-TESTS, TREE = 1.0, 0.25
+# A sum of a test and a tree must be likelier than the test by so many times the standard
+# errors of the one knob.
+TREE = 0.25
 # Log loss, of all rows together, that each leaf of a tree must save that is added to a test.
 LEAF_PRICE = 0.5
 
@@ -59,8 +61,20 @@ class Contender:
 
     @property
     def name(self) -> str:
-        """For the reader of the tree; rivals of other cross-validations have the same."""
-        return self.trial.name
+        """Rivals of other cross-validations have the same.
+
+        That of their sum does not tell its tests, of which some may add nothing in one of
+        them; the reader of the tree sees the name of the trial.
+        """
+        if isinstance(self.trial, TreeSum) and isinstance(self.trial.trial, SumOfTests):
+            return f"{SUM} and tree"
+        return SUM if isinstance(self.trial, SumOfTests) else self.trial.name
+
+    @property
+    def added(self) -> set[str]:
+        """The names of the tests that it is a sum of, if it is one."""
+        trial = self.trial.trial if isinstance(self.trial, TreeSum) else self.trial
+        return set(trial.summands) if isinstance(trial, SumOfTests) else set()
 
 
 @dataclass(frozen=True)
@@ -235,57 +249,33 @@ class Challenge:
         found = score_trees(trial, self.node, growth, least, loss, over)
         return [Contender(tree, self.losses_of(tree)) for tree in found]
 
-    def sums_with_gradual(
+    def sum_with_others(
         self,
         found: Sequence[Contender],
         base: Contender,
         sparse: Contender | None,
-        comparison: Comparison,
-    ) -> list[Contender]:
-        """Sums of a rival's test, sparse if it can be, and those made by small steps.
-
-        Each is the sum of the last, if that is better than the test, and another one.
-        """
-        sums: list[Contender] = []
-        for kind in GRADUAL:
-            gradual = [one for one in found if one.name.startswith(kind)]
-            if gradual:
-                added = self._sum_with(found, base, sparse, gradual[0], comparison)
-                if added is not None:
-                    sums.append(added)
-                    base, sparse = added, None
-        return sums
-
-    def _sum_with(
-        self,
-        found: Sequence[Contender],
-        base: Contender,
-        sparse: Contender | None,
-        gradual: Contender,
         comparison: Comparison,
     ) -> Contender | None:
-        """The sum of a test and one made by small steps.
+        """The sum of a rival's test, sparse if it can be, and others that add few terms.
 
-        If that is the test itself, its sum with the likeliest other one. None, if the sum
-        is not better than the test.
+        These are all sums of lines and curves, and tests made by small steps. None, if the
+        sum is not better than the test.
         """
-        one, losses = base, base.losses
-        if base is gradual:
-            others = [other for other in found if other is not gradual]
-            at = self.likeliest(others)
-            if at is None:
-                return None
-            one, sparse = others[at], None
-        elif sparse is not None:
-            losses = sparse.losses
-        trial, whole = _thinned(one, sparse)
-        other = gradual.trial
-        assert isinstance(other, Trial)
-        added = sum_of_tests(self.node, trial, other, whole)
+        trial, whole = _thinned(base, sparse)
+        others = [
+            one.trial
+            for one in found
+            if one is not base
+            and one.losses.complete
+            and isinstance(one.trial, Trial)
+            and (one.trial.expansion in PLAIN or one.name.startswith(STAGEWISE))
+        ]
+        added = sum_of_tests(self.node, [trial, *others], whole) if others else None
         if added is None:
             return None
         new = Contender(added, self.losses_of(added))
-        better = comparison.is_likelier(new.losses, losses, TESTS)
+        losses = base.losses if sparse is None else sparse.losses
+        better = comparison.is_sum_likelier(new.losses, losses, added.bends)
         return new if better else None
 
     def sum_with_tree(
@@ -354,8 +344,13 @@ class Challenge:
             if winner is None:  # a plain tree is much easier to read
                 better = comparison.is_worth(one.losses, size, losses, n_parameters)
             else:
-                margin = TREE if isinstance(one.trial, TreeSum) else TESTS
-                better = comparison.is_likelier(one.losses, losses, margin)
+                better = (
+                    comparison.is_likelier(one.losses, losses, TREE)
+                    if isinstance(one.trial, TreeSum)
+                    else comparison.is_sum_likelier(
+                        one.losses, losses, one.trial.bends
+                    )
+                )
             if better:
                 winner, losses, n_parameters = i, one.losses, size
         return winner
@@ -366,14 +361,16 @@ class Challenge:
         """By how many standard errors, in errors or log loss, others are behind the choice.
 
         By their names, that of the subtree is empty. Dense and sparse forms of one test are
-        no choice.
+        no choice, nor are a sum and the tests that it has.
         """
         every = {c.name: c.losses for c in contenders if c.losses.complete}
-        chosen, own = self.subtree, ""
+        chosen, same = self.subtree, set()
         if winner is not None:
-            chosen, own = contenders[winner].losses, contenders[winner].name
+            chosen = contenders[winner].losses
+            same = {contenders[winner].name, *contenders[winner].added}
             every |= {"": self.subtree}
-        twins = {own, SPARSE + own, own.removeprefix(SPARSE)}
+        twins = same | {SPARSE + name for name in same}
+        twins |= {name.removeprefix(SPARSE) for name in same}
         return {
             name: max(chosen.gain(other, loss) for loss in ("errors", "log_loss"))
             for name, other in every.items()

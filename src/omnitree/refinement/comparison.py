@@ -21,6 +21,8 @@ from omnitree.resampling.held_out import HeldOut
 FEWER = {True: (0.25, 1.0), False: (0.5, 0.5)}
 # Likelier is clearly likelier by so many.
 CLEAR = 2.0
+# A sum of tests is likelier than one of them by so many.
+SUM = 0.5
 # A tree is proven against a single leaf by so many; or by this share of them, if log loss
 # and errors both have it, or if held-out rows and a test of significance have it together.
 PROVEN = 2.5
@@ -95,7 +97,7 @@ class Comparison:
         return saved >= SAVED and new.gain(old, "log_loss") > CLEAR * self.se
 
     def is_likelier(self, new: HeldOut, old: HeldOut, margin: float) -> bool:
-        """Whether a sum of two models is better than one of them, or than another.
+        """Whether a sum of a test and a tree is better than the test, or than another.
 
         Means of answers are rarely far behind the better one, so it is enough if the log
         loss is less by `margin` times the standard errors, and errors are no more.
@@ -105,6 +107,19 @@ class Comparison:
             return likelier
         errors = new.gain(old, self.loss)
         return errors > self.se or (likelier and errors >= 0)
+
+
+    def is_sum_likelier(self, new: HeldOut, old: HeldOut, bent: bool) -> bool:
+        """Whether a sum of tests is better than one of them.
+
+        Where that has curves or products, the sum is as easy to read, and says what several
+        say: it is enough if it is likelier by half the standard errors and does not make
+        clearly more errors. Where the test is a line that is `bent` by the sum, that must be
+        likelier by all of them, and make no more errors.
+        """
+        likelier = new.gain(old, "log_loss") > (1.0 if bent else SUM) * self.se
+        worst = 0.0 if bent and self.loss != "log_loss" else -self.se
+        return likelier and new.gain(old, self.loss) >= worst
 
 
 def less_one(new: HeldOut, old: HeldOut) -> float:

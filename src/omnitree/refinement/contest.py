@@ -396,10 +396,10 @@ class Contest(Refinement):
             return [*found, *more]
         with suppress(TimeUp):  # what was found so far can do without
             test, thin = found[base], sparser
-            sums = challenge.sums_with_gradual(found, test, thin, comparison)
-            if sums:
-                more += sums
-                test, thin = sums[-1], None
+            added = challenge.sum_with_others(found, test, thin, comparison)
+            if added is not None:
+                more.append(added)
+                test, thin = added, None
             if challenge.trees:
                 added = challenge.sum_with_tree(test, thin, comparison)
                 more += [] if added is None else [added]

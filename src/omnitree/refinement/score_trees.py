@@ -50,7 +50,7 @@ SCORED = 30
 # Nodes with fewer rows have no tests: so few shift little.
 MIN_ROWS = 10.0
 # Nodes with fewer rows have no trees on top of softmax tests.
-FEWEST = 100
+FEWEST = 300
 # Rows times columns times classes up to which softmax tests are fitted to pairs of folds.
 MOST_CELLS = 4_000_000
 # The shrinkage with which trees are tried.

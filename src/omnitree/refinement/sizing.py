@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from omnitree._core.predict import subtrees
 from omnitree.growing.sample import Sample
 from omnitree.pruning.base import Evidence, training_errors
 from omnitree.pruning.cost_complexity import (
@@ -262,7 +263,8 @@ class Grown:
                 proba[f.rows] = pruned.predict_value(f.test.table, pruned.outputs)
             else:
                 shares = f.tree.class_shares if m is None else f.tree.shrunken_shares(m)
-                proba[f.rows] = shares[stops(f.tree, leaves, is_leaf)]
+                stops = subtrees.stops(f.tree.shape, is_leaf.view(np.uint8))
+                proba[f.rows] = shares[stops[leaves]]
             weight[f.rows] = f.test.weight
         losses = HeldOut.of(weight, proba, tested.target, tested.groups)
         return Sized(tree, proba[weight > 0], losses)
@@ -274,16 +276,6 @@ def in_sizes(grown: Grown, sized: Sized) -> Iterator[Sized]:
     for n_leaves in SMALLER:
         if n_leaves < sized.tree.n_leaves:
             yield grown.of_at_most(n_leaves)
-
-
-def stops(tree: Tree, leaves: np.ndarray, is_leaf: np.ndarray) -> np.ndarray:
-    """Where rows that come to some leaves stop, if other nodes are leaves as well."""
-    own, of_row = np.unique(leaves, return_inverse=True)
-    stop, at = own.copy(), own
-    while (at >= 0).any():
-        stop = np.where((at >= 0) & is_leaf[at], at, stop)
-        at = np.where(at >= 0, tree.parent[at], -1)
-    return stop[of_row]
 
 
 def deviances(value: np.ndarray) -> np.ndarray:

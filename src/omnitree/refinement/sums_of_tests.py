@@ -1,14 +1,16 @@
-"""Sums of two softmax tests at one node, which are one test again.
+"""Sums of softmax tests at one node, which are one test again.
 
-A test that all columns have a part in and one made by small steps (`learners/stagewise.py`,
-`learners/steps.py`) err in different places, as a test and a tree do (`tree_sums.py`). Their
-log odds are added, each times a number of its own that held-out rows choose. Lines, curves
-and products of both are columns of one view of the node, so the sum has the terms of either;
-two curves of one feature become one. Candidates of the refinement `contest`.
+Tests that were learned in different ways (all columns with a penalty, or a few by small
+steps: `learners/softmax.py`, `stagewise.py`, `steps.py`) err in different places, as a test
+and a tree do (`tree_sums.py`). Their log odds are added, each times a number of its own that
+held-out rows choose. Lines, curves and products of all are columns of one view of the node,
+so the sum has the terms of each; several curves and lines of one feature become one curve.
+Candidates of the refinement `contest`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,20 +27,30 @@ from omnitree.refinement.tree_sums import FAINT, best_parts, held_out_log_odds
 
 @dataclass(frozen=True)
 class SumOfTests(Trial):
-    """Two softmax tests, each times a number.
+    """Softmax tests, each times a number.
 
     Attributes
     ----------
-    tests : pair of Trial
-    parts : pair of float
+    tests : tuple of Trial
+    parts : tuple of float
         What the calibrated scores of each are multiplied by.
-    places : pair of int arrays
+    places : tuple of int arrays
         Where the columns of each are among those of the sum.
     """
 
-    tests: tuple[Trial, Trial]
-    parts: tuple[float, float]
-    places: tuple[NDArray[np.intp], NDArray[np.intp]]
+    tests: tuple[Trial, ...]
+    parts: tuple[float, ...]
+    places: tuple[NDArray[np.intp], ...]
+
+    @property
+    def summands(self) -> list[str]:
+        """The names of the tests."""
+        return [test.name for test in self.tests]
+
+    @property
+    def bends(self) -> bool:
+        """Whether the first test is a line, and the sum is not."""
+        return self.tests[0].expansion == "linear" and self.expansion != "linear"
 
     def functions(self) -> tuple[Floats, Floats]:
         k = len(self.rows.present)
@@ -58,58 +70,60 @@ class SumOfTests(Trial):
 
 
 def sum_of_tests(
-    node: Node, one: Trial, other: Trial, whole: Trial | None = None
+    node: Node, tests: Sequence[Trial], whole: Trial | None = None
 ) -> SumOfTests | None:
-    """The likeliest sum of two tests at a node; None if one of them adds nothing.
+    """The likeliest sum of some tests at a node; None if fewer than two add something.
 
     Of rows that a sparse first test was not tested on, the scores of the `whole` test count.
     """
-    scores = np.stack([held_out_log_odds(one, whole), held_out_log_odds(other)])
-    parts = best_parts(scores, one.target.of_present(), one.rows.weight)
+    scores = [held_out_log_odds(tests[0], whole), *map(held_out_log_odds, tests[1:])]
+    target, weight = tests[0].target.of_present(), tests[0].rows.weight
+    parts = best_parts(np.stack(scores), target, weight)
     if parts.min() < FAINT:
-        return None
-    joined = _with_steps(node, one, other) or _with_products(node, one, other)
-    expansion, rows, at = joined
+        kept = np.flatnonzero(parts >= FAINT)
+        if len(kept) < 2:
+            return None
+        tests, scores = [tests[i] for i in kept], [scores[i] for i in kept]
+        parts = best_parts(np.stack(scores), target, weight)
+    expansion, rows, at = _joined(node, tests)
     if not all(map(rows.scaling.are_apart, rows.scaling.curves)):
         return None
     return SumOfTests(
-        f"{one.name} + {other.name}",
+        " + ".join(test.name for test in tests),
         rows,
         expansion,
-        np.tensordot(parts, scores, 1),
-        one.target,
-        one.groups,
-        (one, other),
-        (float(parts[0]), float(parts[1])),
-        at,
+        np.tensordot(parts, np.stack(scores), 1),
+        tests[0].target,
+        tests[0].groups,
+        tuple(tests),
+        tuple(parts.tolist()),
+        tuple(at),
     )
 
 
-Joined = tuple[str, NodeColumns, tuple[NDArray[np.intp], NDArray[np.intp]]]
+def _joined(
+    node: Node, tests: Sequence[Trial]
+) -> tuple[str, NodeColumns, list[NDArray[np.intp]]]:
+    """A view of the node with the columns of all tests, and where those of each are.
 
-
-def _with_products(node: Node, one: Trial, other: Trial) -> Joined:
-    """The view that has the columns of two tests, and where these are."""
-    kinds = {one.expansion, other.expansion} - {"linear"}
+    The curves of a test that is made of steps join those of the others.
+    """
+    kinds = {test.expansion for test in tests} - {"linear", "steps"}
     expansion = "blocks" if len(kinds) > 1 else kinds.pop() if kinds else "linear"
-    rows = node.view(expansion)
-    at = [places(test.rows.scaling, rows.scaling) for test in (one, other)]
-    return expansion, rows, (at[0], at[1])
-
-
-def _with_steps(node: Node, one: Trial, other: Trial) -> Joined | None:
-    """The same, if one of the tests is made of steps: its curves join those of the other."""
-    made = [test.expansion == "steps" for test in (one, other)]
-    if not any(made):
-        return None
-    steps, base = (one, other) if made[0] else (other, one)
-    curves, own, new = beside(base.rows.scaling.curves, steps.rows.scaling.curves)
-    scaling = base.rows.scaling
-    first, plain = scaling.n_plain + len(scaling.a), np.arange(scaling.n_plain)
-    of_base = np.concatenate([np.arange(first), first + own])
-    of_steps = np.concatenate([plain, first + new])
-    at = (of_steps, of_base) if made[0] else (of_base, of_steps)
-    return base.expansion, with_curves(base.rows, curves), at
+    rows, scaling = node.view(expansion), node.view(expansion).scaling
+    steps = next((test for test in tests if test.expansion == "steps"), None)
+    if steps is None:
+        return expansion, rows, [places(t.rows.scaling, scaling) for t in tests]
+    curves, own, new = beside(scaling.curves, steps.rows.scaling.curves)
+    first = scaling.n_plain + len(scaling.a)
+    moved = np.concatenate([np.arange(first), first + own])
+    of_steps = np.concatenate([np.arange(scaling.n_plain), first + new])
+    at = [
+        of_steps if test is steps else moved[places(test.rows.scaling, scaling)]
+        for test in tests
+    ]
+    expansion = {"linear": "curves", "quadratic": "blocks"}.get(expansion, expansion)
+    return expansion, with_curves(rows, curves), at
 
 
 def places(some: Scaling, every: Scaling) -> NDArray[np.intp]:

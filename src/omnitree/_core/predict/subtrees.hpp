@@ -115,6 +115,14 @@ inline void sums_at(const Shape& t, const double* links, const double* as_leaf,
   }
 }
 
+// Where rows of each node stop, if some nodes are leaves: at the first of these on their way.
+inline void stops(const Shape& t, const uint8_t* is_leaf, int32_t* out) {
+  for (int64_t i = 0; i < t.n; ++i) {
+    const int32_t above = i == 0 ? -1 : out[t.parent[i]];
+    out[i] = above >= 0 && is_leaf[above] ? above : static_cast<int32_t>(i);
+  }
+}
+
 inline void depths(const Shape& t, int32_t* out) {
   out[0] = 0;
   for (int64_t node = 1; node < t.n; ++node) out[node] = out[t.parent[node]] + 1;

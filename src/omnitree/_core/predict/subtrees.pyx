@@ -6,7 +6,7 @@
 """
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
 from omnitree._core.common.vectors cimport integers
@@ -36,6 +36,7 @@ cdef extern from "predict/subtrees.hpp" namespace "omnitree" nogil:
     void c_shrunken_at "omnitree::shrunken_at" (
         const int64_t*, const double*, const double*, int64_t, int64_t, double, double*)
     void c_depths "omnitree::depths" (const Shape&, int32_t*)
+    void c_stops "omnitree::stops" (const Shape&, const uint8_t*, int32_t*)
     void count_passing(const Shape&, const int32_t*, int64_t, int64_t*)
     void list_passing(const Shape&, const int32_t*, int64_t, const int64_t*,
                       int64_t*) except +
@@ -115,6 +116,18 @@ def depths(tuple shape):
     cdef int32_t[::1] out = np.empty(t.n, dtype=np.int32)
     with nogil:
         c_depths(t, &out[0])
+    return np.asarray(out)
+
+
+def stops(tuple shape, const uint8_t[::1] is_leaf):
+    """For every node the first on the way to it, itself included, that is a leaf.
+
+    The node itself if there is none.
+    """
+    cdef Shape t = view_shape(shape)
+    cdef int32_t[::1] out = np.empty(t.n, dtype=np.int32)
+    with nogil:
+        c_stops(t, &is_leaf[0], &out[0])
     return np.asarray(out)
 
 
