@@ -192,8 +192,8 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     grown, which compete, too: their leaves shift its scores for each class, and their
     tests may be on its scores. So do tests that are built in small steps, one of curves
     that jump (`Steps`) and, with two classes, a sparse one of curves and products
-    (`Stagewise`), their sums with another one, and the sum of a test and the univariate
-    tree, if a sum makes no more errors and is likelier. Tests are made sparse: terms
+    (`Stagewise`), the sum of the best test and the others that have no products, and the
+    sum of either and the univariate tree, if it is likelier. Tests are made sparse: terms
     (weights, or whole curves) with the least effect are removed as long as the held-out
     error does not rise, down to ten per sum. Nobody can read a quadratic form with more
     than 500 terms, so larger ones are only tried in small steps. A tree that is not

@@ -347,9 +347,7 @@ class Challenge:
                 better = (
                     comparison.is_likelier(one.losses, losses, TREE)
                     if isinstance(one.trial, TreeSum)
-                    else comparison.is_sum_likelier(
-                        one.losses, losses, one.trial.bends
-                    )
+                    else comparison.is_sum_likelier(one.losses, losses, one.trial.bends)
                 )
             if better:
                 winner, losses, n_parameters = i, one.losses, size

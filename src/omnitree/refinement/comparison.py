@@ -108,7 +108,6 @@ class Comparison:
         errors = new.gain(old, self.loss)
         return errors > self.se or (likelier and errors >= 0)
 
-
     def is_sum_likelier(self, new: HeldOut, old: HeldOut, bent: bool) -> bool:
         """Whether a sum of tests is better than one of them.
 

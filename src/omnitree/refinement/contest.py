@@ -6,9 +6,9 @@ answer while it was held out. Then, from the root down, rivals challenge each no
 makes fewer held-out errors than the subtree, or as many with a smaller log loss, it takes
 its place; else the node keeps its test and the challenge goes on below. The leaves below a
 rival answer by its own probabilities, calibrated on held-out rows. On top of the most likely
-rival trees are grown, which compete like rivals (`score_trees.py`), and so do the sums of a
-rival and those built in small steps (`sums_of_tests.py`) and that of a rival and the
-univariate tree (`tree_sums.py`). At last the whole tree must be better than a single leaf
+rival trees are grown, which compete like rivals (`score_trees.py`), and so do the sum of a
+rival and others (`sums_of_tests.py`) and that of either and the univariate tree
+(`tree_sums.py`). At last the whole tree must be better than a single leaf
 (`comparison.py`). So simple regions get simple tests, tests over many features stand only
 where evidence asks for them, and noise gets no tree. Used by the preset `omni` and by
 `OmniTreeClassifier`.
@@ -127,9 +127,10 @@ class Contest(Refinement):
     grows : bool, default=True
         At the root, grow univariate trees on top of the rival with the least held-out log
         loss: their leaves shift its scores, and their tests may read them. They compete
-        like rivals, if they make at least two errors fewer than it does. So do the sums of
-        the best rival and those built in small steps, which must make no more errors than
-        it does and be likelier by `se`. Without a prune set, the sum of either and the
+        like rivals, if they make at least two errors fewer than it does. So does the sum of
+        the best rival and all others without products or built in small steps. It must be
+        likelier by half of `se`, with errors that are not more by `se`; where the best
+        rival is a line, likelier by `se` with no more errors. Without a prune set, the sum of either and the
         univariate tree, cut back to one of a few sizes, competes as well: leaves shift its
         scores by their own log odds. That must make no more errors, be likelier by a
         quarter of `se`, and save half a unit of log loss for each leaf.
