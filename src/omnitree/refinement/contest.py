@@ -130,10 +130,10 @@ class Contest(Refinement):
         like rivals, if they make at least two errors fewer than it does. So does the sum of
         the best rival and all others without products or built in small steps. It must be
         likelier by half of `se`, with errors that are not more by `se`; where the best
-        rival is a line, likelier by `se` with no more errors. Without a prune set, the sum of either and the
-        univariate tree, cut back to one of a few sizes, competes as well: leaves shift its
-        scores by their own log odds. That must make no more errors, be likelier by a
-        quarter of `se`, and save half a unit of log loss for each leaf.
+        rival is a line, likelier by `se` with no more errors. Without a prune set, the sum
+        of either and the univariate tree, cut back to one of a few sizes, competes as well:
+        leaves shift its scores by their own log odds. That must make no more errors, be
+        likelier by a quarter of `se`, and save half a unit of log loss for each leaf.
     repeats : int, default=3
         Cross-validations at the root, each with other folds: as long as some candidate is
         not behind the best by more than `se`, in errors or in log loss, rows are dealt to

@@ -187,7 +187,7 @@ def step_stages(
     rate : float
         What a step is multiplied by.
     ridge : float
-        What is added to the bends of each side of a cut, for rows whose mean weight is 1: the
+        What is added to the bends of each side of a cut, if rows weigh 1 in the mean: the
         more it is, the less do small sides ask for.
     """
     codes = binned.codes_of(rows)
