@@ -67,10 +67,10 @@ How often these folds were looked at. For the data sets of the folder, choices w
 other draws of the same rows, `omni-1` and its predecessors were seen on these folds five
 times, and `omni` nine times before its present version (10.47, 10.52, 10.52, 10.51, 10.51,
 10.35, 10.29, 10.28 and 10.28 %; the third to fifth differ by knots of curves alone, the last
-has curves that jump, but no sum of all tests) and once with it; one half of monks2, with 17 %
-errors, was looked at to find where fits stop too early. The tables of KEEL were picked by a
-rule that was written down before any method was run on them (`tables/keel.py`, which also
-names their source); choices were made on the other half of that list, and `omni` was run on
+has curves that jump, but no sum of all tests) and once with it; one half of monks2, with
+17 % errors, was looked at to find where fits stop too early. The tables of KEEL were picked
+by a rule that was written down before any method was run on them (`tables/keel.py`, which
+also names their source); choices were made on the other half of that list, and `omni` was run on
 these eight times before its present version (17.98, 17.88, 17.88, 17.88, 17.77, 17.13, 17.11
 and 17.01 %) and once with it. Rivals have their
 defaults, but EBM one outer bag instead of 14 and pairs of features for two classes only
