@@ -71,8 +71,8 @@ has curves that jump, but no sum of all tests) and once with it; one half of mon
 17 % errors, was looked at to find where fits stop too early. The tables of KEEL were picked
 by a rule that was written down before any method was run on them (`tables/keel.py`, which
 also names their source); choices were made on the other half of that list, and `omni` was
-run on these eight times before its present version (17.98, 17.88, 17.88, 17.88, 17.77, 17.13,
-17.11 and 17.01 %) and once with it. Rivals have their
+run on these eight times before its present version (17.98, 17.88, 17.88, 17.88, 17.77,
+17.13, 17.11 and 17.01 %) and once with it. Rivals have their
 defaults, but EBM one outer bag instead of 14 and pairs of features for two classes only
 (with pairs it had 11.7 instead of 17.4 % on one half of vowel). EBM and linear-tree are by
 far the slowest; the tables say on how many data sets they were run. Times were measured on
