@@ -187,8 +187,8 @@ def step_stages(
     rate : float
         What a step is multiplied by.
     ridge : float
-        What is added to the bends of each side of a cut, for rows whose mean weight is 1: the
-        more it is, the less do small sides ask for.
+        What is added to the bends of each side of a cut, for rows whose mean weight is 1:
+        the more it is, the less do small sides ask for.
     """
     codes = binned.codes_of(rows)
     share = np.bincount(y, weight, k) / weight.sum()
