@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from omnitree._core.linear import curves
 
@@ -66,3 +67,10 @@ def test_bends_are_those_that_all_tries_leave(rng):
         if i % 3 == 0:  # many that differ alike
             knots, lines = np.arange(m) * 1.0, np.round(lines, 1)
         assert curves.bends(knots, lines, 0.07) == naive_bends(knots, lines, 0.07)
+
+
+@pytest.mark.parametrize("m", [0, 1, 2])
+def test_few_knots_stay(m):
+    """Ends are no bends that could leave, and there may be no knot at all."""
+    lines = np.arange(2.0 * m).reshape(2, m)
+    assert curves.bends(np.arange(1.0 * m), lines, 9.0) == list(range(m))

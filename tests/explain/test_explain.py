@@ -232,6 +232,26 @@ def test_units_and_thresholds_at_the_end_of_the_range(change: str):
     assert str(found).startswith("low")
 
 
+@pytest.mark.parametrize("largest", [1.7e308, 1.7976931348623157e308])
+def test_changes_across_the_range_of_numbers(largest: float):
+    """From one end to the other: the way is longer than the largest number."""
+    schema = Schema((Feature("a", "numeric"),), named=True)
+    for sign in (1.0, -1.0):
+        split = LinearSplit((0,), (1.0,), (0.0,), sign * 0.9 * largest)
+        leaves = [NodeRecord(0, [1.0, 0.0]), NodeRecord(0, [0.0, 1.0])]
+        root = NodeRecord(-1, [1.0, 1.0], split, [1, 2])
+        tree = tree_from_nodes(schema, ("low", "high"), [root, *leaves])
+        tree = tree.replace(deviation=np.array([largest]))
+        for a in (-largest, largest):
+            clf = fitted(tree)
+            found = clf.explain({"a": a}).counterfactual
+            if found is not None:
+                (change,) = found.changes
+                assert math.isfinite(change.after)
+                new = clf.predict(pd.DataFrame({"a": [change.after]}))[0]
+                assert new == found.label
+
+
 def test_one_term_is_told_by_its_cell():
     schema = Schema((Feature("a", "numeric"),), named=True)
     split = LinearSplit((0,), (-1.0,), (3.0,), -8.0)

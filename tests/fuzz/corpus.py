@@ -3,7 +3,8 @@ share or shift, costs.
 
 Random trees have every registered kind; every preset and estimator is fitted to a small
 table with numbers, categories, dates and missing values. A kind or preset that is
-registered later is here by itself.
+registered later is here by itself. Tables whose classes jump give models of steps, alone
+and in sums.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tests.learners.test_steps import stairs
 from tests.trees import UNIVARIATE, calibrated_tree, random_tree, shifted_tree
 
 from omnitree import (
@@ -26,6 +28,15 @@ from omnitree import (
 from omnitree.learners import Univariate
 from omnitree.parts.leaves import LEAVES
 from omnitree.tree.splits import SPLITS
+
+# Rows, seed and classes of tables for which models of steps are chosen.
+STAIRS = {
+    "steps": (150, 1, 3),
+    "steps, two classes": (300, 2, 2),
+    "curves and steps": (150, 2, 3),
+    "products and steps": (200, 0, 3),
+    "tree and steps": (400, 2, 3),
+}
 
 
 def small_table(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -102,7 +113,16 @@ def fitted_models(every: bool = True) -> dict[str, Any]:
     return out
 
 
+def step_models() -> dict[str, Any]:
+    """Curves that jump, alone and in sums with curves, products and a tree."""
+    out = {}
+    for name, (n, seed, k) in STAIRS.items():
+        X, y = stairs(n, seed, k)
+        out[name] = OmniTreeClassifier(random_state=0).fit(X, np.array(list("abc"))[y])
+    return out
+
+
 def documents(every: bool = True) -> dict[str, Any]:
     """Model files, parsed, by name."""
-    models = random_models() | fitted_models(every)
+    models = random_models() | fitted_models(every) | step_models()
     return {name: json.loads(model.export("json")) for name, model in models.items()}

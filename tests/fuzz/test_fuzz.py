@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 from tests.fuzz.campaigns import CAMPAIGNS
-from tests.fuzz.corpus import documents
+from tests.fuzz.corpus import STAIRS, documents
 from tests.fuzz.harness import Campaign, Report, Wrong, examine, is_refusal, run
 from tests.fuzz.models import Models
 from tests.fuzz.mutation import OTHERS, Mutator, places
@@ -80,6 +80,21 @@ def test_corpus_has_every_form_of_leaf():
     ]
     assert any("knots" in model and "terms" in model for _, model in models)
     assert ("regression", True) in {(task, "knots" in model) for task, model in models}
+
+
+def test_corpus_has_steps_alone_and_in_sums():
+    found = documents(every=False)
+    chosen = {}
+    for name in STAIRS:
+        tree = found[name]["tree"]
+        root, features = tree["nodes"][0], tree["schema"]["features"]
+        assert {f["kind"] for f in features} == {"numeric", "categorical"}
+        (chosen[name],) = [c["learner"] for c in root["candidates"] if c["chosen"]]
+    assert all("additive softmax of steps" in name for name in chosen.values()), chosen
+    parts = {part for name in chosen.values() for part in name.split(" + ")}
+    others = {"additive softmax", "additive softmax with products", "univariate tree"}
+    assert others <= parts
+    assert "additive softmax of steps" in chosen.values()
 
 
 def test_inputs_depend_on_seed_and_number_alone(tmp_path: Path):

@@ -364,3 +364,24 @@ class TestPruneSet:
         clf.fit(X[:300], y[:300], prune_set=(X[300:303], y[300:303]))
         kinds = clf.tree_.node_kinds()
         assert kinds["axis"] == sum(kinds.values())  # too few rows to judge rivals
+
+
+@pytest.mark.parametrize(
+    ("units", "k", "seed"),
+    [
+        ((1e-200, 1e-200), 2, 3),  # a product
+        ((1e-300, 1e307), 3, 0),  # a line for each class
+        ((1e-310, 1e307), 2, 0),  # a tree on a test
+    ],
+)
+def test_what_needs_infinite_numbers_is_not_chosen(units, k, seed):
+    """Weights in the units of columns at the ends of the range; another candidate wins."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(100, 2))
+    score = X.sum(axis=1) + 0.3 * rng.normal(size=100)
+    y = np.digitize(score, [0.0] if k == 2 else [-0.4, 0.4])
+    X = X * units
+    with np.errstate(all="ignore"):
+        clf = OmniTreeClassifier(random_state=0).fit(X, y)
+        assert clf.score(X, y) > 0.7
+        assert np.isfinite(clf.predict_proba(X)).all()

@@ -131,7 +131,8 @@ def find_counterfactual(
     priced = []
     for other in (*search.by_leaf(regions, max_changes), *search.by_feature()):
         changed = [j for j in range(len(row)) if not _same(row[j], other[j])]
-        if 0 < len(changed) <= max_changes:
+        infinite = any(math.isinf(other[j]) for j in changed)
+        if 0 < len(changed) <= max_changes and not infinite:
             priced.append((search.cost(other, changed), len(changed), changed, other))
     priced.sort(key=lambda p: p[:3])
     answers = predict([p[3] for p in priced]) if priced else []
@@ -405,6 +406,8 @@ class _Search:
             return other
         for _ in range(60):
             middle = same + (far - same) / 2
+            if math.isinf(middle):  # the ends of the range of numbers
+                middle = same / 2 + far / 2
             if middle in (same, far):
                 break
             if self.predict([self._with(j, middle)])[0] == self.label:
@@ -448,7 +451,7 @@ class _Search:
                 away = ROUND_CEILING if other[j] > row[j] else ROUND_FLOOR
                 rounding = filling if math.isnan(row[j]) else away
                 near[j] = float(exact[j].quantize(unit[j], rounding))
-                if near[j] != self._limited(j, near[j]):
+                if near[j] != self._limited(j, near[j]) or math.isinf(near[j]):
                     back = ROUND_FLOOR if rounding == ROUND_CEILING else ROUND_CEILING
                     near[j] = float(exact[j].quantize(unit[j], back))
             tries.append(near)

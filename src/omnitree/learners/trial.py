@@ -180,6 +180,16 @@ class Trial:
         """The test and the model of its leaves, fitted to all rows."""
         return Replacement(self._split(*self.fitted), self.leaf_model())
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether the test and the model have only finite numbers in the table's units.
+
+        Columns at the ends of the range of numbers may need others.
+        """
+        new = self.replacement
+        assert new.model is not None
+        return new.model.is_finite and (new.split is None or new.split.is_finite)
+
     @cached_property
     def scaling(self) -> Scaling:
         """That of the columns, with no more knots than the fitted curves need."""

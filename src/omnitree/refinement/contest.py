@@ -291,8 +291,11 @@ class Contest(Refinement):
                     )
             except TimeUp:
                 break
-            challenge, contenders = judged.challenge, judged.contenders
+            challenge, contenders = judged.challenge, list(judged.contenders)
             winner = challenge.choose(contenders, comparison, spare)
+            while winner is not None and not contenders[winner].trial.is_finite:
+                del contenders[winner]
+                winner = challenge.choose(contenders, comparison, spare)
             considered = challenge.considered(
                 contenders, winner, loss, comparison.se if self.repeats > 1 else None
             )

@@ -250,6 +250,13 @@ class TreeOnTest:
         """A test of the tree as one on the features of the table."""
         return split
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether its tests and models have only finite numbers; as of a `Trial`."""
+        inner = np.flatnonzero(self.tree.kind != LEAF)
+        tests = (self.test_of(self.tree.split(int(at))) for at in inner)
+        return self.answers()[0].is_finite and all(test.is_finite for test in tests)
+
     @cached_property
     def replacement(self) -> Replacement:
         """The tree with a model in every leaf."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,12 @@ class LeafModel:
         for lines in zip(*self.curve_values, strict=True):
             n += sum(sorted(map(n_values, lines), reverse=True)[:sums])
         return n
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no number is infinite or NaN."""
+        numbers = (self.fill, self.bias, *self.weights, *self.knots)
+        return all(np.isfinite(own).all() for own in chain(numbers, *self.curve_values))
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:

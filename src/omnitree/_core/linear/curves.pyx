@@ -69,6 +69,8 @@ def bends(const double[::1] knots, const double[:, ::1] lines, double room):
     several; O(m^2) beside the differences themselves.
     """
     cdef int64_t m = knots.shape[0], i, at, before, after
+    if m < 3:
+        return list(range(m))
     cdef int64_t[::1] last = np.arange(-1, m - 1), following = np.arange(1, m + 1)
     # By how much lines differ between a knot that stays and the one before it; what they
     # would between its neighbours, without it; and, from either end, the most so far.

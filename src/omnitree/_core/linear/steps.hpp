@@ -154,7 +154,7 @@ inline void best_cuts(const Bins& x, int64_t column, const double* bins, const i
   double *all_g = room, *all_h = room + m, *low_g = room + 2 * m, *low_h = room + 3 * m,
          *gain = room + 4 * m;
   std::fill(room, room + 4 * m, 0.0);
-  int64_t above = 0, below = 0;
+  int64_t above = 0;
   for (int64_t b = 0; b < present; ++b) {
     above += rows[b];
     for (int64_t c = 0; c < m; ++c) {
@@ -164,7 +164,6 @@ inline void best_cuts(const Bins& x, int64_t column, const double* bins, const i
   }
   const double* gone = bins + present * width;
   for (int64_t b = 0; b < present && above > 0; ++b) {
-    below += rows[b];
     above -= rows[b];
     if (rows[b] == 0) continue;
     const double *g = bins + b * width, *h = g + m;
