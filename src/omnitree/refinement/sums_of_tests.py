@@ -80,7 +80,7 @@ def sum_of_tests(
     target, weight = tests[0].target.of_present(), tests[0].rows.weight
     parts = best_parts(np.stack(scores), target, weight)
     if parts.min() < FAINT:
-        kept = np.flatnonzero(parts >= FAINT)
+        kept = np.flatnonzero(parts >= FAINT).tolist()
         if len(kept) < 2:
             return None
         tests, scores = [tests[i] for i in kept], [scores[i] for i in kept]
