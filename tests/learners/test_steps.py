@@ -12,6 +12,7 @@ from tests.samples import root_of
 
 from omnitree import OmniTreeClassifier, TreeClassifier, load, save
 from omnitree.growing.curve_basis import CurveBasis, beside
+from omnitree.growing.scaling import Scaling
 from omnitree.learners import Softmax, Steps
 from omnitree.learners.gradual import HeldOutPath, validated
 from omnitree.parts.discriminants.steps import Binned
@@ -65,7 +66,8 @@ def test_curves_are_the_functions():
     z = np.round(rng.normal(size=(200, 3)), 1)
     z[:, 2] = z[:, 2] > 0
     z[rng.random((200, 3)) < 0.1] = np.nan
-    binned = Binned.of(z, np.array([True, True, False]), np.ones(200))
+    plain = Scaling(np.arange(3), np.zeros(3), np.ones(3))
+    binned = Binned.of(z, np.array([True, True, False]), np.ones(200), plain)
     assert binned.is_line(2) and not binned.is_line(0)
     for i in range(2):
         values = rng.normal(size=(binned.first[i + 1] - binned.first[i], 2))
@@ -154,6 +156,16 @@ def test_limits_and_bad_values():
             Steps(**{name: value}).trial(root_of(X, y))
     with pytest.raises(ValueError, match="expansion"):
         Steps("quadratic").trial(root_of(X, y))
+
+
+def test_numbers_that_hardly_differ_take_no_part():
+    """What held-out rows say is what the model says: no function of it gets lost."""
+    X, y = stairs()
+    near = 1e18 * (1 + 1e-14 * np.arange(400))
+    with_near = Steps().trial(root_of(X.assign(near=near), y))
+    without = Steps().trial(root_of(X, y))
+    assert [c.at for c in with_near.rows.scaling.curves] == [0, 1, 2]
+    assert with_near.n_parameters == pytest.approx(without.n_parameters, rel=0.5)
 
 
 def test_weights_of_any_unit():

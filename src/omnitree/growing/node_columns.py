@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from omnitree._core.linear import discriminant as kernel
 from omnitree.growing.clock import check_time
+from omnitree.growing.curve_basis import CurveBasis
 from omnitree.growing.scaling import Floats, Scaling
 from omnitree.growing.standard_columns import StandardColumns
 from omnitree.tree.splits import (
@@ -164,6 +165,11 @@ class NodeColumns:
         if self.remembered or (len(self.rows) <= BLOCK and not self.wide):
             out.__dict__["columns"] = self.columns
         return out
+
+    def with_curves(self, curves: tuple[CurveBasis, ...]) -> NodeColumns:
+        """The same rows with other curves."""
+        standard = self.standard.with_curves_of(curves)
+        return replace(self, standard=standard, remainder=None, within=None)
 
     def of_column(self, j: int) -> NodeColumns:
         """Only one of the columns."""

@@ -192,14 +192,25 @@ class Scaling:
 
     def own_knots(self, curve: CurveBasis) -> Floats:
         """The knots of a curve in the table's units, without the noise of last digits."""
-        own = curve.knots * self.std[curve.at] + self.mean[curve.at]
-        noise = 1e-12 * (np.abs(own).max() + self.std[curve.at])
+        return self._own_values(curve.at, curve.knots)
+
+    def _own_values(self, j: int, z: Floats) -> Floats:
+        """Values of a column in the table's units, without the noise of last digits."""
+        own = z * self.std[j] + self.mean[j]
+        noise = 1e-12 * (np.abs(own).max() + self.std[j])
         own = np.where(np.abs(own) > noise, own, 0.0)
         return np.array([float(f"{x:.12g}") for x in own])
 
     def are_apart(self, curve: CurveBasis) -> bool:
-        """Whether knots are apart in the table's units, and no further than numbers go."""
-        own = self.own_knots(curve)
+        """Whether its knots are apart; see `can_be_knots`."""
+        return self.can_be_knots(curve.at, curve.knots)
+
+    def can_be_knots(self, j: int, z: Floats) -> bool:
+        """Whether values of a column are apart in the table's units.
+
+        And no further than numbers go.
+        """
+        own = self._own_values(j, z)
         return bool((np.diff(own) > 0).all() and np.isfinite(own[-1] - own[0]))
 
     @cached_property

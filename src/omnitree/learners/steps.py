@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from omnitree.growing.curve_basis import CurveBasis
 from omnitree.growing.node import Node
-from omnitree.growing.node_columns import Floats, NodeColumns
+from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number, one_of
 from omnitree.learners.gradual import HeldOutPath, validated
 from omnitree.learners.trial import Trial, TrialLearner, folds_of
@@ -123,7 +122,7 @@ class Steps(TrialLearner):
             return None
         is_number = node.sample.table.schema.linear_columns()[1] < 0
         plain = linear.standard.plain[node.rows]
-        binned = Binned.of(plain, is_number, linear.weight)
+        binned = Binned.of(plain, is_number, linear.weight, linear.scaling)
         y, k = node.target.of_present().y, len(linear.present)
         paths: list[HeldOutPath] = []
         for train, test in parts_of(fold):
@@ -182,26 +181,13 @@ def _trial(
             bias = bias + parts @ shift
             continue
         made = binned.curve(i, values, linear.weight)
-        if made is None or not linear.scaling.are_apart(made[0]):
+        if made is None:
             continue
         curves.append(made[0])
         bias = bias + parts @ made[1]
-    rows = with_curves(linear, tuple(curves))
+    rows = linear.with_curves(tuple(curves))
     groups = node.sample.groups_of(node.rows)
     return StepsTrial(NAME, rows, "steps", scores, node.target, groups, weights, bias)
-
-
-def with_curves(rows: NodeColumns, curves: tuple[CurveBasis, ...]) -> NodeColumns:
-    """A view of a node with other curves."""
-    return NodeColumns.of(
-        rows.standard.with_curves_of(curves),
-        rows.rows,
-        rows.y,
-        rows.weight,
-        rows.n_classes,
-        None,
-        rows.missing_means,
-    )
 
 
 def class_parts(k: int) -> Floats:

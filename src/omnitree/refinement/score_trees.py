@@ -91,6 +91,7 @@ class ScoreTree(TreeOnTest):
         """
         return self.held_out.gain(losses, loss, less_one=True) > 0
 
+    @cached_property
     def answers(self) -> tuple[LeafModel, Floats]:
         return self.trial.leaf_model(), self.shifts
 

@@ -238,6 +238,7 @@ class TreeOnTest:
         tests = self.tree.n_nodes - n_leaves
         return self.trial.n_parameters + 2 * tests + n_leaves * (k - 1)
 
+    @cached_property
     def answers(self) -> tuple[LeafModel, Floats]:
         """The model of all leaves, and shifts (nodes, k) of the classes present."""
         raise AssertionError(f"{type(self).__name__} has no answers")
@@ -255,13 +256,13 @@ class TreeOnTest:
         """Whether its tests and models have only finite numbers; as of a `Trial`."""
         inner = np.flatnonzero(self.tree.kind != LEAF)
         tests = (self.test_of(self.tree.split(int(at))) for at in inner)
-        return self.answers()[0].is_finite and all(test.is_finite for test in tests)
+        return self.answers[0].is_finite and all(test.is_finite for test in tests)
 
     @cached_property
     def replacement(self) -> Replacement:
         """The tree with a model in every leaf."""
         tree, present = self.tree, self.trial.rows.present
-        model, shifts = self.answers()
+        model, shifts = self.answers
         records = []
         for at in range(tree.n_nodes):
             record = NodeRecord(int(tree.parent[at]), np.zeros(len(tree.classes)))

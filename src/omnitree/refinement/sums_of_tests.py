@@ -20,7 +20,6 @@ from omnitree.growing.curve_basis import beside
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.scaling import Scaling
-from omnitree.learners.steps import with_curves
 from omnitree.learners.trial import Trial
 from omnitree.refinement.tree_sums import FAINT, best_parts, held_out_log_odds
 
@@ -123,7 +122,7 @@ def _joined(
         for test in tests
     ]
     expansion = {"linear": "curves", "quadratic": "blocks"}.get(expansion, expansion)
-    return expansion, with_curves(rows, curves), at
+    return expansion, rows.with_curves(curves), at
 
 
 def places(some: Scaling, every: Scaling) -> NDArray[np.intp]:

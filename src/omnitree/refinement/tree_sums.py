@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,7 @@ class TreeSum(TreeOnTest):
     def name(self) -> str:
         return f"univariate tree + {self.trial.name}"
 
+    @cached_property
     def answers(self) -> tuple[LeafModel, Floats]:
         of_test, of_tree = self.parts
         shares = self.tree.outputs[:, self.trial.rows.present]

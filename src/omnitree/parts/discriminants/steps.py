@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from omnitree._core.linear import steps as kernel
 from omnitree.growing.clock import check_time, tick
 from omnitree.growing.curve_basis import CurveBasis, quantiles
+from omnitree.growing.scaling import Scaling
 
 Floats = NDArray[np.float64]
 
@@ -58,11 +59,17 @@ class Binned:
     ends: list[Floats]
 
     @classmethod
-    def of(cls, z: Floats, is_number: NDArray[np.bool_], weight: Floats) -> Binned:
+    def of(
+        cls,
+        z: Floats,
+        is_number: NDArray[np.bool_],
+        weight: Floats,
+        scaling: Scaling,
+    ) -> Binned:
         """For columns (n, p), NaN where missing; those of one value are left out.
 
-        Numbers have a value of their own where they are missing; categories, which have two
-        values, the mean.
+        So are numbers whose cuts are too close in the table's units. Numbers have a value of
+        their own where they are missing; categories, which have two values, the mean.
         """
         columns, codes, between, missing, ends = [], [], [], [], []
         for j in range(z.shape[1]):
@@ -79,6 +86,8 @@ class Binned:
             order = np.argsort(code[~gone], kind="stable")
             begin = np.searchsorted(code[~gone][order], np.arange(len(tops)))
             least = np.minimum.reduceat(known[order], begin)
+            if is_number[j] and not scaling.can_be_knots(j, np.union1d(least, tops)):
+                continue
             columns.append(j)
             codes.append(code.astype(np.uint8))
             ends.append(np.stack([least, tops]))
