@@ -2,9 +2,9 @@
 
 `omni-1` is the default as it was before. "+ curves" lets softmax tests of curves compete,
 "+ blocks" those of curves and products together, "+ growth" trees on top of them and sums,
-"+ steps" (that is `omni`) curves that jump; "all weights" is `omni` without making tests
-sparse. The 35 data sets, sorted by name,
-are halved: A has the first, third and so on, B the others. Choices are made on random halves
+"+ steps" curves that jump, "+ cases" (that is `omni`) likeness to cases; "all weights" is
+`omni` without making tests sparse. The 35 data sets, sorted by name, are halved: A has the
+first, third and so on, B the others. Choices are made on random halves
 of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
 `omni_against.py` reports, are not looked at. The best step on A is reported on B, and the
 other way round. "KEEL" are the tables of `tables/keel.py` to choose on, named `keel/...`.
@@ -41,12 +41,13 @@ from threadpoolctl import threadpool_limits
 
 from omnitree import presets
 from omnitree.estimators.classifier import TreeClassifier
-from omnitree.learners import Softmax, Steps
+from omnitree.learners import CaseBased, Softmax, Steps
 from omnitree.refinement import Contest
 from omnitree.refinement.contest import RIVALS
 
 RESULTS = Path(__file__).parent / "results" / "omni_steps.jsonl"
-NO_STEPS = tuple(r for r in RIVALS if not isinstance(r, Steps))
+NO_CASES = tuple(r for r in RIVALS if not isinstance(r, CaseBased))
+NO_STEPS = tuple(r for r in NO_CASES if not isinstance(r, Steps))
 NO_BLOCKS = tuple(
     r for r in NO_STEPS if not (isinstance(r, Softmax) and r.expansion == "blocks")
 )
@@ -55,7 +56,8 @@ STEPS: dict[str, dict | None] = {
     "+ curves": {"rivals": NO_BLOCKS, "grows": False},
     "+ blocks": {"rivals": NO_STEPS, "grows": False},
     "+ growth": {"rivals": NO_STEPS},
-    "+ steps": {},
+    "+ steps": {"rivals": NO_CASES},
+    "+ cases": {},
     "all weights": {"sparse": False},
 }
 KEEL = "keel/"

@@ -214,8 +214,9 @@ def n_terms(tree: Any) -> int:
 
     A test on one feature counts as one, a sum as its weights that are not 0 and its curves,
     whatever their knots; each class has a sum of its own, but of two classes the second has
-    that of the first with opposite signs. Functions of a test that the leaves below answer
-    by, and those that leaves share, count once.
+    that of the first with opposite signs. A case counts once for each class that it has a
+    weight for. Functions of a test that the leaves below answer by, and those that leaves
+    share, count once.
     """
     nodes = tree.to_dict()["nodes"]
     told = sum(_terms_of(node["test"]) for node in nodes if node["kind"] != "leaf")
@@ -233,6 +234,8 @@ def n_terms(tree: Any) -> int:
 
 def _terms_of(sums: dict[str, Any]) -> int:
     """Weights and curves of a test or a model; 1 of a test on one feature."""
+    if "cases" in sums:
+        return int(np.count_nonzero(sums["case_weights"]))
     if "weights" not in sums:
         return 1
     weights, curves = sums["weights"], sums.get("curve_values", [])

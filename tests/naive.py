@@ -119,6 +119,22 @@ def curve_sum(
     return sum(curve_value(t, v, row[columns[c][0]]) for c, t, v in parts)
 
 
+def likeness(
+    precision: Sequence[float], case: Sequence[float], z: Sequence[float]
+) -> float:
+    """How alike a row is to a case: 1 where all columns that count are equal."""
+    apart = 0.0
+    for own, at, v in zip(precision, case, z, strict=True):
+        apart += own * (v - at) ** 2
+    return math.exp(-apart)
+
+
+def case_sums(holder: dict[str, Any], z: Sequence[float]) -> list[float]:
+    """What the cases of a test or a model add to each of its sums."""
+    alike = [likeness(holder["precision"], case, z) for case in holder["cases"]]
+    return [dot(weights, alike) for weights in holder["case_weights"]]
+
+
 def branch_of(kind: str, test: dict[str, Any], row: Any, schema: dict[str, Any]) -> int:
     """Branch of one encoded row under one test; -1: cannot tell."""
     if kind == "axis":
@@ -149,6 +165,9 @@ def branch_of(kind: str, test: dict[str, Any], row: Any, schema: dict[str, Any])
         if kind == "quadratic_machine":
             z = [z[a] * (z[b] if b >= 0 else 1.0) for a, b in test["terms"]]
         g = [b + dot(w, z) for b, w in zip(test["bias"], test["weights"], strict=True)]
+        return g.index(max(g))
+    if kind == "cases":
+        g = [b + s for b, s in zip(test["bias"], case_sums(test, z), strict=True)]
         return g.index(max(g))
     assert kind == "network"
     hidden = [

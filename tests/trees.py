@@ -18,6 +18,7 @@ from omnitree.tree.splits import (
     AdditiveMachineSplit,
     AdditiveSplit,
     AxisSplit,
+    CasesSplit,
     LinearSplit,
     MachineSplit,
     MultiwaySplit,
@@ -104,11 +105,15 @@ def random_test(
             columns, fill, terms, tuple(some(k).tolist()), rows, **rest
         )
     if kind in ("additive", "additive_machine"):
-        model = random_model(rng, int(rng.integers(2, 5)), schema)
+        model = random_model(rng, int(rng.integers(2, 5)), schema, cases=0.0)
         model = with_curves(rng, model, schema)
         if kind == "additive_machine":
             return AdditiveMachineSplit.of(model, **rest)
         return AdditiveSplit.of(one_sum(model), **rest)
+    if kind == "cases":
+        k = int(rng.integers(2, 5))
+        own = random_cases(rng, m, k)
+        return CasesSplit(columns, fill, tuple(some(k).tolist()), **own, **rest)
     assert kind == "network"
     h = int(rng.integers(1, 4))
     return NetworkSplit(
@@ -122,10 +127,30 @@ def random_test(
     )
 
 
+def random_cases(rng: np.random.Generator, m: int, k: int) -> dict[str, Any]:
+    """Cases over m columns in k sums, of which most belong to one; some columns count 0."""
+    n = int(rng.integers(1, 7))
+    weights = rng.integers(-8, 9, size=(k, n)) / 4
+    if rng.random() < 0.7:
+        weights[np.arange(k)[:, None] != rng.integers(k, size=n)] = 0.0
+    cases = rng.integers(-8, 9, size=(n, m)) / 4
+    return {
+        "precision": tuple((rng.integers(0, 9, size=m) / 16).tolist()),
+        "cases": tuple(map(tuple, cases.tolist())),
+        "case_weights": tuple(map(tuple, weights.tolist())),
+    }
+
+
 def random_model(
-    rng: np.random.Generator, n_classes: int = 3, schema: Schema = SCHEMA
+    rng: np.random.Generator,
+    n_classes: int = 3,
+    schema: Schema = SCHEMA,
+    cases: float = 0.2,
 ) -> LeafModel:
-    """A random model on dyadic numbers, sometimes without columns, with products, curves."""
+    """A random model on dyadic numbers, sometimes without columns, with products, curves.
+
+    A share `cases` has cases instead of curves and of weights of columns.
+    """
     p = schema.n_columns
     weights = rng.integers(-8, 9, size=(n_classes, p)) / 8
     weights[:, rng.random(p) < rng.random()] = 0.0
@@ -144,7 +169,14 @@ def random_model(
         rows = rng.integers(-8, 9, size=(n_classes, t)) / 16
         weights = tuple(map(tuple, rows.tolist()))
         model = replace(model, weights=weights, terms=terms)
-    return with_curves(rng, model, schema) if rng.random() < 0.3 else model
+    kind = rng.random()
+    if kind < 0.3:
+        return with_curves(rng, model, schema)
+    if kind < 0.3 + cases and model.columns:
+        weights = model.weights if model.terms else ((),) * n_classes
+        own = random_cases(rng, len(model.columns), n_classes)
+        return replace(model, weights=weights, **own)
+    return model
 
 
 def with_curves(
@@ -234,19 +266,25 @@ def functions_of(
 
     The functions are centred, as softmax allows; other classes have the constant -3.
     """
-    own = np.array(flat_weights(test.to_dict()))
+    plain = test.to_dict()
+    of_cases = "cases" in plain
+    own = np.array(plain["case_weights"] if of_cases else flat_weights(plain))
     start = np.array(getattr(test, "bias", (-getattr(test, "threshold", 0.0),)))
     if not hasattr(test, "bias"):
         own, start = np.vstack([0 * own, own]), np.array([0.0, *start])
     weights, bias = np.zeros((n, own.shape[1])), np.full(n, -3.0)
     weights[list(classes)] = scale * (own - own.mean(axis=0))
     bias[list(classes)] = scale * (start - start.mean())
-    plain = test.to_dict()
-    model = {"link": "softmax"} | {name: plain[name] for name in ("columns", "fill")}
-    for name in ("terms", "curve_columns", "knots"):
+    model: dict[str, Any] = {"link": "softmax"}
+    model |= {name: plain[name] for name in ("columns", "fill")}
+    for name in ("terms", "curve_columns", "knots", "precision", "cases"):
         if plain.get(name):
             model[name] = plain[name]
-    model = with_sums(model, bias.tolist(), weights.tolist())
+    if of_cases:
+        model |= {"bias": bias.tolist(), "weights": [[]] * n}
+        model["case_weights"] = weights.tolist()
+    else:
+        model = with_sums(model, bias.tolist(), weights.tolist())
     return fields_from_dict(LeafModel, "a model", model)
 
 
@@ -294,7 +332,7 @@ def shifted_tree(
     tree = random_tree(rng, kinds, **rest)
     shared: list[LeafModel] = []
     while len(shared) < n_models:
-        model = random_model(rng, len(tree.classes), tree.schema)
+        model = random_model(rng, len(tree.classes), tree.schema, cases=0.0)
         if model.terms:
             shared.append(with_curves(rng, model, tree.schema))
     models: list[LeafModel | None] = [None] * tree.n_nodes

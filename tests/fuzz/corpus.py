@@ -4,7 +4,7 @@ share or shift, costs.
 Random trees have every registered kind; every preset and estimator is fitted to a small
 table with numbers, categories, dates and missing values. A kind or preset that is
 registered later is here by itself. Tables whose classes jump give models of steps, alone
-and in sums.
+and in sums; one whose classes lie in patches gives cases.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tests.learners.test_cases import board
 from tests.learners.test_steps import stairs
 from tests.trees import UNIVARIATE, calibrated_tree, random_tree, shifted_tree
 
@@ -25,7 +26,7 @@ from omnitree import (
     TreeRegressor,
     presets,
 )
-from omnitree.learners import Univariate
+from omnitree.learners import CaseBased, Univariate
 from omnitree.parts.leaves import LEAVES
 from omnitree.tree.splits import SPLITS
 
@@ -122,7 +123,15 @@ def step_models() -> dict[str, Any]:
     return out
 
 
+def case_models() -> dict[str, Any]:
+    """A test of cases, whose leaves answer by its sums; few, so that files stay small."""
+    X, y = board(200, seed=0)
+    tree = TreeClassifier(CaseBased(max_cases=20), max_depth=1, random_state=0)
+    return {"cases": tree.fit(X, y)}
+
+
 def documents(every: bool = True) -> dict[str, Any]:
     """Model files, parsed, by name."""
     models = random_models() | fitted_models(every) | step_models()
+    models |= case_models()
     return {name: json.loads(model.export("json")) for name, model in models.items()}

@@ -80,6 +80,7 @@ def test_corpus_has_every_form_of_leaf():
     ]
     assert any("knots" in model and "terms" in model for _, model in models)
     assert ("regression", True) in {(task, "knots" in model) for task, model in models}
+    assert any("cases" in model for _, model in models)
 
 
 def test_corpus_has_steps_alone_and_in_sums():

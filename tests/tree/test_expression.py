@@ -235,13 +235,16 @@ def test_values_of_many_rows_at_once(kind: str, seed: int):
 
 @pytest.mark.parametrize("kind", SPLITS)
 def test_plain_rules_are_the_tests_of_the_format(kind: str, seed: int):
-    """But for columns in no term, and for networks, which are nested lists."""
+    """But for columns in no term; networks and cases are nested lists."""
     rng = np.random.default_rng(seed)
     for _ in range(20):
         test = random_test(rng, kind)
         plain, written = plain_rule(test.rule), test.to_dict()
         if kind == "network":
             assert set(plain) == {"columns", "fill", "value", "threshold"}
+            continue
+        if kind == "cases":
+            assert set(plain) == {"columns", "fill", "values"}
             continue
         terms = written.pop("terms", None)
         if terms is None:

@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from tests.naive import curve_sum
+from tests.naive import case_sums, curve_sum
 from tests.trees import SCHEMA, random_rows, random_tree
 
 from omnitree.data.table import Table
@@ -40,7 +40,7 @@ def naive_answer(tree: Tree, node: int, row: list[float]) -> list[float]:
         elif category[column] >= 0:
             value = 1.0 if value == category[column] else -1.0
         filled.append(value)
-    values = filled
+    values = [] if "cases" in model else filled
     if "terms" in model:
         values = [filled[a] * (1 if b < 0 else filled[b]) for a, b in model["terms"]]
     sums = list(model["bias"])
@@ -51,6 +51,8 @@ def naive_answer(tree: Tree, node: int, row: list[float]) -> list[float]:
         public = SCHEMA.to_dict()
         for k, lines in enumerate(model["curve_values"]):
             sums[k] += curve_sum(public, model, lines, row)
+    if "cases" in model:
+        sums = [s + own for s, own in zip(sums, case_sums(model, filled), strict=True)]
     powers = [math.exp(s - max(sums)) for s in sums]
     return [p / sum(powers) for p in powers]
 

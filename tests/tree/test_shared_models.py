@@ -10,6 +10,7 @@ from tests.trees import (
     SCHEMA,
     calibrated_tree,
     functions_of,
+    random_cases,
     random_rows,
     random_test,
 )
@@ -20,6 +21,7 @@ from omnitree.tree.expression import plain_rule
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.records import NodeRecord
 from omnitree.tree.shared_models import own_functions, with_sums
+from omnitree.tree.splits import CasesSplit
 from omnitree.tree.tree import tree_from_nodes
 
 KINDS = ("linear", "quadratic", "machine", "quadratic_machine")
@@ -137,6 +139,20 @@ def test_other_tests_have_no_functions():
         assert found(random_test(rng, kind), linear) is None
     number = replace(linear, link="identity")
     assert found(random_test(rng, "linear"), number) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", [*KINDS, "additive", "additive_machine", "cases"])
+def test_models_of_cases_are_not_a_sums_functions(kind, seed):
+    """A test over the same columns, with the same fills, has other functions."""
+    rng = np.random.default_rng(seed)
+    test = random_test(rng, kind)
+    m = len(test.columns)
+    if not m:
+        pytest.skip("no columns")
+    cases = CasesSplit(test.columns, test.fill, (0.0, 1.0), **random_cases(rng, m, 2))
+    model = functions_of(cases, 1.0, (0, 1), 3)
+    assert model.cases and found(test, model) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -139,6 +139,7 @@ def test_counts_of_nodes_kinds_and_parameters():
         "quadratic_machine": 0,
         "additive": 0,
         "additive_machine": 0,
+        "cases": 0,
     }
     # machine: 3 (2 + 1); network: 2 (1 + 2) + 1
     assert tree.n_parameters == 9 + 3 + 5 + 9 + 7 + 2 + 2
@@ -369,6 +370,14 @@ ADDITIVE_MACHINE = {
     **CURVES,
     "curve_values": [[[0.5, 2.0, -1.0, 0.25]], [[0.0, 0.0, 0.0, 0.0]]],
 }
+CASES = {
+    "columns": [0, 2],
+    "fill": [0.0, 0.5],
+    "bias": [0.0, 1.0],
+    "precision": [0.5, 2.0],
+    "cases": [[1.0, -1.0], [0.0, 1.0], [2.0, 1.0]],
+    "case_weights": [[1.5, 0.0, 0.0], [0.0, 2.0, -1.0]],
+}
 SOUND = {
     "linear": LINEAR,
     "quadratic": QUADRATIC,
@@ -377,6 +386,7 @@ SOUND = {
     "quadratic_machine": QUADRATIC_MACHINE,
     "additive": ADDITIVE,
     "additive_machine": ADDITIVE_MACHINE,
+    "cases": CASES,
 }
 NAN, INF = float("nan"), float("inf")
 
@@ -628,6 +638,81 @@ def test_damaged_curves_are_refused_in_words(message):
     tree["nodes"][6]["model"] = model | change
     with pytest.raises(ValueError, match=message):
         Tree.from_dict(tree)
+
+
+CASE_DAMAGE = {
+    "a number for each column": {"precision": [0.5]},
+    "a number for each column.*": {"cases": [[1.0, 2.0], [1.0], [1.0, 2.0]]},
+    "precision must not be negative": {"precision": [0.5, -1.0]},
+    "precision must not be negative|infinite number": {"precision": [0.5, INF]},
+    "precision must not be negative|infinite": {"precision": [0.5, NAN]},
+    "cases and their weights must be finite|infinite number": {
+        "cases": [[1.0, INF], [0.0, 1.0], [2.0, 1.0]]
+    },
+    "each case needs a weight in 2 sums": {"case_weights": [[1.0, 2.0, 3.0]]},
+    "each case needs a weight in 2 sums|shorter": {"case_weights": [[1.0], [2.0]]},
+    "each case needs a weight.*|shorter": {"case_weights": [[1.0] * 3, [2.0]]},
+    "cases need columns": {
+        "columns": [],
+        "fill": [],
+        "precision": [],
+        "cases": [[], [], []],
+    },
+    "column out of range": {"columns": [0, 9]},
+    "one fill a column": {"fill": [0.0]},
+    "is no list": {"cases": [1.0]},
+    "is no number": {"precision": ["a", 1.0]},
+}
+
+
+@pytest.mark.parametrize("message", CASE_DAMAGE)
+def test_damaged_cases_are_refused_in_words(message):
+    change = CASE_DAMAGE[message]
+    tree = sound_dict()
+    swap_test(2, "cases", CASES | change)(tree)
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(tree)
+    tree = sound_dict()
+    model = CASES | {"link": "softmax", "weights": [[], []]}
+    tree["nodes"][6]["model"] = model
+    assert Tree.from_dict(tree).to_dict() == tree
+    tree["nodes"][6]["model"] = model | change
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(tree)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (CURVES | {"curve_values": ADDITIVE_MACHINE["curve_values"]}, "not both"),
+        (
+            {"weights": [[1.0, 2.0], [3.0, 4.0]]},
+            "numbers of weights and columns differ",
+        ),
+        (
+            {"cases": [], "case_weights": [[], []], "weights": [[1.0, 2.0]] * 2},
+            "cases",
+        ),
+        ({"precision": []}, "a number for each column"),
+        ({"case_weights": []}, "each case needs a weight"),
+    ],
+)
+def test_what_a_model_of_cases_cannot_have(change, message):
+    tree = sound_dict()
+    model = CASES | {"link": "softmax", "weights": [[], []]}
+    tree["nodes"][6]["model"] = model | change
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(tree)
+
+
+def test_parameters_of_cases():
+    """Of a test all weights that are not 0; of softmax those of all sums but one."""
+    tree = sound_dict()
+    before = Tree.from_dict(tree).n_parameters - 3
+    swap_test(2, "cases", CASES)(tree)
+    assert Tree.from_dict(tree).n_parameters == before + 2 + 3 + 1
+    tree["nodes"][6]["model"] = CASES | {"link": "softmax", "weights": [[], []]}
+    assert Tree.from_dict(tree).model(6).n_params == 1 + 3 + 1
 
 
 def test_parameters_of_additive_tests():

@@ -21,6 +21,7 @@ from omnitree.tree.splits import (
     AdditiveMachineSplit,
     AdditiveSplit,
     AxisSplit,
+    CasesSplit,
     LinearSplit,
     MachineSplit,
     MultiwaySplit,
@@ -116,6 +117,9 @@ TESTS = [
     AdditiveSplit((1,), (0.0,), ((0, -1),), (1.0,), (0,), ((0.0, 2.0),), (LINE,), 0.5),
     AdditiveMachineSplit(
         (), (), (), (1.0, 0.0), ((), ()), (0,), ((0.0, 2.0),), ((LINE,), ((0.0,) * 3,))
+    ),
+    CasesSplit(
+        (0, 2), (0.5, 0.0), (0.1, 0.2), (2.0, 0.5), ((1.0, -1.0),), ((3,), (0,))
     ),
 ]
 

@@ -141,10 +141,12 @@ def _by_removal(
 ) -> tuple[float, float, list[Contribution]]:
     """Value and threshold, and what the value loses with each feature at its mean."""
     values = values_of(model, test, row)
-    best, next_ = leading(values) if test.is_machine else (0, 0)
+    # The model of a number is one value, though it is read like a machine.
+    several = len(values) > 1
+    best, next_ = leading(values) if several else (0, 0)
 
     def compared(values: list[float]) -> float:
-        return values[best] - values[next_] if test.is_machine else values[0]
+        return values[best] - values[next_] if several else values[0]
 
     amounts = {}
     for feature in model.features_of(test):

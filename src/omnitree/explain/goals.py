@@ -64,10 +64,11 @@ class Goal:
 def _slopes(test: NodeTest) -> list[float]:
     """How fast the sum of a model changes with each of its columns, where cells are missing.
 
-    Of a linear model these are its weights.
+    Of a linear model these are its weights. Likeness to cases is left out.
     """
     slopes = [0.0] * len(test.columns)
-    for w, (a, b) in zip(test.data["weights"][0], terms_of(test.data), strict=True):
+    table = test.table
+    for w, (a, b) in zip(table["weights"][0], terms_of(table), strict=True):
         slopes[a] += w * (test.fill[b] if b >= 0 else 1.0)
         if b >= 0:
             slopes[b] += w * test.fill[a]

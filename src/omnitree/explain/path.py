@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from omnitree.data.plain import one_line
+from omnitree.explain.alike import most_alike
 from omnitree.explain.contributions import (
     Contribution,
     column_parts,
@@ -85,6 +86,8 @@ class Step:
         Of a long sum, the condition by the sum's name, as `describe` has it; else empty.
     offset : float
         How much more the value is than the sum of that name.
+    alike : str
+        The stored cases that the row is most like, where it is compared with some.
     """
 
     node: int
@@ -101,6 +104,7 @@ class Step:
     is_lead: bool = False
     summary: str = ""
     offset: float = 0.0
+    alike: str = ""
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,7 @@ def _details(step: Step) -> list[str]:
         if rest := order[most:]:
             amount = sum(c.amount or 0.0 for c in rest)
             lines.append(f"{amount:+.4g}  {len(rest)} others")
-    return [*lines, step.note] if step.note else lines
+    return lines + [text for text in (step.alike, step.note) if text]
 
 
 def _cell(c: Contribution) -> str:
@@ -277,7 +281,7 @@ def _step(model: Model, node: int, row: Sequence[float], share: float) -> Step:
             node, test.kind, text, branch, share, *told, adds_up, test.is_machine
         )
         if found is None:
-            return step
+            return replace(step, alike=most_alike(model, test, row, test.names))
         condition = found.conditions(sum_name(node))[branch]
         return replace(step, summary=condition, offset=(threshold or 0.0) - found.cut)
     test, missing = tests[0], model.missing(node)
@@ -349,12 +353,21 @@ def _model_step(
     text = f"model of leaf {node}: {ahead}"
     note = _filled("filled as in training", model, test, row)
     told = value, 0.0, value, parts, note
-    return Step(node, "model", text, None, share, *told, is_lead=True)
+    step = Step(node, "model", text, None, share, *told, is_lead=True)
+    alike = most_alike(model, test, row, model.classes)
+    return replace(step, adds_up=test.cases is None, alike=alike)
 
 
 def _number_step(
     model: Model, node: int, test: NodeTest, row: Sequence[float], share: float
 ) -> Step:
+    kind = model_kind(model.nodes[node]["model"])
+    text = f"{kind} model of leaf {node}"
+    if test.cases is not None:
+        value, _, parts = taken_apart(model, test, row)
+        step = Step(node, "model", text, None, share, value, contributions=parts)
+        alike = most_alike(model, test, row, ())
+        return replace(step, text=f"{text}: {value:.6g}", adds_up=False, alike=alike)
     weights = test.data["weights"][0]
     columns = columns_of(model, test, row)
     (value,) = values_of(model, test, row)
@@ -362,7 +375,6 @@ def _number_step(
     lines = [own[0] for own in zip(*test.data.get("curve_values", ()), strict=True)]
     parts = joined(found, curve_parts(model, test, row, lines))
     mean = value - sum(part.amount or 0.0 for part in parts)
-    kind = model_kind(model.nodes[node]["model"])
-    text = f"{kind} model of leaf {node}: {value:.6g}, its mean {mean:.6g} and"
+    text = f"{text}: {value:.6g}, its mean {mean:.6g} and"
     note = _filled("filled as in training", model, test, row)
     return Step(node, "model", text, None, share, value, None, None, parts, note)

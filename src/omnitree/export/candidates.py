@@ -16,6 +16,7 @@ MODEL = re.compile(
     r"(?P<steps>stagewise )?(?P<model>(?:sparse )?(?:linear|quadratic|additive)) softmax"
     r"(?P<more> with products| of steps)?"
 )
+CASES = re.compile(r"(?P<few>sparse )?likeness to cases")
 # A tree that such tests are added to, or that grows on top of one.
 TREE = re.compile(r"univariate tree|tree over features(?P<scores> and scores)?")
 SUBTREE = "univariate subtree"
@@ -36,6 +37,8 @@ def candidate_text(learner: str, kind: str = "") -> str:
     'the sum of a sparse linear model and an additive model of steps'
     >>> candidate_text("linear softmax"), candidate_text("univariate subtree")
     ('a linear model', 'tests on single features')
+    >>> candidate_text("univariate tree + sparse likeness to cases")
+    'the sum of likeness to a few cases and a tree on single features'
     >>> candidate_text("fisher", "linear")
     'linear (fisher)'
     """
@@ -43,11 +46,10 @@ def candidate_text(learner: str, kind: str = "") -> str:
         return "a single leaf" if kind == "leaf" else "tests on single features"
     first, *others = learner.split(" + ")
     tree = TREE.fullmatch(first)
-    found = [MODEL.fullmatch(name) for name in (others if tree else [first, *others])]
-    if None in found or not found:
+    models = [_model(name) for name in (others if tree else [first, *others])]
+    if not models or not all(models):
         family = (SPLITS[kind].family if kind in SPLITS else "") or kind
         return learner if family in learner else f"{family} ({learner})"
-    models = [_model(one) for one in found if one is not None]
     if tree is not None and first != "univariate tree":
         scores = " and on model scores" if tree["scores"] else ""
         return f"a tree on single features{scores} with {models[0]} in its leaves"
@@ -58,8 +60,13 @@ def candidate_text(learner: str, kind: str = "") -> str:
     return f"the sum of {', '.join(models[:-1])} and {models[-1]}"
 
 
-def _model(found: re.Match[str]) -> str:
-    """A softmax test in words."""
+def _model(name: str) -> str:
+    """A test of softmax or of cases in words; empty if the name is of neither."""
+    if cases := CASES.fullmatch(name):
+        return f"likeness to {'a few ' if cases['few'] else ''}cases"
+    found = MODEL.fullmatch(name)
+    if found is None:
+        return ""
     article = "an" if found["model"].startswith("a") else "a"
     model = f"{article} {found['model']} model{found['more'] or ''}"
     return f"{model} built in small steps" if found["steps"] else model

@@ -75,7 +75,8 @@ def to_dot(model: Model) -> str:
             title = ", ".join(model.features[j]["name"] for j in features)
         else:
             texts = ["yes", "no"]
-            if model.shared.get(node) is not None:
+            own = model.shared.get(node)
+            if own is not None and model.tests(node)[0].cases is None:
                 title = _named_sum(model, node, options)
         words = probability_lines(model, node, "", **options, brief=True)
         if node in scores:

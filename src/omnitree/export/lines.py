@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from omnitree.export.case_words import NOTE, Line
 from omnitree.export.model import Model
 from omnitree.export.plain import plain_test
-from omnitree.export.words import Sides, SumWriter, sum_name, sums_of
+from omnitree.export.words import MOST_TERMS, Sides, SumWriter, sum_name, sums_of
+from omnitree.tree.shared_models import flat_weights
 
 # Lines are broken between terms; where a name is long, or a tree deep, they are longer.
 WIDTH = 88
@@ -29,6 +31,11 @@ def category_note(model: Model) -> list[str]:
     if not any(model.columns[c].category >= 0 for c in used):
         return []
     return ["[x = y]: 1 if x is y, else 0"]
+
+
+def case_note(model: Model) -> list[str]:
+    """What likeness is, if some test or model has cases."""
+    return [NOTE] if any(test.cases is not None for test in model.all_tests) else []
 
 
 def _is_alone(model: Model, node: int) -> bool:
@@ -66,24 +73,32 @@ def model_lines(
     labels = [str(c) for c in tree.get("classes", [])] if names is None else names
     if len(labels) == 2 and _are_opposite(plain):
         terms[1] = ["the same with opposite signs"]
-    return named(labels, terms, pad) if labels else broken("", terms[0], pad, 2)
+    if not labels:
+        return broken("", terms[0], pad, 2) + lines_below(writer.below(), pad)
+    # Sums of some classes stand below those of the test, which tells the rest.
+    below = lines_below(writer.below(), pad) if names is None else []
+    return named(labels, terms, pad) + below
 
 
 def _are_opposite(model: dict[str, Any]) -> bool:
     """Whether one of two sums is the other with all signs turned."""
-    sums = [model["bias"], *zip(*model["weights"], strict=True)]
-    curves = zip(*model.get("curve_values", ((), ())), strict=True)
-    sums += [pair for lines in curves for pair in zip(*lines, strict=True)]
-    return all(first == -second for first, second in sums)
+    first, second = zip(model["bias"], flat_weights(model), strict=True)
+    pairs = zip((first[0], *first[1]), (second[0], *second[1]), strict=True)
+    return all(a == -b for a, b in pairs)
 
 
 def sum_lines(model: Model, node: int, pad: str) -> list[str]:
-    """The sums of a node, whole, under their names."""
+    """The sums of a node, whole but for cases, under their names."""
     test = model.tests(node)[0]
-    found = sums_of(test, model.tree["schema"])
+    found = sums_of(test, model.tree["schema"], most=MOST_TERMS if test.cases else None)
     if isinstance(found, Sides):
         return broken(f"{sum_name(node)} = ", found.terms, pad)
-    return named(test.names, found.terms, pad)
+    return named(test.names, found.terms, pad) + lines_below(found.below, pad)
+
+
+def lines_below(lines: Sequence[Line], pad: str) -> list[str]:
+    """What stands below sums of cases: widths, and the cases if they are told."""
+    return [text for head, words in lines for text in broken(head, words, pad, 4)]
 
 
 def named(names: Sequence[str], terms: Sequence[list[str]], pad: str) -> list[str]:

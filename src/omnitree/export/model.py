@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
@@ -38,7 +38,7 @@ from omnitree.tree.expression import (
 )
 from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.programs import route
-from omnitree.tree.shared_models import OwnFunctions, shared_models
+from omnitree.tree.shared_models import OwnFunctions, case_table, shared_models
 from omnitree.tree.splits import Split, fields_from_dict, split_from_dict
 
 
@@ -56,11 +56,13 @@ class NodeTest:
     n_branches: int
     names: tuple[str, ...] = ()  # of a machine's branches
     node: int = -1  # that has it as its main test
+    cases: dict[str, Any] | None = field(default=None, compare=False)  # `case_table`
 
     @classmethod
     def of(cls, split: Split, names: tuple[str, ...] = (), node: int = -1) -> NodeTest:
         """A test as a tree holds it."""
-        return cls(split.kind, split.rule, split.n_children, names, node)
+        cases = case_table(split)
+        return cls(split.kind, split.rule, split.n_children, names, node, cases)
 
     @cached_property
     def rule(self) -> Rule:
@@ -71,6 +73,11 @@ class NodeTest:
     def data(self) -> dict[str, Any]:
         """The rule in plain types, see `plain_rule`."""
         return plain_rule(self.whole)
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The rule in plain types; of cases what is kept of them, not the formula."""
+        return self.cases or self.data
 
     @cached_property
     def used(self) -> list[int]:
@@ -197,7 +204,7 @@ class Model:
 
         With each of them the scale, if that model is the functions of the node's test.
         """
-        return shared_models(self.nodes, lambda node: self._unnamed(node).data)
+        return shared_models(self.nodes, lambda node: self._unnamed(node).table)
 
     def is_told_above(self, leaf: int) -> bool:
         """Whether a leaf has a model that it shares with all its siblings."""
@@ -284,7 +291,8 @@ class Model:
                 # Leaves below one test often have the same model: it is read once.
                 if node["model"] != last[0]:
                     model = fields_from_dict(LeafModel, "a model", node["model"])
-                    last = node["model"], NodeTest("model", Largest(model.sums), 0)
+                    test = NodeTest("model", Largest(model.sums), 0)
+                    last = node["model"], replace(test, cases=case_table(model))
                 found[i] = last[1]
         return found
 

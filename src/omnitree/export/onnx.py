@@ -254,6 +254,21 @@ class OnnxWriter(Graph):
         made = [self._value(v, columns, done) for v in values]
         return self.op("Concat", *made, axis=1)
 
+    def _begun(self, values: list[ex.Value], columns: str, start: str) -> str:
+        """Sums as `_values`, those that begin with columns of `start` instead of biases."""
+        sums = [found for value in values if (found := ex.monomials(value))]
+        if len(sums) == len(values):
+            return self._sums(sums, columns, start)
+        if not start:
+            return self._values(values, columns)
+        made = []
+        for k, value in enumerate(values):
+            terms = list(ex.parts(value)[1:])
+            every = self._values(terms, columns) if terms else ""
+            added = (self.take(every, [i]) for i in range(len(terms)))
+            made.append(reduce(partial(self.op, "Add"), added, self.take(start, [k])))
+        return self.op("Concat", *made, axis=1)
+
     def _value(self, value: ex.Value, columns: str, done: dict[ex.Value, str]) -> str:
         """A value as a column; `done` has those that are there already."""
         if value in done:
@@ -436,11 +451,11 @@ class OnnxWriter(Graph):
         written = sorted(set(speakers.values()))
         tests = [test for leaf in written if (test := model.model(leaf))]
         columns = self.columns if any(ex.columns_in(t.rule) for t in tests) else ""
-        sums = [found for t in tests for v in t.values if (found := ex.monomials(v))]
+        sums = [value for test in tests for value in test.values]
         # Each row is in one leaf then, so this takes the line of that leaf.
         start = "" if biases is None else self.op("MatMul", parts, self.const(biases))
         shape = self.ints([0, len(tests), model.n_outputs])
-        shares = self.op("Reshape", self._sums(sums, columns, start), shape)
+        shares = self.op("Reshape", self._begun(sums, columns, start), shape)
         if not model.numeric:
             shares = self.softmax(shares, model.n_outputs)
         place = {leaf: written.index(first) for leaf, first in speakers.items()}

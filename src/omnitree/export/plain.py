@@ -64,6 +64,8 @@ def plain_test(test: dict[str, Any], features: list[dict[str, Any]]) -> dict[str
         for f, yes in zip(test["fill"], indicator, strict=True)
     ]
     out = test | {"fill": fill}
+    if "cases" in test:
+        out |= _plain_cases(test, indicator)
     if "terms" in test:
         out["terms"] = [list(term) for term in terms]
     if "bias" in test:
@@ -75,6 +77,18 @@ def plain_test(test: dict[str, Any], features: list[dict[str, Any]]) -> dict[str
         out["weights"], constant = rewritten(test["weights"])
         out["threshold"] = test["threshold"] - constant
     return out
+
+
+def _plain_cases(test: dict[str, Any], indicator: Sequence[bool]) -> dict[str, Any]:
+    """Cases and precision for indicators, which are half as far apart."""
+    pairs = zip(test["precision"], indicator, strict=True)
+    return {
+        "precision": [4 * own if yes else own for own, yes in pairs],
+        "cases": [
+            [(v + 1) / 2 if yes else v for v, yes in zip(case, indicator, strict=True)]
+            for case in test["cases"]
+        ],
+    }
 
 
 def spreads(

@@ -192,11 +192,12 @@ class CodeWriter:
         names = []
         model = self.model.model(first)
         assert model is not None
+        free = (f"s{i}" for i in count(len(model.values)))
         for k, value in enumerate(model.values):
             assert isinstance(value, ex.Sum)
             names.append(f"s{k}")
             for term in value.terms[1:]:
-                text = self._product(term, lines, iter(()))
+                text = self._product(term, lines, free)
                 lines.append(self.dialect.add(names[-1], text))
         return lines + self._by_sums(names)
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from omnitree.data.plain import one_line
-from omnitree.export.lines import category_note, model_lines, sum_lines
+from omnitree.export.lines import case_note, category_note, model_lines, sum_lines
 from omnitree.export.model import Model
 from omnitree.export.probabilities import probability_lines, probability_notes
 from omnitree.export.region import (
@@ -68,7 +68,7 @@ def to_rules(model: Model) -> str:
     lines = [
         f"{len(found)} rule{'s' * (len(found) > 1)} from {weight_text(total)} training rows"
     ]
-    lines += category_note(model)
+    lines += [*category_note(model), *case_note(model)]
     if any(len(model.tests(i)) > 1 for i in model.inner):
         lines.append("Where a tested value is missing, surrogate tests decide.")
     if model.dividing:

@@ -17,7 +17,9 @@ from omnitree.export.lines import (
     MODEL_TERMS,
     WIDTH,
     broken,
+    case_note,
     category_note,
+    lines_below,
     model_lines,
     named,
 )
@@ -109,7 +111,8 @@ class TextWriter:
             lines.append(f"loss: {self.loss} of the training rows")
         if self.scale:
             lines.append("z(x): x in units of its standard deviation")
-        lines += [*category_note(self.model), *probability_notes(self.model)]
+        lines += [*category_note(self.model), *case_note(self.model)]
+        lines += probability_notes(self.model)
         if len(self.nodes) == 1:
             return [*lines, *self._branch("always", 0, 0)]
         return [*lines, (0, 0)]
@@ -164,11 +167,9 @@ class TextWriter:
             lines = broken(f"{name} = ", found.terms, pad)
             return lines, found.conditions(name)
         names = branch_names([self.labels[c] for c in node["children"]], self.classes)
-        rule = self._machine(node)
-        return (
-            [pad + rule, *named(names, found.terms, pad + "  ")],
-            [largest(b, names) for b in branches],
-        )
+        lines = [pad + self._machine(node), *named(names, found.terms, pad + "  ")]
+        lines += lines_below(found.below, pad + "  ")
+        return lines, [largest(b, names) for b in branches]
 
     def _machine(self, node: dict[str, Any]) -> str:
         """What a machine does with its scores."""

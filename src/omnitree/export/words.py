@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from omnitree.export.case_words import Line, case_lines, case_terms
 from omnitree.export.curve_words import curve_spread, curve_text
 from omnitree.export.encoded import EncodedColumn, encoded_columns
 from omnitree.export.model import NodeTest
@@ -166,9 +167,13 @@ class Sides:
 
 @dataclass(frozen=True)
 class Sums:
-    """A machine: the terms of one sum per branch, constant first; the largest wins."""
+    """A machine: the terms of one sum per branch, constant first; the largest wins.
+
+    What sums of cases leave open follows in lines `below` them.
+    """
 
     terms: list[list[str]]
+    below: list[Line] = field(default_factory=list)
 
 
 def sums_of(
@@ -183,10 +188,10 @@ def sums_of(
     """A test on several features in terms; a machine of two branches compares one sum.
 
     Curves are told by `curve_text`, within the `ranges` of their features, or, if `brief`,
-    by name. What is no sum of weighted
+    by name; cases by their number, unless `most` is None. What is no sum of weighted
     columns, products of two and curves is told by the columns that it is a function of.
     """
-    features, data = schema["features"], test.data
+    features, data = schema["features"], test.table
     if "weights" not in data:
         columns = [column_name(c, features) for c in data["columns"]]
         if standardised:
@@ -199,9 +204,9 @@ def sums_of(
     plain = plain_test(data, features)
     writer = SumWriter(plain, features, deviations, standardised, most, brief, ranges)
     lines = plain.get("curve_values", ())
-    if test.is_machine and test.n_branches > 2:
+    if test.cases is not None or (test.is_machine and test.n_branches > 2):
         sums = writer.write(plain["weights"], plain["bias"], lines)
-        return Sums([terms for _, terms in sums])
+        return Sums([terms for _, terms in sums], writer.below())
     if test.is_machine:  # the first wins if the difference is not below 0
         weights = less(*plain["weights"])
         lines = [less(*two) for two in zip(*lines, strict=True)]
@@ -357,12 +362,27 @@ class SumWriter:
             if bent and not plain and starts is None:
                 terms = [bent.pop(0)]
             terms += [f"+ {text}" for text in bent]
+            if "cases" in self.test:
+                terms += case_terms(self.test, i, self.most is None and not self.brief)
             if hidden:
                 many = "s" * (len(hidden) > 1)
                 text = f"{len(hidden)} smaller term{many}, 0 for an average row"
                 terms.append(f"+ ... ({text})")
             out.append((start, terms))
         return out
+
+    def below(self) -> list[Line]:
+        """Lines that say what sums of cases compare; none of other sums."""
+        if "cases" not in self.test:
+            return []
+        names = self._columns
+        units = self.spread if self.standardised else None
+        return case_lines(self.test, names, units, self.spread, self.most)
+
+    @property
+    def _columns(self) -> list[str]:
+        """Names of the columns as products and cases have them."""
+        return [f"z({n})" for n in self.names] if self.standardised else self.names
 
     def _curve(self, j: int, lines: Sequence[Sequence[float]]) -> str:
         column, knots = self.test["curve_columns"][j], self.test["knots"][j]
@@ -381,12 +401,9 @@ class SumWriter:
         return centre_of(self._product(self.fill, pair), spread)
 
     def _names(self, centres: Sequence[float]) -> list[str]:
-        columns = self.names
-        if self.standardised:  # those of single terms get their z below
-            columns = [f"z({name})" for name in columns]
         names = []
-        for name, pair, centre in zip(
-            term_names(self.test, columns), self.pairs, centres, strict=True
+        for name, pair, centre in zip(  # those of single terms get their z below
+            term_names(self.test, self._columns), self.pairs, centres, strict=True
         ):
             if not centre:
                 names.append(name)
@@ -433,7 +450,12 @@ def subject_text(test: NodeTest, tree: dict[str, Any], most: int | None = None) 
 
 
 def model_kind(model: dict[str, Any]) -> str:
-    """What a model is: additive with curves, quadratic with products, else linear."""
+    """What a model is: additive with curves, quadratic with products, or linear.
+
+    That of cases is called after these whatever it adds to them.
+    """
+    if "cases" in model:
+        return "case-based"
     if "knots" in model:
         return "additive"
     return "quadratic" if "terms" in model else "linear"

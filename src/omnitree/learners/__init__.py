@@ -6,6 +6,7 @@ from omnitree.learners.adaptive import Adaptive
 from omnitree.learners.analytic import Analytic
 from omnitree.learners.boosted import Boosted
 from omnitree.learners.cart_lc import CartLC
+from omnitree.learners.case_based import CaseBased
 from omnitree.learners.constructive import Constructive
 from omnitree.learners.functional import Functional
 from omnitree.learners.grouped import Grouped
@@ -41,6 +42,7 @@ LEARNERS = Registry(
         "boosted": Boosted,
         "stagewise": Stagewise,
         "steps": Steps,
+        "case_based": CaseBased,
     },
 )
 
@@ -51,6 +53,7 @@ __all__ = [
     "Analytic",
     "Boosted",
     "CartLC",
+    "CaseBased",
     "Constructive",
     "Functional",
     "Grouped",

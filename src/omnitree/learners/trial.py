@@ -1,6 +1,6 @@
 """What a learner of tests over many columns found at a node, before the test is made.
 
-`TrialLearner` is what such learners (softmax, boosted, stagewise, steps) share.
+`TrialLearner` is what such learners (softmax, boosted, stagewise, steps, cases) share.
 
 `Trial` keeps the scores of the classes for each row while it was held out, by which the
 refinement `contest` compares such tests with subtrees and with each other. Its functions,
@@ -71,7 +71,7 @@ class Trial:
 
     name: str  # of the candidate, for the reader of the tree
     rows: NodeColumns
-    expansion: str  # one of `EXPANSIONS` or `CURVED`, or "steps"
+    expansion: str  # one of `EXPANSIONS` or `CURVED`, or "steps", or "cases"
     # (n, k): sums of the classes that are present for each row while it was held out;
     # NaN if it was not.
     scores: Floats

@@ -193,7 +193,9 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     tests may be on its scores. So do tests that are built in small steps, one of curves
     that jump (`Steps`) and, with two classes, a sparse one of curves and products
     (`Stagewise`), the sum of the best test and the others that have no products, and the
-    sum of either and the univariate tree, if it is likelier. Tests are made sparse: terms
+    sum of either and the univariate tree, if it is likelier. Of tables without categories,
+    so does likeness to cases (`CaseBased`): rows that are kept, of which each counts
+    the more for its class, the more alike a row is to it. Tests are made sparse: terms
     (weights, or whole curves) with the least effect are removed as long as the held-out
     error does not rise, down to ten per sum. Nobody can read a quadratic form with more
     than 500 terms, so larger ones are only tried in small steps. A tree that is not

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from omnitree.growing.growth import Growth
 from omnitree.growing.node import CURVED, Node
 from omnitree.growing.sample import Sample
-from omnitree.learners import Softmax, Stagewise, Steps
+from omnitree.learners import CaseBased, Softmax, Stagewise, Steps
 from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
@@ -182,7 +182,7 @@ class Challenge:
         of a single feature helps, no curve does. Tests by small steps are not asked for
         there at all: a few cuts are easier to read.
         """
-        if self.depth and isinstance(rival, Stagewise | Steps):
+        if self.depth and isinstance(rival, Stagewise | Steps | CaseBased):
             return False
         if self.depth == 0 or rival.expansion not in CURVED:
             return rival.is_richer(self.node)
@@ -262,6 +262,8 @@ class Challenge:
         sum is not better than the test.
         """
         trial, whole = _thinned(base, sparse)
+        if trial.expansion == "cases":
+            return None
         others = [
             one.trial
             for one in found

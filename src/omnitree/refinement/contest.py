@@ -27,7 +27,7 @@ from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.growth import Growth
 from omnitree.growing.part import number, unknown
 from omnitree.growing.sample import Sample
-from omnitree.learners import LEARNERS, Softmax, Stagewise, Steps
+from omnitree.learners import LEARNERS, CaseBased, Softmax, Stagewise, Steps
 from omnitree.learners.trial import Replacement, TrialLearner
 from omnitree.pruning.base import Evidence, children, subtree_sums
 from omnitree.refinement.arena import Arena
@@ -58,6 +58,7 @@ RIVALS = (
     Softmax("blocks", max_columns=500, max_weights=2000, sample_cells=3_000_000),
     Stagewise("blocks", max_classes=2, max_cells=2_500_000),
     Steps(max_cells=800_000),
+    CaseBased(),
 )
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
 REPEATED_ROWS = 1000
@@ -74,12 +75,13 @@ class Contest(Refinement):
 
     Parameters
     ----------
-    rivals : sequence of Softmax, Boosted, Stagewise and Steps
+    rivals : sequence of Softmax, Boosted, Stagewise, Steps and CaseBased
         From the simplest to the richest; by default softmax tests that are linear, of
         curves, quadratic, and of curves and products together, the last only where curves
         or products have won; at the root of tables with two classes a sparse test of
         curves and products that is built in small steps, however many products there are;
-        and at the root a test of curves that jump. With none the tree is only cut back.
+        at the root a test of curves that jump and, of tables without categories, likeness
+        to cases. With none the tree is only cut back.
     optimise : {"error", "cost", "log_loss"} or None, default=None
         The held-out loss that decides. None: "cost" if there is a cost matrix, else
         "error". Where errors or costs do not differ (see `se`), log loss decides.

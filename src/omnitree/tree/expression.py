@@ -328,12 +328,25 @@ def check_sizes(value: Any, largest: float) -> float:
         case Product():
             size = math.prod(inside)
         case Call("exp"):
-            size = math.exp(min(inside[0], 700.0))
+            below_0 = _is_negative(value.argument)
+            size = 1.0 if below_0 else math.exp(min(inside[0], 700.0))
         case _:
             size = 1.0
     if not size <= largest:
         raise ValueError("its weights are so large that sums of them would overflow")
     return size
+
+
+def _is_negative(value: Value) -> bool:
+    """Whether a value is a sum of squares, each times a number that is not above 0."""
+    return isinstance(value, Sum) and all(
+        isinstance(term, Product)
+        and len(term.factors) == 3
+        and isinstance(term.factors[0], Constant)
+        and term.factors[0].value <= 0
+        and term.factors[1] == term.factors[2]
+        for term in value.terms
+    )
 
 
 # -- plain forms ------------------------------------------------------------------------

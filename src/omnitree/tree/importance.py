@@ -135,6 +135,8 @@ def _sizes(test: dict[str, Any], moments: ColumnSpreads) -> Floats:
         hidden = np.abs(np.asarray(test["hidden_weights"], dtype=float))
         out = np.abs(np.asarray(test["output_weights"], dtype=float))
         return out @ hidden * moments.deviation
+    if "cases" in test:  # its part in squared distances
+        return np.asarray(test["precision"]) * moments.deviation**2
     weights = np.atleast_2d(np.asarray(test["weights"], dtype=float))
     if len(weights) > 1:
         weights = weights - weights.mean(axis=0)

@@ -1,9 +1,10 @@
 """Linear, quadratic and additive models in nodes: what a leaf with a model answers.
 
-A `LeafModel` is K sums, bias plus weights times terms plus curves. A term is an encoded
-column or, in a quadratic model, the product of two; a missing cell takes the column's fill.
-An additive model adds curves (`tree/curves.py`). For classes the sums go through softmax
-and K is the number of classes; for numbers there is one sum, the answer itself.
+A `LeafModel` is K sums, bias plus weights times terms plus curves, or plus cases. A term is
+an encoded column or, in a quadratic model, the product of two; a missing cell takes the
+column's fill. An additive model adds curves (`tree/curves.py`), a model of cases how alike a
+row is to each (`tree/cases.py`). For classes the sums go through softmax and K is the number
+of classes; for numbers there is one sum, the answer itself.
 `LeafModels` holds those of all nodes of a tree, packed for `_core/models.pyx`. A decision
 node may have one too: what it would answer as a leaf, which is what pruning asks."""
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from omnitree._core.predict import models as kernel
 from omnitree.data.table import Table
+from omnitree.tree.cases import MARK, likenesses, packed_cases, unpacked_cases
 from omnitree.tree.curves import n_values, packed_curves, unpacked_curves
 from omnitree.tree.expression import Sum, curves_of, filled, products, weighted
 
@@ -50,17 +52,27 @@ class LeafModel:
     # For each sum the values of each curve at its knots, then that of a missing cell.
     # Empty where there are no curves.
     curve_values: tuple[tuple[tuple[float, ...], ...], ...] = _optional()
+    # Of a model of cases: what a difference in each column counts, the columns of each
+    # case, and for each sum the weight of each case. Such a model has no terms but those
+    # in `terms`, and no curves.
+    precision: tuple[float, ...] = _optional()
+    cases: tuple[tuple[float, ...], ...] = _optional()
+    case_weights: tuple[tuple[float, ...], ...] = _optional()
 
     @property
     def n_params(self) -> int:
         """Free parameters: biases, weights that are not 0, and values of curves.
 
-        Of softmax one sum follows from the others, so that each term and each curve has
-        at most those of K - 1 sums.
+        Of softmax one sum follows from the others, so that each term, case and curve has
+        at most those of K - 1 sums. The columns of a case are not fitted; its precisions
+        count as one.
         """
         sums = len(self.bias) - (self.link == "softmax")
         weights = np.count_nonzero(self.weights, axis=0)
         n = int(sums + np.minimum(weights, sums).sum())
+        if self.cases:
+            alike = np.count_nonzero(self.case_weights, axis=0)
+            n += int(np.minimum(alike, sums).sum()) + 1
         for lines in zip(*self.curve_values, strict=True):
             n += sum(sorted(map(n_values, lines), reverse=True)[:sums])
         return n
@@ -69,18 +81,25 @@ class LeafModel:
     def is_finite(self) -> bool:
         """Whether no number is infinite or NaN."""
         numbers = (self.fill, self.bias, *self.weights, *self.knots)
+        numbers += (self.precision, *self.cases, *self.case_weights)
         return all(np.isfinite(own).all() for own in chain(numbers, *self.curve_values))
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """The terms, also of a linear model."""
-        return self.terms or tuple((at, -1) for at in range(len(self.columns)))
+        if self.terms or self.cases:
+            return self.terms
+        return tuple((at, -1) for at in range(len(self.columns)))
 
     @property
     def sums(self) -> tuple[Sum, ...]:
         """The sums in the form that exporters translate, before the link."""
         columns = filled(self.columns, self.fill)
-        factors = products(columns, self.terms) if self.terms else columns
+        factors = products(columns, self.pairs)
+        if self.cases:
+            alike = likenesses(columns, self.precision, self.cases)
+            every = zip(self.bias, self.weights, self.case_weights, strict=True)
+            return tuple(weighted(b, (*w, *v), [*factors, *alike]) for b, w, v in every)
         lines = self.curve_values or ((),) * len(self.bias)
         rows = zip(self.bias, self.weights, lines, strict=True)
         return tuple(weighted(b, w, factors, curves_of(self, v)) for b, w, v in rows)
@@ -102,7 +121,18 @@ class LeafModel:
             out["curve_values"] = [
                 [list(line) for line in lines] for lines in self.curve_values
             ]
+        if self.cases:
+            for name in ("cases", "case_weights"):
+                out[name] = [list(line) for line in getattr(self, name)]
+            out["precision"] = list(self.precision)
         return out
+
+    @property
+    def _packed(self) -> tuple[list[int], list[float]]:
+        """Ints and doubles of the curves, or of the cases."""
+        if self.cases:
+            return packed_cases(self)
+        return packed_curves(self, self.curve_values)
 
 
 # Models by all that is packed of them but their biases (`LeafModels.unpacked`).
@@ -122,12 +152,13 @@ class LeafModels:
     curve_ptr: np.ndarray
     index: np.ndarray  # columns
     # Of each model the fills, the K biases, K weights a term, and the curves
-    # (`packed_curve`).
+    # (`packed_curve`) or the cases (`packed_cases`).
     weight: np.ndarray
     # Of each quadratic model its terms, two positions among its columns each; nothing
     # of a linear model.
     term: np.ndarray
-    curve: np.ndarray  # of each curve its column and how many knots it has
+    # Of each curve its column and how many knots it has; -1 and how many cases there are.
+    curve: np.ndarray
 
     @classmethod
     def of(cls, models: Sequence[LeafModel | None]) -> LeafModels | None:
@@ -136,9 +167,7 @@ class LeafModels:
         if link is None:
             return None
         index = [() if m is None else m.columns for m in models]
-        curves = [
-            ([], []) if m is None else packed_curves(m, m.curve_values) for m in models
-        ]
+        curves = [([], []) if m is None else m._packed for m in models]
         weight = [
             np.empty(0)
             if m is None
@@ -220,9 +249,12 @@ class LeafModels:
         if not len(weight):
             return None
         m = len(columns)
-        n_terms, n_knots = len(term) // 2 or m, int(curve[1::2].sum())
-        of_curves = 2 * n_knots + len(curve)  # values and slopes of a sum
-        k = (len(weight) - m - n_knots) // (n_terms + 1 + of_curves)
+        if at_cases := len(curve) > 0 and curve[0] == MARK:
+            n_terms, once, of_sums = len(term) // 2, m * (int(curve[1]) + 1), curve[1]
+        else:
+            n_terms, once = len(term) // 2 or m, int(curve[1::2].sum())
+            of_sums = 2 * once + len(curve)  # values and slopes of a sum
+        k = (len(weight) - m - once) // (n_terms + 1 + int(of_sums))
         end = m + (n_terms + 1) * k
         bias = tuple(weight[m : m + k].tolist())
         parts = columns, weight[:m], weight[m + k :], term, curve
@@ -230,7 +262,14 @@ class LeafModels:
         if (first := known.get(key)) is not None:
             return first if first.bias == bias else replace(first, bias=bias)
         rows = weight[m + k : end].reshape(n_terms, k)
-        curves = unpacked_curves(curve.tolist(), weight[end:].tolist(), k)
+        more: dict[str, Any] = {}
+        if at_cases:
+            cases = unpacked_cases(int(curve[1]), weight[end:].tolist(), m, k)
+            more = dict(zip(("precision", "cases", "case_weights"), cases, strict=True))
+        elif once:
+            curves = unpacked_curves(curve.tolist(), weight[end:].tolist(), k)
+            names = ("curve_columns", "knots", "curve_values")
+            more = dict(zip(names, curves, strict=True))
         known[key] = LeafModel(
             tuple(columns.tolist()),
             tuple(weight[:m].tolist()),
@@ -238,7 +277,7 @@ class LeafModels:
             tuple(map(tuple, rows.T.tolist())),
             self.link,
             tuple(map(tuple, term.reshape(-1, 2).tolist())),
-            *(curves if n_knots else ()),
+            **more,
         )
         return known[key]
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from omnitree.data.schema import Schema
+from omnitree.tree.cases import cases_problem
 from omnitree.tree.curves import curves_problem
 from omnitree.tree.expression import check_sizes, feature_of
 from omnitree.tree.leaf_models import LeafModel
@@ -443,11 +444,15 @@ def _model_problem(
         return problem
     if not len(model.bias) == len(model.weights) == n_outputs:
         return f"{n_outputs} sums are needed"
-    width = len(model.terms or model.columns)
+    width = len(model.pairs)
     if problem := widths_problem(model.weights, n_outputs, width):
         return problem
     numbers = (model.fill, model.bias, *model.weights)
     if not all(map(all_finite, numbers)):
         return "infinite number"
+    if model.cases or model.precision or model.case_weights:
+        if model.curve_columns or model.knots or model.curve_values:
+            return "a model has curves or cases, not both"
+        return cases_problem(model)
     lines = model.curve_values or ((),) * n_outputs
     return curves_problem(model, lines, n_outputs, schema)

@@ -65,15 +65,38 @@ def shared_models(
 def terms_of(test: dict[str, Any]) -> Sequence[Sequence[int]]:
     """What the weights of a test on several features, or of a model, belong to.
 
-    Pairs of positions in its columns, whose product is the term; -1 leaves one out.
+    Pairs of positions in its columns, whose product is the term; -1 leaves one out. The
+    columns of cases belong to these alone.
     """
-    if "terms" in test:
-        return test["terms"]
+    if "terms" in test or "cases" in test:
+        return test.get("terms", ())
     return [(at, -1) for at in range(len(test["columns"]))]
 
 
+def case_table(holder: Any) -> dict[str, Any] | None:
+    """The sums of a test or a model of cases in plain types, None of any other.
+
+    As `plain_rule` gives weighted sums, of which these have none.
+    """
+    if not getattr(holder, "cases", ()):
+        return None
+    table = {name: list(getattr(holder, name)) for name in ("columns", "fill", "bias")}
+    table["weights"] = [
+        list(w) for w in getattr(holder, "weights", [()] * len(holder.bias))
+    ]
+    if terms := getattr(holder, "terms", ()):
+        table["terms"] = [list(pair) for pair in terms]
+    table["precision"] = list(holder.precision)
+    for name in ("cases", "case_weights"):
+        table[name] = [list(line) for line in getattr(holder, name)]
+    return table
+
+
 def flat_weights(test: dict[str, Any]) -> list[list[float]]:
-    """For each sum of a test or a model its weights, then the values of its curves."""
+    """For each sum its weights, then the values of its curves or the weights of cases."""
+    if "cases" in test:
+        pairs = zip(test["weights"], test["case_weights"], strict=True)
+        return [[*own, *more] for own, more in pairs]
     weights, values = test["weights"], test.get("curve_values", [])
     if "bias" not in test:
         weights, values = [weights], [values]
@@ -88,6 +111,8 @@ def with_sums(
     """A model over the same terms and curves with other sums, as `flat_weights`."""
     n = len(terms_of(model))
     out = model | {"bias": list(bias), "weights": [list(row[:n]) for row in flat]}
+    if "cases" in model:
+        out["case_weights"] = [list(row[n:]) for row in flat]
     if "knots" in model:
         starts = np.cumsum([n, *(len(knots) + 1 for knots in model["knots"])]).tolist()
         places = [slice(a, b) for a, b in pairwise(starts)]
@@ -102,6 +127,7 @@ def own_functions(test: dict[str, Any], model: dict[str, Any]) -> OwnFunctions |
         or model["link"] != "softmax"
         or not _same_fill(test, model)
         or not _same_knots(test, model)
+        or not _same_widths(test, model)
     ):
         return None
     keys = {key: i for i, key in enumerate(sorted({*_keys(test), *_keys(model)}))}
@@ -162,18 +188,19 @@ def _close(a: Floats, b: Floats, near: Floats) -> bool:
     return bool((np.abs(a - b) <= near).all())
 
 
-def _keys(holder: dict[str, Any]) -> list[tuple[int, ...]]:
+def _keys(holder: dict[str, Any]) -> list[tuple[float, ...]]:
     """What each of `flat_weights` belongs to.
 
     The columns of a term, the smaller number first, -1 where there is one alone; the column
-    of a curve, -2 and the place of the value.
+    of a curve, -2 and the place of the value; -3 and the numbers of a case, of which a
+    test leaves out those without a weight.
     """
     columns = holder["columns"]
     pairs = ((columns[a], columns[b] if b >= 0 else -1) for a, b in terms_of(holder))
-    keys: list[tuple[int, ...]] = [(min(pair), max(pair)) for pair in pairs]
+    keys: list[tuple[float, ...]] = [(min(pair), max(pair)) for pair in pairs]
     for column, knots in _bends(holder):
         keys += [(column, -2, i) for i in range(len(knots) + 1)]
-    return keys
+    return keys + [(-3, *case) for case in holder.get("cases", ())]
 
 
 def _bends(holder: dict[str, Any]) -> list[tuple[int, Sequence[float]]]:
@@ -183,7 +210,7 @@ def _bends(holder: dict[str, Any]) -> list[tuple[int, Sequence[float]]]:
 
 
 def _rows(
-    holder: dict[str, Any], bias: Any, keys: dict[tuple[int, ...], int]
+    holder: dict[str, Any], bias: Any, keys: dict[tuple[float, ...], int]
 ) -> Floats:
     """A line for each sum: its weights and values, then the bias."""
     out = np.zeros((len(bias), len(keys) + 1))
@@ -195,7 +222,7 @@ def _rows(
 
 
 def _sizes(
-    sums: Floats, model: dict[str, Any], keys: dict[tuple[int, ...], int]
+    sums: Floats, model: dict[str, Any], keys: dict[tuple[float, ...], int]
 ) -> Floats:
     """What the weights of each term, the values of curves, and the biases amount to.
 
@@ -225,3 +252,10 @@ def _same_knots(test: dict[str, Any], model: dict[str, Any]) -> bool:
     knots: dict[int, Sequence[float]] = {}
     pairs = [*_bends(test), *_bends(model)]
     return all(list(knots.setdefault(c, own)) == list(own) for c, own in pairs)
+
+
+def _same_widths(test: dict[str, Any], model: dict[str, Any]) -> bool:
+    """Whether both compare the same columns with cases alike, or neither does."""
+    if "cases" not in test and "cases" not in model:
+        return True
+    return all(test.get(name) == model.get(name) for name in ("columns", "precision"))

@@ -40,6 +40,7 @@ def answers(const int64_t[::1] index_ptr, const int64_t[::1] weight_ptr,
     cdef SumsView model
     cdef int64_t i, at, k = out.shape[1]
     cdef int32_t node
+    cdef bint at_cases
     cdef Values v
     if rows.shape[0] == 0 or weight.shape[0] == 0:
         return
@@ -53,9 +54,14 @@ def answers(const int64_t[::1] index_ptr, const int64_t[::1] weight_ptr,
             model.columns = columns + index_ptr[node]
             model.n_columns = index_ptr[node + 1] - index_ptr[node]
             model.n_terms = (term_ptr[node + 1] - term_ptr[node]) // 2
-            model.terms = terms + term_ptr[node] if model.n_terms else NULL
             model.curves = curves + curve_ptr[node]
             model.n_curves = (curve_ptr[node + 1] - curve_ptr[node]) // 2
+            # Cases come last; beside them columns have no weights of their own.
+            at_cases = model.n_curves and model.curves[2 * model.n_curves - 2] < 0
+            if model.n_terms:
+                model.terms = terms + term_ptr[node]
+            else:
+                model.terms = model.columns if at_cases else NULL
             model.weight = &weight[at]
             add_sums(model, k, v, c, rows[i], &out[i, 0])
             if probabilities:

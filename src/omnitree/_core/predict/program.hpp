@@ -11,17 +11,6 @@
 
 namespace omnitree {
 
-// exp(x) for x <= 0 by plain arithmetic, so that every export that does the same steps gives
-// the same bits: with x = k ln 2 + r, the series of exp(r) times two to the k.
-inline double exp_down(double x) {
-  if (!(x >= -708)) return x < 0 ? 0 : x;  // below the smallest normal number, or NaN
-  const double k = std::floor(x * 1.4426950408889634 + 0.5);
-  const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
-  double series = 1;
-  for (int n = 13; n >= 1; --n) series = 1 + series * r / n;
-  return std::ldexp(series, static_cast<int>(k));
-}
-
 // The branch of a category; -1 where the cell is missing or the test never saw it.
 inline int lookup_branch(double v, const int32_t* branch, int64_t n) {
   if (std::isnan(v) || v < 0 || v >= static_cast<double>(n)) return -1;

@@ -22,6 +22,7 @@
 //   ADDITIVE   i: m, number of terms, m columns, (a, b) per term, column and knots per curve
 //              w: threshold, then one sum as in sums.hpp
 //   ADDITIVE_MACHINE  i: branches, then as ADDITIVE    w: a sum per branch as in sums.hpp
+//   CASES      as ADDITIVE_MACHINE, with cases in place of curves
 //   any other kind     as program.hpp says
 #pragma once
 #include <algorithm>
@@ -47,7 +48,8 @@ enum Kind : uint8_t {
   NETWORK,
   QUADRATIC_MACHINE,
   ADDITIVE,
-  ADDITIVE_MACHINE
+  ADDITIVE_MACHINE,
+  CASES
 };
 
 inline int axis_branch(double v, double threshold) { return v > threshold; }
@@ -158,7 +160,8 @@ inline int branch_of(uint8_t kind, const int32_t* index, int64_t n_index, const 
       return largest_sum(index[0], (n_index - 2 - m) / 2, weight + m, terms(2, m, weight));
     }
     case ADDITIVE:
-    case ADDITIVE_MACHINE: {
+    case ADDITIVE_MACHINE:
+    case CASES: {
       const AdditiveTest test = additive_test(kind, index, n_index, weight);
       double few[FEW_BRANCHES];
       if (test.branches <= FEW_BRANCHES) return additive_branch(test, x, c, row, few);
@@ -249,7 +252,7 @@ inline void branches_of(uint8_t kind, const int32_t* index, int64_t n_index, con
     }
     return;
   }
-  if (kind == ADDITIVE || kind == ADDITIVE_MACHINE) {
+  if (kind == ADDITIVE || kind == ADDITIVE_MACHINE || kind == CASES) {
     const AdditiveTest test = additive_test(kind, index, n_index, weight);
     std::vector<double> sum(test.branches);
     for (int64_t i = 0; i < n; ++i) out[i] = additive_branch(test, x, c, rows[i], sum.data());

@@ -1,16 +1,19 @@
-// Sums over columns, products of two and curves: what additive tests and models add up.
+// Sums over columns, products of two, curves and cases: what additive tests and models add up.
 //
 // K sums over the same terms run abreast. Of m columns they are a slice of ints, the columns;
 // one of the terms, pairs of positions among the columns (the second -1: one column alone);
 // one of the curves, column and number of knots of each; and one of doubles: m fills, K
 // biases, K weights a term, then the curves. A curve of n knots is its knots, then K values and
 // K slopes at the beginning of each piece: from one knot to the next, beyond the last knot,
-// and a missing cell; the last two have the slope 0 (`omnitree.tree.curves` writes it). Every
-// sum is added up from left to right, in the order of the exporters.
+// and a missing cell; the last two have the slope 0 (`omnitree.tree.curves` writes it). In place
+// of a curve, the column -1 stands for as many cases as it has knots: m precisions, then of each
+// case its m columns and K weights (`omnitree.tree.cases`). Every sum is added up from left to
+// right, in the order of the exporters.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "common/linear_sums.hpp"
 
@@ -58,6 +61,41 @@ struct SumsView {
   const double* weight;
 };
 
+// exp(x) for x <= 0 by plain arithmetic, so that every export that does the same steps gives
+// the same bits: with x = k ln 2 + r, the series of exp(r) times two to the k.
+inline double exp_down(double x) {
+  if (!(x >= -708)) return x < 0 ? 0 : x;  // below the smallest normal number, or NaN
+  const double k = std::floor(x * 1.4426950408889634 + 0.5);
+  const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+  double series = 1;
+  for (int n = 13; n >= 1; --n) series = 1 + series * r / n;
+  return std::ldexp(series, static_cast<int>(k));
+}
+
+constexpr int FEW_CELLS = 128;  // of a row, on the stack
+
+// Adds the likeness of a row to n cases to K sums; where the doubles of the cases end.
+inline const double* add_cases(const SumsView& s, int64_t n, const double* w, int64_t k,
+                               const Values& x, const Columns& c, int64_t row, double* sum) {
+  const int64_t m = s.n_columns;
+  double few[FEW_CELLS];
+  std::vector<double> many(m > FEW_CELLS ? m : 0);
+  double* cell = m > FEW_CELLS ? many.data() : few;
+  for (int64_t j = 0; j < m; ++j) cell[j] = column_value(x, c, row, s.columns[j], s.weight[j]);
+  const double* precision = w;
+  w += m;
+  for (int64_t i = 0; i < n; ++i, w += m + k) {
+    double apart = 0;
+    for (int64_t j = 0; j < m; ++j) {
+      const double d = cell[j] - w[j];
+      apart += -precision[j] * d * d;
+    }
+    const double alike = exp_down(apart);
+    for (int64_t b = 0; b < k; ++b) sum[b] += w[m + b] * alike;
+  }
+  return w;
+}
+
 // The K sums of one row.
 inline void add_sums(const SumsView& s, int64_t k, const Values& x, const Columns& c, int64_t row,
                      double* out) {
@@ -74,6 +112,10 @@ inline void add_sums(const SumsView& s, int64_t k, const Values& x, const Column
   w += k;
   for (int64_t j = 0; j < s.n_curves; ++j) {
     const int32_t n_knots = s.curves[2 * j + 1];
+    if (s.curves[2 * j] < 0) {
+      w = add_cases(s, n_knots, w, k, x, c, row, out);
+      continue;
+    }
     add_curve(w, n_knots, k, x.at(row, c.feature[s.curves[2 * j]]), out);
     w += curve_size(n_knots, k);
   }

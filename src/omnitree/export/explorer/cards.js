@@ -25,6 +25,7 @@ function heightOf(node) {
 
 function cardTitle(node) {
   if (numeric && node.model && isLeaf(node)) {
+    if (node.model.cases) return "case-based model";
     return hasCurves(node.model) ? "additive model" : node.model.terms ? "quadratic model" : "linear model";
   }
   if (isLeaf(node)) return verdictAt(node).label;

@@ -50,6 +50,7 @@ function leafParts(node) {
 // The model by which a leaf answers: a sum per class, or one sum, the answer.
 function modelSection(leaf) {
   const { model } = leaf;
+  if (model.cases) return caseModelSection(model);
   const start = labels.map((name, k) => `${numeric ? "" : `${name} `}${num(model.bias[k], 4)}`).join(", ");
   return section("Model", el("p", {
     class: "note",
@@ -58,6 +59,21 @@ function modelSection(leaf) {
       + (hasCurves(model) ? "; the curves are added." : "."),
   }), el("p", { class: "note", text: `${numeric ? "Constant" : "Constants"}: ${start}` }),
   categoryNote(model), model.weights.flat().some((w) => w) ? scaledChart(leaf) : null);
+}
+
+// A model of cases: its sums are short, since they tell how many cases there are.
+function caseModelSection(model) {
+  const lines = labels.map((name, k) => `${numeric ? "answer" : name} = ${scoreText(model, k)}`);
+  return section("Model",
+    numeric ? null : el("p", { class: "note", text: "A sum per class; the larger a sum, the likelier its class." }),
+    lines.map((text) => el("p", { class: "formula", text })), caseNotes(model), categoryNote(model));
+}
+
+function caseNotes(test) {
+  if (!test.cases) return null;
+  return el("div", {},
+    el("p", { class: "note", text: "Likeness to a case: exp(−d), where d is the sum of ((x − x of the case) / width)²." }),
+    el("p", { class: "note", text: widthsText(test) }));
 }
 
 function testParts(node) {
@@ -86,12 +102,12 @@ function formula({ kind, test }) {
     const whole = several ? subjectText(kind, test) : conditionText(kind, test, test.low ?? 0);
     return el("p", { class: "formula", text: whole });
   }
-  const nTerms = (test.terms ?? test.columns).length + (test.curve_columns ?? []).length;
+  const nTerms = termNames(test).length + (test.curve_columns ?? []).length;
   const all = nTerms > ALL_TERMS ? el("details", {}, el("summary", { text: "all terms" }),
     formulaLines(test, Infinity)) : null;
   // The chart of the weights tells more than several long sums do.
   const charted = isMachine(test) && "weights" in test && nTerms > 2;
-  if (!charted) return el("div", {}, formulaLines(test, MOST_TERMS), all, categoryNote(test));
+  if (!charted) return el("div", {}, formulaLines(test, MOST_TERMS), all, caseNotes(test), categoryNote(test));
   return el("div", {},
     el("p", { class: "formula", text: `the largest of ${nValues(test)} scores decides` }),
     el("details", { class: "scores" }, el("summary", { text: "the scores written out" }), formulaLines(test, MOST_TERMS), all),
@@ -103,8 +119,7 @@ function formulaLines(test, most) {
   const lines = [];
   if ("weights" in test) {
     if (!isMachine(test)) lines.push(`${termsText(test, test.weights, null, 4, most, test.curve_values)} ${sideText(test, 0)}`);
-    else test.weights.forEach((w, k) =>
-      lines.push(`${sumNames(test)[k]} = ${termsText(test, w, test.bias[k], 4, most, test.curve_values?.[k])}`));
+    else sumNames(test).forEach((name, k) => lines.push(`${name} = ${scoreText(test, k, most)}`));
   } else {
     // Functions inside a value come first, under their names.
     const text = (value) => valueText(value, lines, most, true);

@@ -3,7 +3,7 @@
 | field | value |
 |---|---|
 | `title`, `made_by` | text of the header and the footer |
-| `tree` | the public tree, `Tree.to_dict`, tests by `plain_rule`, candidates in words |
+| `tree` | the public tree, `Tree.to_dict`, tests as `NodeTest.table`, candidates in words |
 | `kinds` | what each kind of test is called: its family, and in a few words |
 | `palette` | of each class a colour; of a tree for numbers, of many branches |
 | `labels` | the classes as text; one empty text where the tree answers a number |
@@ -131,9 +131,9 @@ def _with_rules(
                 out["model"] = first
         return out
     main, *others = model.tests(node["id"])
-    out["test"] = main.data
+    out["test"] = main.table
     if "surrogates" in node:
-        out["surrogates"] = [{"kind": t.kind, "test": t.data} for t in others]
+        out["surrogates"] = [{"kind": t.kind, "test": t.table} for t in others]
     return out
 
 

@@ -81,9 +81,22 @@ function routesOf({ tree, share, answer }) {
     return discriminant(test, test.weights, 0, row, test.curve_values);
   }
 
-  const discriminants = (test, row) => (test.values
-    ? test.values.map((value) => evaluate(value, row))
-    : test.bias.map((bias, k) => discriminant(test, test.weights[k], bias, row, test.curve_values?.[k])));
+  // How alike a row is to each case of a test or a model (`tree/cases.py`).
+  function likenesses(test, row) {
+    const cells = test.columns.map((column, j) => columnValue(row, column, test.fill[j]));
+    return (test.cases ?? []).map((own) => {
+      let apart = 0;
+      own.forEach((at, j) => { apart += -test.precision[j] * (cells[j] - at) * (cells[j] - at); });
+      return expDown(apart);
+    });
+  }
+
+  function discriminants(test, row) {
+    if (test.values) return test.values.map((value) => evaluate(value, row));
+    const alike = likenesses(test, row);
+    return test.bias.map((bias, k) => alike.reduce((g, v, i) => g + test.case_weights[k][i] * v,
+      discriminant(test, test.weights[k], bias, row, test.curve_values?.[k])));
+  }
 
   // Branch of a row under one test, -1: the test cannot tell.
   function branchOf(test, row) {
@@ -152,12 +165,12 @@ function routesOf({ tree, share, answer }) {
   }
 
   return {
-    follow, placeAt, branchOf, leafAnswer, projection, discriminants, termValue, curveOf,
+    follow, placeAt, branchOf, leafAnswer, projection, discriminants, termValue, curveOf, likenesses,
   };
 }
 
 const {
-  follow, placeAt, branchOf, leafAnswer, projection, discriminants, termValue, curveOf,
+  follow, placeAt, branchOf, leafAnswer, projection, discriminants, termValue, curveOf, likenesses,
 } = routesOf(data);
 
 // exp(x) for x <= 0 as the library does it (_core/models.hpp), bit for bit.

@@ -32,6 +32,7 @@ function sumItem(node, way) {
   const parts = weighted(model, model.weights[0], way.row)
     .map((part, t) => ({ ...part, value: part.value - atMean[t] }));
   parts.push(...curveParts(model, model.curve_values?.[0], way.row));
+  parts.push(...caseParts(model, (i) => model.case_weights[0][i], way.row));
   const mean = model.bias[0] + sum(atMean);
   return el("li", {},
     el("p", {}, nodeLink(node.id), ` model of the leaf: mean ${num(mean, 4)}, and`),
@@ -111,6 +112,18 @@ function curveParts(test, lines, row) {
   }));
 }
 
+const CASES_NAMED = 5;
+
+// What the likeness to each case adds, the largest first and the rest together.
+function caseParts(test, weight, row) {
+  const parts = likenesses(test, row)
+    .map((v, i) => ({ name: `case ${i + 1}`, value: weight(i) * v, note: `likeness ${num(v, 2)}` }))
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const rest = parts.splice(CASES_NAMED);
+  if (rest.length) parts.push({ name: plural(rest.length, "other case"), value: sum(rest.map(({ value }) => value)) });
+  return parts;
+}
+
 function fillNote(test, positions, row) {
   const missing = positions.filter((j) => row[columns[test.columns[j]].feature] === null);
   if (!missing.length) return null;
@@ -128,6 +141,7 @@ function machineDetails(test, row, names = sumNames(test)) {
   const apart = weighted(test, lead, row);
   const [own, next] = [first, second].map((k) => test.curve_values?.[k] ?? []);
   apart.push(...curveParts(test, own.map((line, j) => line.map((v, i) => v - next[j][i])), row));
+  apart.push(...caseParts(test, (i) => test.case_weights[first][i] - test.case_weights[second][i], row));
   apart.push({ name: "constant", value: test.bias[first] - test.bias[second] });
   return el("div", {},
     signedBars(sums),

@@ -42,8 +42,8 @@ function columnName(column) {
 // Names of what the weights of a test on several features belong to.
 function termNames(test) {
   const names = test.columns.map(columnName);
-  if (!("terms" in test)) return names;
-  return test.terms.map(([a, b]) => {
+  if (!("terms" in test) && !("cases" in test)) return names;
+  return (test.terms ?? []).map(([a, b]) => {
     if (b < 0) return names[a];
     return a === b ? `${names[a]}²` : `${names[a]} · ${names[b]}`;
   });
@@ -126,12 +126,38 @@ function termsText(test, weights, constant = null, digits = 4, most = MOST_TERMS
   return rest ? `${text} + … (${rest} smaller terms, 0 for an average row)` : text;
 }
 
-// Weights, then values of curves, of one sum of a model (`flat_weights`): apart again.
+// Weights, then values of curves or weights of cases, of one sum of a model (`flat_weights`): apart again.
 function splitFlat(model, flat) {
-  const n = model.terms?.length ?? model.columns.length;
+  const n = termNames(model).length;
   let at = n;
   const lines = (model.knots ?? []).map((knots) => flat.slice(at, at += knots.length + 1));
-  return { weights: flat.slice(0, n), lines };
+  return { weights: flat.slice(0, n), lines, alike: flat.slice(at) };
+}
+
+// One sum of a test or a model, curves by name and cases by their number.
+function scoreText(test, k, most = MOST_TERMS) {
+  const text = termsText(test, test.weights[k], test.bias[k], 4, most, test.curve_values?.[k]);
+  return withCases(text, test.case_weights?.[k]);
+}
+
+// What the cases of a test or a model add to a sum (export/case_words.py).
+function withCases(text, weights = []) {
+  const used = weights.filter((w) => w);
+  if (!used.length) return text || "0";
+  const ends = [Math.min(...used), Math.max(...used)].map((w) => num(w, 4));
+  const likeness = `likeness to ${plural(used.length, "case")}, weighted ${[...new Set(ends)].join(" to ")}`;
+  return text ? `${text} + ${likeness}` : likeness;
+}
+
+// How far apart a row and a case may be in each column, those that matter most first.
+function widthsText({ columns: own, precision }) {
+  const deviation = (j) => data.tree.deviations?.[own[j]] || 1;
+  const width = (j) => 1 / Math.sqrt(precision[j]);
+  const size = (j) => Number((width(j) / deviation(j)).toPrecision(3));
+  const at = own.map((_, j) => j).filter((j) => precision[j] > 0).sort((i, j) => size(i) - size(j) || i - j);
+  const names = at.map((j) => `${columnName(own[j])} ${num(width(j), 4)}`);
+  if (names.length > ALL_TERMS) names.splice(MOST_TERMS, Infinity, `… ${names.length - MOST_TERMS} more`);
+  return names.length ? `Widths: ${names.join(", ")}.` : "No column counts: every row is like every case.";
 }
 
 // "−3 + 0.8 petal length + 1.2 petal width": a constant, then weights times names.
@@ -232,8 +258,7 @@ function conditionText(kind, test, branch) {
   }
   if (!isMachine(test)) return `${subjectText(kind, test)} ${side}`;
   if ("values" in test) return side;
-  const lines = test.curve_values?.[branch];
-  return `${side}: ${termsText(test, test.weights[branch], test.bias[branch], 4, MOST_TERMS, lines)}`;
+  return `${side}: ${scoreText(test, branch)}`;
 }
 
 // What is tested on the way to a node, each feature once: bounds meet, sets of categories
@@ -279,9 +304,10 @@ function probabilityText({ id, test, children }) {
   const { model } = nodes[children[0]];
   const unit = isMachine(test) ? scale : 1; // a machine's scores are told before scaling
   const rest = Object.entries(others).map(([k, [bias, flat]]) => {
-    const { weights, lines } = splitFlat(model, flat.map((w) => w / unit));
+    const { weights, lines, alike } = splitFlat(model, flat.map((w) => w / unit));
     const constant = !flat.some((w) => w);
-    const score = constant ? num(bias / unit, 4) : termsText(model, weights, bias / unit, 4, MOST_TERMS, lines);
+    const score = constant ? num(bias / unit, 4)
+      : withCases(termsText(model, weights, bias / unit, 4, MOST_TERMS, lines), alike);
     return `, ${score} for ${labels[k]}`;
   });
   if (isMachine(test)) {

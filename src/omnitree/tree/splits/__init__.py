@@ -22,6 +22,7 @@ from omnitree.tree.splits.base import (
     split_from_dict,
     widths_problem,
 )
+from omnitree.tree.splits.cases import CasesSplit
 from omnitree.tree.splits.linear import LinearSplit
 from omnitree.tree.splits.machine import MachineSplit
 from omnitree.tree.splits.multiway import MultiwaySplit
@@ -41,6 +42,7 @@ for _cls in (
     QuadraticMachineSplit,
     AdditiveSplit,
     AdditiveMachineSplit,
+    CasesSplit,
 ):
     register(_cls)
 
@@ -50,6 +52,7 @@ __all__ = [
     "AdditiveMachineSplit",
     "AdditiveSplit",
     "AxisSplit",
+    "CasesSplit",
     "Considered",
     "Constructed",
     "LinearSplit",
