@@ -210,10 +210,8 @@ def with_curves(
 
 def one_sum(model: LeafModel) -> LeafModel:
     """The first sum of a model alone."""
-    sums = {
-        name: getattr(model, name)[:1] for name in ("bias", "weights", "curve_values")
-    }
-    return replace(model, **sums)
+    names = ("bias", "weights", "curve_values", "case_weights")
+    return replace(model, **{name: getattr(model, name)[:1] for name in names})
 
 
 def random_tree(

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests.export.browser import Watched, chromium
 from tests.export.runs import cells
+from tests.export.test_explorer_browser import SET_ROWS
 from tests.export.test_export import RUN, check, fitted
 from tests.trees import random_tree
 
@@ -284,6 +286,33 @@ def test_the_page_knows_the_functions_of_a_test(tested, tmp_path):
     data = page_data(with_own_models(tested, 1.25), *iris(), tmp_path)
     assert data["shared"]["0"]["scale"] == pytest.approx(1.25)
     assert data["shared"]["0"]["others"] == {}
+
+
+def test_the_page_in_a_browser(tested, modelled, tmp_path):
+    """No errors, the library's answers, and panels of a few short lines."""
+    clf, seed = modelled
+    path = tmp_path / "tree.html"
+    own = with_own_models(tested, 1.25)
+    trees = [(tested, iris()), (own, iris()), (clf, patches(seed))]
+    with chromium() as browser:
+        for clf, (X, y) in trees:
+            clf.to_html(path, X, y)
+            watched = Watched(browser, path)
+            page = watched.page
+            assert ("Widths: " in page.inner_text("#node")) == (clf is not trees[2][0])
+            assert max(map(len, page.inner_text("#node").splitlines())) < 200
+            for tab in ("rules", "rows", "whatif"):
+                page.click(f"#tab-{tab}")
+                assert page.inner_text(f"#{tab}")
+            shown = page.evaluate(SET_ROWS, X[:40].to_numpy().tolist())
+            shares = [result["shares"] for result in shown]
+            expected = clf.predict_proba(X[:40])
+            np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-14)
+            assert re.search(r"case \d+", page.inner_text("#whatif"))
+            page.click("#tab-rules")
+            page.click("#rules li button")  # to the panel of a leaf
+            assert max(map(len, page.inner_text("#node").splitlines())) < 200
+            watched.close()
 
 
 def test_plot_node(tested):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tests.learners.test_cases import board
+from tests.learners.test_case_based import board
 from tests.learners.test_steps import stairs
 from tests.trees import UNIVARIATE, calibrated_tree, random_tree, shifted_tree
 

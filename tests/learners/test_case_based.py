@@ -136,7 +136,10 @@ def test_limits_and_tables_without_a_trial():
     assert CaseBased().trial(root_of(X, np.zeros(150, int))) is None
     assert CaseBased().trial(root_of(np.ones((150, 2)), y)) is None
     kinds = pd.DataFrame(X).assign(kind=np.array(list("abc"))[np.arange(150) % 3])
-    assert CaseBased().trial(root_of(kinds.set_axis(list("vwxyz"), axis=1), y)) is None
+    node = root_of(kinds.set_axis(list("vwxyz"), axis=1), y)
+    assert CaseBased(numeric_only=True).trial(node) is None
+    assert CaseBased(numeric_only=True).trial(root_of(X, y)) is not None
+    assert CaseBased().trial(node) is not None
     for name in ("folds", "max_cases", "max_rows"):
         with pytest.raises(ValueError, match=name):
             CaseBased(**{name: 1}).trial(root_of(X, y))

@@ -12,12 +12,13 @@ from tests.refinement.test_score_trees import node_of
 from omnitree import OmniTreeClassifier, load, presets, save
 from omnitree.learners import Boosted, Softmax, Stagewise, Steps
 from omnitree.learners.trial import STRAIGHT
+from omnitree.parts.discriminants.calibration import best_parts
 from omnitree.refinement import Contest
 from omnitree.refinement.challenge import Challenge, Contender
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.rounds import expansions_of
 from omnitree.refinement.sums_of_tests import places, sum_of_tests
-from omnitree.refinement.tree_sums import FAINT, best_parts, held_out_log_odds
+from omnitree.refinement.tree_sums import FAINT, held_out_log_odds
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
 
@@ -45,7 +46,7 @@ def test_the_sum_answers_as_both_together(expansion, other, turned):
     found = sum_of_tests(node, [one, two])
     if found is None:  # one of them adds nothing
         both = np.stack([held_out_log_odds(one), held_out_log_odds(two)])
-        parts = best_parts(both, node.target.of_present(), node.weight)
+        parts = best_parts(both, node.target.of_present().y, node.weight)
         assert parts.min() < FAINT
         return
     said = [

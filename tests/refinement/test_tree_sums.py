@@ -6,64 +6,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.metrics import log_loss
 from tests.refinement.test_contest import noisy
 from tests.refinement.test_score_trees import RULES, bent, node_of
 
 from omnitree import load, presets, save
 from omnitree.growing.growth import Growth
-from omnitree.growing.target import ClassTarget
 from omnitree.learners import Softmax, Univariate
 from omnitree.pruning.base import Evidence
 from omnitree.refinement import Contest
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.sizing import FEW, SMALLER, Grown, in_sizes
-from omnitree.refinement.tree_sums import FAINT, best_parts, log_odds, tree_sums
+from omnitree.refinement.tree_sums import log_odds, tree_sums
 from omnitree.resampling.held_out import HeldOut
-
-
-def naive_parts(scores, y, weight):
-    """By a search without slopes."""
-    share = weight / weight.sum()
-    prior = np.eye(len(scores))[0]
-
-    def loss(parts):
-        odds = log_softmax(sum(p * s for p, s in zip(parts, scores, strict=True)), 1)
-        far = ((parts - prior) ** 2).sum() / len(y)
-        return -(share * odds[np.arange(len(y)), y]).sum() + far
-
-    start = np.full(len(scores), 0.5)
-    return minimize(
-        lambda parts: loss(np.abs(parts)), start, method="Nelder-Mead", tol=1e-9
-    )
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_parts_are_those_of_a_naive_search(seed):
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(20, 80)), int(rng.integers(2, 5))
-    y = rng.integers(k, size=n).astype(np.int32)
-    y[:k] = np.arange(k)
-    signal = np.eye(k)[y]
-    scores = np.stack(
-        [rng.normal(size=(n, k)) + a * signal for a in rng.uniform(0, 3, 2)]
-    )
-    weight = rng.uniform(0.1, 3.0, size=n)
-    found = best_parts(scores, ClassTarget(y, np.arange(k)), weight)
-    naive = naive_parts(scores, y, weight)
-    assert (found >= 0).all()
-    np.testing.assert_allclose(found, np.abs(naive.x), atol=2e-3)
-
-
-def test_a_tree_that_says_nothing_has_no_part():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=400).astype(np.int32)
-    good = 2.0 * np.eye(2)[y] + rng.normal(size=(400, 2))
-    wrong = -np.eye(2)[y]
-    target = ClassTarget(y, np.arange(2))
-    assert best_parts(np.stack([good, wrong]), target, np.ones(400))[1] < FAINT
 
 
 def grown_trees(seed=0, **options):

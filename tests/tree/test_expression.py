@@ -216,7 +216,9 @@ def test_models_answer_by_their_sums(seed: int):
         assert packed is not None
         packed.answer(Table(values, SCHEMA), np.arange(30), zeros, out)
         expected = [[naive_value(total, row) for total in model.sums] for row in values]
-        assert expected == out.tolist()
+        # The likeness to a case is found by a series of its own for exp.
+        close = 1e-14 if model.cases else 0
+        np.testing.assert_allclose(out, expected, rtol=close, atol=close)
 
 
 @pytest.mark.parametrize("kind", SPLITS)

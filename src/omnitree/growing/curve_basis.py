@@ -143,8 +143,9 @@ def quantiles(x: Floats, weight: Floats, n: int) -> Floats:
     else:
         order = np.argsort(x, kind="stable")
         x, total = x[order], np.cumsum(weight[order])
-    is_first = np.diff(x, prepend=-np.inf) > 0
-    if is_first.sum() <= n:
+    is_first = np.ones(len(x), dtype=bool)
+    np.greater(x[1:], x[:-1], out=is_first[1:])
+    if np.count_nonzero(is_first) <= n:
         return x[is_first]
     # Rounded, so that rows in another order, or equal ones in one, add up to the same.
     passed = np.round(total / total[-1], 9)

@@ -179,7 +179,11 @@ class ClassTarget(Target):
         return counts.sum(axis=1) - own if self.costs is None else own
 
     def of_present(self) -> ClassTarget:
-        present, codes = np.unique(self.codes, return_inverse=True)
+        there = np.bincount(self.codes, minlength=len(self.classes)) > 0
+        if there.all():
+            return self
+        present = np.flatnonzero(there)
+        codes = (np.cumsum(there) - 1)[self.codes]
         costs = None if self.costs is None else self.costs[np.ix_(present, present)]
         return ClassTarget(codes.astype(np.int32), self.classes[present], costs)
 

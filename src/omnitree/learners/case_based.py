@@ -242,6 +242,9 @@ class CaseBased(TrialLearner):
         Rows that are kept, at most; classes take turns.
     max_rows : int, default=10000
         Nodes with more rows get no test.
+    numeric_only : bool, default=False
+        Whether tables with categories get no test. Otherwise rows of two categories are as
+        far apart as the columns that stand for them say.
     min_columns, max_columns, max_cells, max_weights, max_classes
         As for `Softmax`, of the columns as they are.
 
@@ -259,6 +262,7 @@ class CaseBased(TrialLearner):
     folds: int = 5
     max_cases: int = 300
     max_rows: int = 10_000
+    numeric_only: bool = False
 
     @property
     def counted(self) -> str:
@@ -268,16 +272,14 @@ class CaseBased(TrialLearner):
     def trial(
         self, node: Node, against: HeldOut | None = None, slack: float = 0.0
     ) -> Trial | None:
-        """Cross-validate the precision; None if a first look with few cases is behind.
-
-        None of tables with categories, too: nobody knows how far apart two of them are.
-        """
+        """Cross-validate the precision; None if a first look with few cases is behind."""
         number("folds", self.folds, 2)
         most = int(number("max_cases", self.max_cases, 2))
         rows = number("max_rows", self.max_rows, 2)
         if len(node.rows) > rows or not self.suits(node):
             return None
-        if (node.sample.table.schema.linear_columns()[1] >= 0).any():
+        categories = node.sample.table.schema.linear_columns()[1]
+        if self.numeric_only and (categories >= 0).any():
             return None
         fold = folds_of(node, self.folds)
         if fold is None:

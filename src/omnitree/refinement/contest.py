@@ -50,7 +50,8 @@ from omnitree.tree.splits import Considered
 from omnitree.tree.tree import LEAF, Tree
 
 # Nobody can read a quadratic form with more than 500 terms, so larger ones are only tried
-# in sparse form; nor the curves of many classes that have more than 2000 weights.
+# in sparse form; nor the curves of many classes that have more than 2000 weights. How far
+# apart two categories are, nobody knows.
 RIVALS = (
     Softmax(),
     Softmax("curves", max_columns=500, max_weights=2000, sample_cells=6_000_000),
@@ -58,7 +59,7 @@ RIVALS = (
     Softmax("blocks", max_columns=500, max_weights=2000, sample_cells=3_000_000),
     Stagewise("blocks", max_classes=2, max_cells=2_500_000),
     Steps(max_cells=800_000),
-    CaseBased(),
+    CaseBased(numeric_only=True),
 )
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
 REPEATED_ROWS = 1000

@@ -46,6 +46,15 @@ class Scored:
     y: NDArray[np.intp]
     weight: Floats
 
+    @cached_property
+    def odds(self) -> tuple[Floats, Floats]:
+        """The exponentials of the scores, less the largest of a row.
+
+        And the score, less the largest, of its own class.
+        """
+        scores = self.scores - self.scores.max(axis=1, keepdims=True)
+        return np.exp(scores), scores[np.arange(len(scores)), self.y]
+
 
 class Passing:
     """The nodes of a tree, with the scored rows that come to each."""
@@ -62,13 +71,15 @@ class Passing:
     @cached_property
     def _counts(self) -> tuple[Floats, Floats]:
         """Class counts of every node, and those that the scores expect."""
-        rows = self.rows
+        rows, k = self.rows, self.rows.scores.shape[1]
         shape = self.tree.n_nodes, len(rows.y)
         there = sparse.csr_array((self._part, self._row, self._start), shape=shape)
-        own = np.zeros(rows.scores.shape)
-        own[np.arange(len(rows.y)), rows.y] = rows.weight
-        expected = softmax(rows.scores, axis=1) * rows.weight[:, None]
-        return there @ own, there @ expected
+        odds, _ = rows.odds
+        both = np.zeros((len(odds), 2 * k))
+        both[np.arange(len(odds)), rows.y] = rows.weight
+        both[:, k:] = odds / odds.sum(axis=1, keepdims=True) * rows.weight[:, None]
+        counts = there @ both
+        return counts[:, :k], counts[:, k:]
 
     def shifts(self, m: float) -> Floats:
         """What every node adds to the scores of its rows, (nodes, k); the root nothing."""
@@ -83,21 +94,11 @@ class Passing:
     def losses(self, shifts: Floats) -> Floats:
         """Log loss of every node as a leaf."""
         node, y = self._node, self.rows.y[self._row]
-        odds, own = self._odds
+        odds, own = (of_row[self._row] for of_row in self.rows.odds)
         total = np.einsum("ek,ek->e", odds, np.exp(shifts)[node])
         lost = np.log(total) - own - shifts[node, y]
         lost *= self._part * self.rows.weight[self._row]
         return np.bincount(node, lost, self.tree.n_nodes).astype(np.float64)
-
-    @cached_property
-    def _odds(self) -> tuple[Floats, Floats]:
-        """Of every row in every node the exponentials of its scores, less the largest.
-
-        And the score, less the largest, of its own class.
-        """
-        scores = self.rows.scores - self.rows.scores.max(axis=1, keepdims=True)
-        own = scores[np.arange(len(scores)), self.rows.y]
-        return np.exp(scores)[self._row], own[self._row]
 
     def sized(self, m: float) -> tuple[Floats, Floats]:
         """Shifts of every node, and the price at which it becomes a leaf."""

@@ -21,7 +21,8 @@ from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.scaling import Scaling
 from omnitree.learners.trial import Trial
-from omnitree.refinement.tree_sums import FAINT, best_parts, held_out_log_odds
+from omnitree.parts.discriminants.calibration import best_parts
+from omnitree.refinement.tree_sums import FAINT, held_out_log_odds
 
 
 @dataclass(frozen=True)
@@ -76,14 +77,14 @@ def sum_of_tests(
     Of rows that a sparse first test was not tested on, the scores of the `whole` test count.
     """
     scores = [held_out_log_odds(tests[0], whole), *map(held_out_log_odds, tests[1:])]
-    target, weight = tests[0].target.of_present(), tests[0].rows.weight
-    parts = best_parts(np.stack(scores), target, weight)
+    y, weight = tests[0].target.of_present().y, tests[0].rows.weight
+    parts = best_parts(np.stack(scores), y, weight)
     if parts.min() < FAINT:
         kept = np.flatnonzero(parts >= FAINT).tolist()
         if len(kept) < 2:
             return None
         tests, scores = [tests[i] for i in kept], [scores[i] for i in kept]
-        parts = best_parts(np.stack(scores), target, weight)
+        parts = best_parts(np.stack(scores), y, weight)
     expansion, rows, at = _joined(node, tests)
     if not all(map(rows.scaling.are_apart, rows.scaling.curves)):
         return None

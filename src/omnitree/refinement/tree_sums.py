@@ -16,12 +16,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import softmax
 
-from omnitree.growing.clock import check_time
-from omnitree.growing.target import Target
 from omnitree.learners.trial import Trial
+from omnitree.parts.discriminants.calibration import best_parts
 from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Sized
 from omnitree.resampling.held_out import HeldOut
@@ -67,10 +65,10 @@ def tree_sums(
     sparse test was not tested on, the scores of the `whole` test count.
     """
     target, present, weight = trial.target, trial.rows.present, trial.rows.weight
-    scores = held_out_log_odds(trial, whole)
+    scores, y = held_out_log_odds(trial, whole), target.of_present().y
     for one in trees:
         both = np.stack([scores, log_odds(one.answers[:, present])])
-        parts = best_parts(both, target.of_present(), weight)
+        parts = best_parts(both, y, weight)
         if parts[1] >= FAINT:
             proba = np.zeros((len(scores), target.n_classes))
             proba[:, present] = softmax(np.tensordot(parts, both, 1), axis=1)
@@ -88,34 +86,6 @@ def held_out_log_odds(trial: Trial, whole: Trial | None = None) -> Floats:
     if whole is None:
         return said
     return np.where(trial.tested[:, None], said, held_out_log_odds(whole))
-
-
-def best_parts(scores: Floats, target: Target, weight: Floats) -> Floats:
-    """What scores (m, n, k) are multiplied by, to be likeliest when they are added.
-
-    No number is negative. It counts as one more row that the first should be near 1 and the
-    others near 0.
-    """
-    prior = np.zeros(len(scores))
-    prior[0] = 1.0
-    y, share = target.y, weight / weight.sum()
-    at = np.arange(len(y))
-    own = scores[:, at, y] @ share
-
-    def loss(parts: Floats) -> tuple[float, Floats]:
-        check_time()
-        z = np.tensordot(parts, scores, 1)
-        top = z.max(axis=1, keepdims=True)
-        odds = np.exp(z - top)
-        total = odds.sum(axis=1)
-        odds *= (share / total)[:, None]
-        far = parts - prior
-        lost = share @ (top[:, 0] + np.log(total)) - parts @ own
-        slope = np.tensordot(scores, odds, 2) - own
-        return lost + far @ far / len(y), slope + 2 * far / len(y)
-
-    every = [(0.0, None)] * len(scores)
-    return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=every).x
 
 
 def log_odds(proba: Floats) -> Floats:

@@ -1,15 +1,17 @@
-"""Scales of scores beside a search by SciPy, and penalties that are compared with them."""
+"""Scales and parts of scores beside naive searches, and penalties that scales decide."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
+from omnitree._core.linear import softmax as softmax_kernel
 from omnitree.growing.target import ClassTarget
 from omnitree.parts.discriminants.calibration import (
     SCALES,
+    best_parts,
     calibrated,
     calibrated_loss,
 )
@@ -49,6 +51,72 @@ def test_scales_are_those_of_a_naive_search(seed):
     assert scale == pytest.approx(expected, rel=1e-5)
     own = lost(scale, scores, y, weight)
     assert calibrated_loss(scores, y, weight) == pytest.approx(own, rel=1e-9, abs=1e-12)
+
+
+def lost_by_parts(parts, scores, y, weight):
+    """The loss of a sum, with the one row that wants the first part alone."""
+    prior = np.eye(len(scores))[0]
+    far = ((parts - prior) ** 2).sum() / len(y)
+    z = sum(p * s for p, s in zip(parts, scores, strict=True))
+    return lost(1.0, z, y, weight) / weight.sum() + far
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_parts_are_those_of_a_naive_search(seed):
+    """Two to four scores, some of them alike, wrong, or steep."""
+    rng = np.random.default_rng(seed)
+    n, k, m = int(rng.integers(20, 80)), int(rng.integers(2, 5)), 2 + seed % 3
+    y = rng.integers(k, size=n).astype(np.int32)
+    signal = np.eye(k)[y]
+    scores = np.stack(
+        [rng.normal(size=(n, k)) + a * signal for a in rng.uniform(-1, 3, m)]
+    )
+    if seed % 4 == 0:
+        scores[-1] = scores[0]
+    scores *= rng.choice([0.1, 1.0, 20.0])
+    weight = rng.uniform(0.1, 3.0, size=n)
+    weight[rng.random(n) < 0.2] = 0.0
+    found = best_parts(scores, y, weight)
+    own = lost_by_parts(found, scores, y, weight)
+    assert (found >= 0).all()
+    # A search without slopes, and one that finds them by differences.
+    for method, start in (("Nelder-Mead", found + 0.1), ("L-BFGS-B", np.ones(m))):
+        naive = minimize(
+            lambda parts: lost_by_parts(parts, scores, y, weight),
+            start,
+            method=method,
+            bounds=[(0.0, None)] * m,
+        )
+        assert own <= naive.fun + 1e-9
+
+
+def test_a_score_that_says_the_opposite_has_no_part():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400).astype(np.int32)
+    good = 2.0 * np.eye(2)[y] + rng.normal(size=(400, 2))
+    wrong = -np.eye(2)[y]
+    assert best_parts(np.stack([good, wrong]), y, np.ones(400))[1] == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_slopes_of_mixed_scores_are_differences_of_the_loss(seed):
+    rng = np.random.default_rng(seed)
+    m, n, k = rng.integers(1, 4), rng.integers(1, 30), rng.integers(1, 5)
+    scores, y = rng.normal(size=(m, n, k)), rng.integers(k, size=n).astype(np.int32)
+    share, parts = rng.random(n), rng.random(m)
+    slope, bend = np.empty(m), np.empty((m, m))
+
+    def loss(at, slope=slope, bend=bend):
+        return softmax_kernel.mixed(scores, y, share, at, slope, bend)
+
+    z = np.tensordot(parts, scores, 1)
+    assert loss(parts) == pytest.approx(lost(1.0, z, y, share))
+    found, h = bend.copy(), 1e-5
+    for j, step in enumerate(h * np.eye(m)):
+        low, high = np.empty(m), np.empty(m)
+        rise = loss(parts + step, high) - loss(parts - step, low)
+        assert rise / (2 * h) == pytest.approx(slope[j], abs=1e-7)
+        np.testing.assert_allclose((high - low) / (2 * h), found[j], atol=1e-7)
 
 
 def test_a_large_penalty_is_not_held_against_small_scores():

@@ -1,29 +1,36 @@
 """What scores are multiplied by to become log odds, as held-out rows advise.
 
-Used to choose penalties (`softmax_folds.py`) and for the models of leaves
-(`learners/trial.py`).
+Scores of one test, to choose penalties (`softmax_folds.py`) and for the models of leaves
+(`learners/trial.py`); or of several that are added (`refinement/tree_sums.py`,
+`refinement/sums_of_tests.py`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from omnitree._core.linear import softmax as kernel
+from omnitree.growing.clock import check_time
 from omnitree.growing.node_columns import Floats
 
 # The least and the largest scale.
 SCALES = np.exp(-3.0), np.exp(0.7)
 # Steps after which nothing changes any more, even if every one halves the range.
 STEPS = 60
-# Share of the scale by which a last step may move it.
-CLOSE = 1e-9
+# Share of the scale by which a last step may move it: the next would move it by the square.
+CLOSE = 1e-5
+# Log loss that the last step of several numbers may save.
+FLAT = 1e-10
 
 
 def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
     """The scale of scores (n, k) with the least log loss.
 
     It counts as one more row that it should be near 1. The loss is convex in the scale:
-    Newton's steps, and halves of the range where one would leave it.
+    Newton's steps; where one would leave the range, its end, and then halves of it.
 
     Examples
     --------
@@ -32,35 +39,93 @@ def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
     >>> round(calibrated(scores, y, np.ones(400)), 2), round(math.log(3) / 2, 2)
     (0.55, 0.55)
     """
-    share = weight / weight.sum()
-    below = scores - scores.max(axis=1, keepdims=True)
-    own = float(share @ np.take_along_axis(below, y[:, None], axis=1)[:, 0])
+    mix = _Mix.of((scores - scores.max(axis=1, keepdims=True))[None], y, weight)
     low, high = SCALES
-    scale = 1.0
-    ones = np.ones(scores.shape[1])  # products add few columns up faster than sums do
+    scale, ends = 1.0, {low, high}  # that were not tried
     for _ in range(STEPS):
-        odds = np.exp(scale * below)
-        total = odds @ ones
-        odds *= below
-        mean = odds @ ones / total
-        odds *= below
-        square = odds @ ones / total
         far = np.log(scale)
-        slope = float(share @ mean) - own + far / (scale * len(y))
-        bend = float(share @ (square - mean**2)) + (1 - far) / (scale**2 * len(y))
+        slope = mix.at(np.array([scale])).slope[0] + far / (scale * len(y))
+        bend = mix.bend[0, 0] + (1 - far) / (scale**2 * len(y))
         low, high = (low, scale) if slope > 0 else (scale, high)
         new = scale - slope / bend if bend > 0 else np.nan
-        if not low < new < high:
-            new = (low + high) / 2
-        if abs(new - scale) <= CLOSE * scale:
+        if low == high:
             break
+        if abs(new - scale) <= CLOSE * scale:
+            return float(min(max(new, SCALES[0]), SCALES[1]))
+        if not low < new < high:
+            end = low if slope > 0 else high
+            new = end if end in ends else (low + high) / 2
+            ends.discard(end)
         scale = float(new)
     return scale
 
 
 def calibrated_loss(scores: Floats, y: NDArray, weight: Floats) -> float:
     """Sum of the log losses of rows with scores (n, k), once these are calibrated."""
-    z = calibrated(scores, y, weight) * scores
-    z -= np.take_along_axis(z, y[:, None], axis=1)
-    top = z.max(axis=1)
-    return float(weight @ (top + np.log(np.exp(z - top[:, None]).sum(axis=1))))
+    scale = np.array([calibrated(scores, y, weight)])
+    return float(weight.sum() * _Mix.of(scores[None], y, weight).at(scale).loss)
+
+
+def best_parts(scores: Floats, y: NDArray, weight: Floats) -> Floats:
+    """What scores (m, n, k) are multiplied by, to be likeliest when they are added.
+
+    No number is negative. It counts as one more row that the first should be near 1 and the
+    others near 0. Newton's steps among the numbers that are not held at 0, as long as one
+    makes the loss smaller.
+
+    Examples
+    --------
+    >>> right, y = np.array([[1.0, 0.0], [0.0, 1.0]] * 50), np.tile([0, 1], 50)
+    >>> best_parts(np.stack([right, -right]), y, np.ones(100)).round(1)
+    array([3.1, 0. ])
+    """
+    prior = np.eye(len(scores))[0]
+    mix = _Mix.of(scores, y, weight)
+
+    def loss(parts: Floats) -> float:
+        check_time()
+        far = parts - prior
+        return mix.at(parts).loss + float(far @ far) / len(y)
+
+    parts, lost = prior, loss(prior)
+    for _ in range(STEPS):
+        slope = mix.slope + 2 * (parts - prior) / len(y)
+        free = np.flatnonzero((parts > 0) | (slope < 0))
+        bend = mix.bend[np.ix_(free, free)] + 2 * np.eye(len(free)) / len(y)
+        way = np.zeros(len(parts))
+        way[free] = -np.linalg.solve(bend, slope[free])
+        new, left = np.maximum(parts + way, 0.0), STEPS
+        if -(way @ slope) <= FLAT:
+            return new
+        while (now := loss(new)) >= lost and left:
+            way, left = way / 2, left - 1
+            new = np.maximum(parts + way, 0.0)
+        if now >= lost:
+            return parts
+        parts, lost = new, now
+    return parts
+
+
+@dataclass
+class _Mix:
+    """The mean log loss of scores that are added, and its derivatives where asked last."""
+
+    scores: Floats  # (m, n, k)
+    y: NDArray[np.int32]
+    share: Floats  # (n,): of each row in the mean
+    slope: Floats  # (m,)
+    bend: Floats  # (m, m)
+    loss: float = np.nan
+
+    @classmethod
+    def of(cls, scores: Floats, y: NDArray, weight: Floats) -> _Mix:
+        m, codes = len(scores), np.ascontiguousarray(y, dtype=np.int32)
+        share, scores = weight / weight.sum(), np.ascontiguousarray(scores)
+        return cls(scores, codes, share, np.empty(m), np.empty((m, m)))
+
+    def at(self, parts: Floats) -> _Mix:
+        """With the loss and the derivatives where scores are multiplied by `parts`."""
+        self.loss = kernel.mixed(
+            self.scores, self.y, self.share, parts, self.slope, self.bend
+        )
+        return self

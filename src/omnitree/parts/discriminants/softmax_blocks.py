@@ -67,7 +67,7 @@ class BlockFolds:
     def fitted(self, place: Place) -> Fitted:
         """Fits without each of the folds, from the best ones so far."""
         penalty = np.array([self.penalties[at] for at in place])
-        spread = self.columns.spread(np.sqrt(penalty[0] / penalty)[self.blocks])
+        spread = self._spread_as(np.sqrt(penalty[0] / penalty))
         start = None if self.best is None else self.best.weights_in(spread)
         y, k = self.target.y, self.target.n_classes
         size = max(1, ROOM // (len(y) * k))
@@ -79,6 +79,16 @@ class BlockFolds:
             parts.append(FittedFolds(*part, own))
         loss = sum(part.loss(penalty[0]) for part in parts)
         return Fitted(place, loss, parts)
+
+    def _spread_as(self, scale: Floats) -> Spread:
+        """The columns, each block times a number; those of the best fit if they are alike.
+
+        They are where the penalties of all blocks have moved together.
+        """
+        unit = self.columns.unit * scale[self.blocks]
+        if self.best is not None and (unit == self.best.spread.unit).all():
+            return self.best.spread
+        return self.columns.spread(scale[self.blocks])
 
     def search(self, start: Place | None = None) -> Fitted:
         """Go on while a step makes the loss smaller.

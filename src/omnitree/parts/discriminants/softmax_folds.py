@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +61,11 @@ class Validated:
     def of(cls, parts: Sequence[FittedFolds], penalty: float) -> Validated:
         held = np.hstack([part.held for part in parts])
         weights = np.concatenate([part.weights[penalty] for part in parts])
-        scores = held_out_scores(weights, parts[0].rows.scores, held)
+        scores = np.full((len(held), weights.shape[1]), np.nan)
+        for part in parts:
+            scores[part.tested] = part.scores(penalty)
         tested = parts[0].weight[held.any(axis=1)].sum()
-        loss = sum(part.losses[penalty] for part in parts) / tested
+        loss = sum(part.loss(penalty) for part in parts) / tested
         return cls(penalty, loss, scores, weights, held)
 
 
@@ -107,55 +110,51 @@ class FittedFolds:
     start: Floats | None = None  # (m, k, r + 1): weights to begin with
     # (m, k, r + 1): what the fits found without each fold.
     weights: dict[float, Floats] = field(default_factory=dict)
-    # Sum over the held-out rows of minus the logarithm of the true class's probability.
-    losses: dict[float, float] = field(default_factory=dict)
+    # Of the rows that are held out, what `scores` and `loss` return.
+    _scores: dict[float, Floats] = field(default_factory=dict, init=False)
+    _losses: dict[float, float] = field(default_factory=dict, init=False)
 
-    def loss(self, penalty: float) -> float:
-        """Of the held-out rows; fits where it has not been asked for before."""
-        if penalty not in self.losses:
+    @cached_property
+    def tested(self) -> NDArray[np.intp]:
+        """The rows that some fold holds out."""
+        return np.flatnonzero(self.held.any(axis=1))
+
+    def scores(self, penalty: float) -> Floats:
+        """Sums of the classes for the held-out rows; fits where it was not asked before."""
+        if penalty not in self._scores:
             start = next(reversed(self.weights.values()), self.start)
             left = kept(self.weight, self.held)
             w = self.rows.fit(self.y, left, self.k, penalty, start)
-            lost = surprise(w, self.rows.scores, self.y, self.held)
+            scores = held_out_scores(w, self.rows.scores, self.held)
             self.weights[penalty] = w
-            self.losses[penalty] = float(self.weight @ lost)
-        return self.losses[penalty]
+            self._scores[penalty] = scores[self.tested]
+        return self._scores[penalty]
 
-    def held_out(self, penalty: float) -> tuple[Floats, NDArray[np.int32], Floats]:
-        """Scores of the held-out rows, their classes and weights."""
-        self.loss(penalty)
-        scores = held_out_scores(self.weights[penalty], self.rows.scores, self.held)
-        at = self.held.any(axis=1)
-        return scores[at], self.y[at], self.weight[at]
+    def loss(self, penalty: float) -> float:
+        """Sum over these rows of minus the logarithm of the true class's probability."""
+        if penalty not in self._losses:
+            y, weight = self.y[self.tested], self.weight[self.tested]
+            self._losses[penalty] = float(weight @ surprise(self.scores(penalty), y))
+        return self._losses[penalty]
 
 
-def surprise(
-    w: Floats, x: Floats, y: NDArray[np.int32], held: NDArray[np.bool_]
-) -> Floats:
-    """Minus the logarithm of the probability of each row's class while it was held out.
-
-    `w` (m, k, r) has the weights of columns x that were fitted without each fold, `held`
-    (n, m) the rows of the folds; 0 for a row that none holds out.
-    """
-    lost = np.zeros(len(y))
-    for own, fold in zip(w, held.T, strict=True):
-        rows = np.flatnonzero(fold)
-        s = x[rows] @ own.T
-        s -= s[np.arange(len(rows)), y[rows], None]
-        top = s.max(axis=1)
-        inside = np.log(np.exp(s - top[:, None]).sum(axis=1))
-        lost[rows] = top + inside
-    return lost
+def surprise(scores: Floats, y: NDArray[np.int32]) -> Floats:
+    """Minus the logarithm of the probability of each row's class by its scores (n, k)."""
+    s = scores - np.take_along_axis(scores, y[:, None], axis=1)
+    top = s.max(axis=1)
+    return top + np.log(np.exp(s - top[:, None]).sum(axis=1))
 
 
 def held_out_scores(w: Floats, x: Floats, held: NDArray[np.bool_]) -> Floats:
     """Sums (n, k) of the classes for each row by the weights that did not see it.
 
-    As in `surprise`; NaN for a row that no fold holds out.
+    `w` (m, k, r) has the weights of columns x that were fitted without each fold, `held`
+    (n, m) the rows of the folds; NaN for a row that none holds out.
     """
     scores = np.full((len(x), w.shape[1]), np.nan)
     for own, fold in zip(w, held.T, strict=True):
-        scores[fold] = x[fold] @ own.T
+        rows = np.flatnonzero(fold)
+        scores[rows] = x[rows] @ own.T
     return scores
 
 
@@ -184,9 +183,9 @@ def best_penalty(
     def loss(penalty: float) -> float:
         if not calibrates:
             return sum(part.loss(penalty) for part in parts)
-        rows = zip(*(part.held_out(penalty) for part in parts), strict=True)
-        scores, y, weight = (np.concatenate(own) for own in rows)
-        return calibrated_loss(scores, y, weight)
+        scores = np.concatenate([part.scores(penalty) for part in parts])
+        rows = np.concatenate([part.tested for part in parts])
+        return calibrated_loss(scores, parts[0].y[rows], parts[0].weight[rows])
 
     begin = min(1, len(penalties) - 1)
     best = penalties[begin]

@@ -82,10 +82,10 @@ class Binned:
                 continue
             code = np.searchsorted(tops[:-1], x, side="left")
             code[gone] = len(tops)
-            # Sorted by bins, values lie between the ends of these.
-            order = np.argsort(code[~gone], kind="stable")
-            begin = np.searchsorted(code[~gone][order], np.arange(len(tops)))
-            least = np.minimum.reduceat(known[order], begin)
+            # A bin begins with the least value above the largest of the bin before it.
+            ascending = np.sort(known)
+            begin = np.searchsorted(ascending, tops[:-1], side="right")
+            least = ascending[np.concatenate([[0], begin])]
             if is_number[j] and not scaling.can_be_knots(j, np.union1d(least, tops)):
                 continue
             columns.append(j)
