@@ -73,6 +73,7 @@ inline double exp_down(double x) {
 }
 
 constexpr int FEW_CELLS = 128;  // of a row, on the stack
+constexpr int ABREAST = 4;      // cases whose distances are added up together
 
 // Adds the likeness of a row to n cases to K sums; where the doubles of the cases end.
 inline const double* add_cases(const SumsView& s, int64_t n, const double* w, int64_t k,
@@ -84,14 +85,22 @@ inline const double* add_cases(const SumsView& s, int64_t n, const double* w, in
   for (int64_t j = 0; j < m; ++j) cell[j] = column_value(x, c, row, s.columns[j], s.weight[j]);
   const double* precision = w;
   w += m;
-  for (int64_t i = 0; i < n; ++i, w += m + k) {
-    double apart = 0;
+  for (int64_t i = 0; i < n; i += ABREAST) {
+    const int64_t some = std::min<int64_t>(ABREAST, n - i);
+    const double* at[ABREAST];  // of the last few, one may be there several times
+    for (int64_t q = 0; q < ABREAST; ++q) at[q] = w + std::min(q, some - 1) * (m + k);
+    double apart[ABREAST] = {};
     for (int64_t j = 0; j < m; ++j) {
-      const double d = cell[j] - w[j];
-      apart += -precision[j] * d * d;
+      for (int q = 0; q < ABREAST; ++q) {
+        const double d = cell[j] - at[q][j];
+        apart[q] += -precision[j] * d * d;
+      }
     }
-    const double alike = exp_down(apart);
-    for (int64_t b = 0; b < k; ++b) sum[b] += w[m + b] * alike;
+    for (int64_t q = 0; q < some; ++q) {
+      const double alike = exp_down(apart[q]);
+      for (int64_t b = 0; b < k; ++b) sum[b] += at[q][m + b] * alike;
+    }
+    w += some * (m + k);
   }
   return w;
 }
