@@ -41,13 +41,12 @@ from threadpoolctl import threadpool_limits
 
 from omnitree import presets
 from omnitree.estimators.classifier import TreeClassifier
-from omnitree.learners import CaseBased, Softmax, Steps
+from omnitree.learners import Softmax, Steps
 from omnitree.refinement import Contest
-from omnitree.refinement.contest import RIVALS
+from omnitree.refinement.contest import WITHOUT_CASES
 
 RESULTS = Path(__file__).parent / "results" / "omni_steps.jsonl"
-NO_CASES = tuple(r for r in RIVALS if not isinstance(r, CaseBased))
-NO_STEPS = tuple(r for r in NO_CASES if not isinstance(r, Steps))
+NO_STEPS = tuple(r for r in WITHOUT_CASES if not isinstance(r, Steps))
 NO_BLOCKS = tuple(
     r for r in NO_STEPS if not (isinstance(r, Softmax) and r.expansion == "blocks")
 )
@@ -56,7 +55,7 @@ STEPS: dict[str, dict | None] = {
     "+ curves": {"rivals": NO_BLOCKS, "grows": False},
     "+ blocks": {"rivals": NO_STEPS, "grows": False},
     "+ growth": {"rivals": NO_STEPS},
-    "+ steps": {"rivals": NO_CASES},
+    "+ steps": {"rivals": WITHOUT_CASES},
     "+ cases": {},
     "all weights": {"sparse": False},
 }

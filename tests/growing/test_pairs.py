@@ -21,6 +21,7 @@ from omnitree.learners import (
     LEARNERS,
     OC1,
     Boosted,
+    CaseBased,
     Functional,
     Multivariate,
     Network,
@@ -35,6 +36,7 @@ N_ROWS = 120
 QUICK = {
     "oc1": OC1(restarts=1, jumps=1),
     "boosted": Boosted(folds=2, max_steps=3),
+    "case_based": CaseBased(precisions=(2.0,), folds=2, max_cases=12),
     "functional": Functional(steps=2),
     "multivariate": Multivariate(selection="sbe"),
     "network": Network(hidden=2, epochs=3),

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_iris
 from tests.samples import root_of
 
-from omnitree import TreeClassifier
+from omnitree import OmniTreeClassifier, TreeClassifier, presets
 from omnitree.learners import CaseBased, Softmax
 from omnitree.parts.discriminants.cases import Likeness, case_order, distances
 from omnitree.tree.leaf_models import LeafModels
@@ -31,6 +31,14 @@ def rings(n=500, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, size=(n, 2))
     return X, (np.hypot(*X.T)[:, None] > [0.4, 0.75]).sum(axis=1)
+
+
+def blobs(n=400, seed=0):
+    """Sixteen patches of two classes in six columns."""
+    centres = np.random.default_rng(7).normal(size=(16, 6))
+    rng = np.random.default_rng(seed)
+    at = rng.integers(16, size=n)
+    return centres[at] + 0.35 * rng.normal(size=(n, 6)), at % 2
 
 
 TABLES = pytest.mark.parametrize("table", [board, rings])
@@ -147,6 +155,19 @@ def test_limits_and_tables_without_a_trial():
         CaseBased("linear").trial(root_of(X, y))
 
 
+def test_precisions_are_tried_and_checked():
+    X, y = rings()
+    likeliest, given = CaseBased().trial(root_of(X, y)), []
+    for precision in (2.0, 0.7, 6.0):
+        given.append(CaseBased(precisions=(precision,)).trial(root_of(X, y)))
+        assert given[-1].precision == precision
+    chosen = next(t for t in given if t.precision == likeliest.precision)
+    np.testing.assert_array_equal(chosen.scores, likeliest.scores)
+    for wrong in ((), (0.0,), (-1.0, 2.0), ("wide",)):
+        with pytest.raises(ValueError, match="precisions must"):
+            CaseBased(precisions=wrong).trial(root_of(X, y))
+
+
 def test_a_test_that_is_far_ahead_ends_it_early():
     X, y = rings()
     node = root_of(X, y)
@@ -174,6 +195,29 @@ def test_constant_columns_take_no_part():
     assert split.columns == (1, 3)
     routed = split.route(node.sample.table, node.rows)
     assert (routed != y).mean() < 0.1
+
+
+def test_the_default_stores_rows_unless_it_must_not():
+    X, y = blobs()
+    new, truth = blobs(4000, seed=1)
+    errors = []
+    for stores in (True, False):
+        clf = OmniTreeClassifier(store_cases=stores, random_state=0).fit(X, y)
+        tree = presets.make("omni", store_cases=stores, random_state=0).fit(X, y).tree_
+        assert tree.to_dict() == clf.tree_.to_dict()
+        assert clf.tree_.node_kinds()["cases"] == stores
+        assert ('"case_weights"' in clf.export("json")) == stores
+        errors.append((clf.predict(new) != truth).mean())
+    assert errors[0] < errors[1]
+
+
+@pytest.mark.parametrize("given", ["no", 0, None])
+def test_storing_rows_is_a_matter_of_yes_or_no(given):
+    X, y = blobs(60)
+    with pytest.raises(ValueError, match="store_cases must be True or False"):
+        OmniTreeClassifier(store_cases=given).fit(X, y)
+    with pytest.raises(ValueError, match="store_cases must be True or False"):
+        presets.make("omni", store_cases=given)
 
 
 def naive_loss(alike, first, y, share, w, penalty):

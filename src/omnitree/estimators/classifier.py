@@ -34,6 +34,7 @@ from omnitree.growing.target import ClassTarget, Target
 from omnitree.learners import Univariate
 from omnitree.pruning import PRUNINGS, Evidence, Pruning
 from omnitree.refinement import Contest
+from omnitree.refinement.contest import default_rivals
 from omnitree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -424,6 +425,10 @@ class OmniTreeClassifier(_BaseTreeClassifier):
         decides.
     class_weight, cost_matrix
         As for `TreeClassifier`.
+    store_cases : bool, default=True
+        Whether a test may compare rows with stored ones (`CaseBased`; only in tables
+        without categories). The model, its exports and its pages then contain up to 300
+        rows of the training data; False keeps them out.
     feature_costs : array of shape (n_features,), dict or None
         As for `TreeClassifier`.
     monotone, interactions
@@ -448,6 +453,7 @@ max_memory
     optimise: Any = None
     class_weight: Any = None
     cost_matrix: Any = None
+    store_cases: Any = True
     feature_costs: Any = None
     monotone: Any = None
     interactions: Any = None
@@ -463,7 +469,8 @@ max_memory
         given = (self.feature_costs, self.monotone, self.interactions)
         free = all(option is None for option in given)
         learner = Univariate(monotone=self.monotone, interactions=self.interactions)
-        contest = Contest(optimise=self.optimise, smooth=self.monotone is None)
+        rivals = default_rivals(self.store_cases)
+        contest = Contest(rivals, self.optimise, smooth=self.monotone is None)
         if not free:
             contest.set_params(rivals=())
         return Parts(learner, missing="surrogate", refinement=contest)

@@ -10,6 +10,7 @@ out takes no part in what is said of its rows. One of the rivals in the refineme
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,8 +30,6 @@ from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import CasesSplit
 
 NAME = "likeness to cases"
-# In units of the mean squared deviation over all columns.
-PRECISIONS = (2.0, 0.7, 6.0)
 PENALTY = 3e-4
 # Cases of a first look, and the rows that are enough to learn their weights from and to
 # judge them by.
@@ -236,6 +235,10 @@ class CaseBased(TrialLearner):
     ----------
     expansion : {"cases"}
         What the columns become.
+    precisions : sequence of float, default=(2.0, 0.7, 6.0)
+        How quickly likeness falls with squared distance, in units of its mean over all
+        columns. Where the first is behind what the test has to beat, there is no test;
+        else the likeliest of them is taken.
     folds : int, default=5
         Number of folds of the cross-validation that chooses the precision.
     max_cases : int, default=300
@@ -259,6 +262,7 @@ class CaseBased(TrialLearner):
     """
 
     expansion: str = "cases"
+    precisions: Any = (2.0, 0.7, 6.0)
     folds: int = 5
     max_cases: int = 300
     max_rows: int = 10_000
@@ -293,11 +297,16 @@ class CaseBased(TrialLearner):
     def _trial(
         self, node: Node, known: CaseRows, most: int, against: HeldOut | None
     ) -> CasesTrial | None:
-        key = ("cases", self.folds, most)
+        precisions = tuple(number("precisions", v, 1e-6, 1e6) for v in self.precisions)
+        if not precisions:
+            raise ValueError("precisions must hold a number")
+        key = ("cases", self.folds, most, precisions)
         if key in node.penalties:
             precision = node.penalties[key]
+        elif len(precisions) == 1 and against is None:
+            precision = precisions[0]
         else:
-            precision = _precision(node, known, against)
+            precision = _precision(node, known, precisions, against)
             if precision is None:
                 return None
             node.penalties[key] = precision
@@ -308,13 +317,18 @@ class CaseBased(TrialLearner):
         return CasesTrial(*parts, known, n, precision)
 
 
-def _precision(node: Node, known: CaseRows, against: HeldOut | None) -> float | None:
+def _precision(
+    node: Node,
+    known: CaseRows,
+    precisions: Sequence[float],
+    against: HeldOut | None,
+) -> float | None:
     """The likeliest precision with few cases; None if the first is behind another test."""
     at = known.chosen(LOOK)
     apart = known.distances(at)
     rows, groups = node.view("linear"), node.sample.groups_of(node.rows)
     best, found = np.inf, None
-    for precision in PRECISIONS:
+    for precision in precisions:
         scores = _held_out(known, at, known.likeness(at, precision, apart), JUDGED)
         new = Trial(NAME, rows, "cases", scores, node.target, groups).held_out
         if against is not None and found is None:

@@ -24,6 +24,7 @@ from omnitree.pruning import (
     ReducedError,
 )
 from omnitree.refinement import Contest
+from omnitree.refinement.contest import default_rivals
 
 
 def uni(**changes: Any) -> TreeClassifier:
@@ -175,7 +176,9 @@ def _by_criterion(
     return _omnivariate(choice, CriterionPruning(choice, order, rows), epsilon, changes)
 
 
-def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
+def omni(
+    optimise: str | None = None, store_cases: bool = True, **changes: Any
+) -> TreeClassifier:
     """omnitree's default classifier, as `OmniTreeClassifier`; not from a paper.
 
     Node: univariate, or a test with one branch per class over many features, found by
@@ -202,11 +205,12 @@ def omni(optimise: str | None = None, **changes: Any) -> TreeClassifier:
     clearly better than a single leaf becomes one. Leaves: below a test over many
     features, its softmax, calibrated on held-out rows; else class shares, shrunk
     towards those of the parent.
-    `optimise` is as for `OmniTreeClassifier`; given a ``pruning``, there is no contest.
+    `optimise` and `store_cases` are as for `OmniTreeClassifier`; given a ``pruning``, there
+    is no contest.
     Margins, penalties and size limits were chosen on other random halves of the data sets
     than those of the comparison in `benchmarks/results/omni.md`, and on noise.
     """
-    return _with_contest(Contest(optimise=optimise), changes)
+    return _with_contest(Contest(default_rivals(store_cases), optimise), changes)
 
 
 def omni_1(optimise: str | None = None, **changes: Any) -> TreeClassifier:

@@ -61,10 +61,18 @@ RIVALS = (
     Steps(max_cells=800_000),
     CaseBased(numeric_only=True),
 )
+WITHOUT_CASES = tuple(rival for rival in RIVALS if not isinstance(rival, CaseBased))
 # Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
 REPEATED_ROWS = 1000
 # What to optimise, and the held-out loss that measures it.
 LOSSES = {"error": "errors", "cost": "errors", "log_loss": "log_loss"}
+
+
+def default_rivals(store_cases: Any = True) -> tuple[TrialLearner, ...]:
+    """The rivals of the default classifier, with the one that keeps training rows or not."""
+    if not isinstance(store_cases, bool | np.bool_):
+        raise ValueError(f"store_cases must be True or False, not {store_cases!r}")
+    return RIVALS if store_cases else WITHOUT_CASES
 
 
 class Contest(Refinement):
