@@ -655,7 +655,7 @@ def read(name: str) -> tuple[pd.DataFrame, pd.Series]:
     return data.X, pd.Series(data.y)
 
 
-SLOW_PLANS = (("cart", "duckdb"), ("ldt", "duckdb"))
+SLOW_PLANS = (("cart", "duckdb"), ("ldt", "duckdb"), ("omni", "duckdb"))
 
 
 @cache
