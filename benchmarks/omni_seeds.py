@@ -4,10 +4,12 @@ The seed deals the rows to the folds of all cross-validations and does nothing e
 data set is halved at random; `omni` is fitted to one half with several seeds and tested on
 the other, then the other way round. Compared are one cross-validation of the candidates at
 the root (``repeats=1``) and the default, which deals the rows again where the choice is
-close. Agreement: the share of pairs of seeds whose trees have the same candidate at the
-root, dense and sparse forms taken together. By default the first, third and so on of the
-data sets in the order of their names, without the large ones, which have one
-cross-validation only; the halves are none of those of `omni.md`.
+close. Agreement: the share of pairs of seeds whose trees have the same kind of root (of its
+test, and whether leaves have models), and the share of those with the same candidate there,
+dense and sparse forms taken together: sums of one, two or three models are different
+candidates of one kind. By default the first, third and so on of the data sets in the order
+of their names, without the large ones, which have one cross-validation only; the halves are
+none of those of `omni.md`.
 
     python benchmarks/omni_seeds.py --shared FOLDER -o benchmarks/results/omni_seeds.md
 """
@@ -43,26 +45,34 @@ def candidate(tree: omnitree.Tree) -> str:
     return chosen[0].replace("sparse ", "") if chosen else "univariate subtree"
 
 
+def kind(tree: omnitree.Tree) -> tuple[str, bool]:
+    """The family of the root's test, and whether leaves have models."""
+    family = "leaf" if tree.n_leaves == 1 else tree.split(0).family
+    return family, tree.models is not None
+
+
 def measure(folder: Path, name: str, repeats: int, halves: int, seeds: int):
-    """Agreement, mean error in percent, its deviation over the seeds, CPU seconds."""
+    """Agreements, mean error in percent, its deviation over the seeds, CPU seconds."""
     X, y = read(folder, name)
-    agreement, errors, seconds = [], [], []
+    agreements, errors, seconds = [], [], []
     for half in range(halves):
         folds = StratifiedKFold(2, shuffle=True, random_state=1000 + half)
         for train, test in folds.split(X, y):
-            kinds, wrong = [], []
+            found, wrong = [], []
             for seed in range(seeds):
                 contest = Contest(repeats=repeats)
                 clf = presets.make("omni", random_state=seed, refinement=contest)
                 start = time.process_time()
                 clf.fit(X.iloc[train], y.iloc[train])
                 seconds.append(time.process_time() - start)
-                kinds.append(candidate(clf.tree_))
+                found.append((kind(clf.tree_), candidate(clf.tree_)))
                 wrong.append(100 * np.mean(clf.predict(X.iloc[test]) != y.iloc[test]))
-            agreement.append(np.mean([a == b for a, b in combinations(kinds, 2)]))
+            pairs = combinations(found, 2)
+            same = [(a[0] == b[0], a[1] == b[1]) for a, b in pairs]
+            agreements.append(np.mean(same, axis=0))
             errors.append(wrong)
     return (
-        np.mean(agreement),
+        *np.mean(agreements, axis=0),
         np.mean(errors),
         np.std(errors, axis=1, ddof=1).mean(),
         np.mean(seconds),
@@ -84,8 +94,9 @@ def main() -> None:
         "Made by `benchmarks/omni_seeds.py`, which says how; "
         f"`--halves {args.halves} --seeds {args.seeds}`.",
         "",
-        "| data set | cross-validation | agreement | error | its sd | seconds |",
-        "|---|---|---|---|---|---|",
+        "| data set | cross-validation | same kind | same candidate | error | its sd "
+        "| seconds |",
+        "|---|---|---|---|---|---|---|",
     ]
     found: dict[str, list] = {how: [] for how in REPEATS}
     for name in args.datasets.split(","):
@@ -103,11 +114,7 @@ def main() -> None:
 
 
 def line(name: str, how: str, got) -> str:
-    agreement, error, spread, seconds = got
-    return (
-        f"| {name} | {how} | {agreement:.2f} | {error:.2f} | {spread:.2f} | "
-        f"{seconds:.2f} |"
-    )
+    return f"| {name} | {how} | {' | '.join(f'{value:.2f}' for value in got)} |"
 
 
 if __name__ == "__main__":
