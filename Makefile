@@ -24,7 +24,9 @@ demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a min
 	@$(BIN)/omnitree demo
 
 # The first line compiles what has changed, once, before several workers ask for it. A
-# worker that is done takes over tests of another: the slow ones lie side by side.
+# worker that is done takes over tests of another: the slow ones lie side by side. Matrix
+# products take one thread, as many as a worker has cores.
+test: export OPENBLAS_NUM_THREADS = 1
 test: $(VENV)/ready-test ## run the tests (ten minutes of two cores)
 	@$(BIN)/python -c "import omnitree"
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"

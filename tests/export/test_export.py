@@ -468,7 +468,9 @@ def test_pmml_of_a_deep_tree():
     assert text.count("<Node ") == text.count("</Node>") == 4001
 
 
-@pytest.mark.parametrize("format", RUN)
+@pytest.mark.parametrize(
+    "format", [pytest.param(f, marks=[pytest.mark.slow] * (f == "duckdb")) for f in RUN]
+)
 def test_many_columns_and_branches(format: str, tmp_path: Path, rng):
     """More terms in a sum than SQL adds up at once, and a machine of many branches."""
     n, k = LONGEST_SUM + 20, 5
