@@ -25,7 +25,7 @@ demo: $(VENV)/ready ## fit, show and compare trees on built-in data (under a min
 
 # The first line compiles what has changed, once, before several workers ask for it. A
 # worker that is done takes over tests of another: the slow ones lie side by side. Matrix
-# products take one thread, as many as a worker has cores.
+# products take one thread, since two workers share two cores.
 test: export OPENBLAS_NUM_THREADS = 1
 test: $(VENV)/ready-test ## run the tests (ten minutes of two cores)
 	@$(BIN)/python -c "import omnitree"

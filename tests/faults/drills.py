@@ -27,7 +27,7 @@ from omnitree import TreeClassifier, TreeRegressor, load, presets, save
 from omnitree.lab.store import Store
 
 MOST = int(
-    os.environ.get("OMNITREE_FAULTS", "4")
+    os.environ.get("OMNITREE_FAULTS", "6")
 )  # allocations that fail per operation
 SHIM = ctypes.CDLL(None)  # its functions are among those of the process
 

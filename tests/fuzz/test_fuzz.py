@@ -26,8 +26,8 @@ from omnitree.export.shifted_scores import shared_scores
 from omnitree.tree.splits import SPLITS
 
 ROOT = Path(__file__).resolve().parents[2]
-# How many inputs of each campaign: about half a minute in all.
-INPUTS = {"models": 400, "tables": 250, "files": 300, "stores": 200}
+# How many inputs of each campaign: about a minute in all.
+INPUTS = {"models": 700, "tables": 400, "files": 300, "stores": 200}
 FEW = {"models": {"every": False}, "tables": {"large": False}}
 
 

@@ -75,6 +75,7 @@ def test_the_schema_itself():
 
 
 @pytest.mark.parametrize("name", presets.names())
+@pytest.mark.parametrize("seed", range(3))
 def test_presets_on_mixed_data(name: str, seed: int):
     X, y = mixed(seed)
     for changes in ({}, {"pruning": None}):
