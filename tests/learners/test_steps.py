@@ -128,11 +128,28 @@ def test_other_folds_choose_the_number_of_steps():
         ahead = iter([Shift(by) for by in steps])
         paths.append(HeldOutPath.of(test, None, y, weight, ahead, 2))
         paths[-1].go_on(3)
-    scores, n_stages = validated(paths)
+    scores, n_stages = validated([paths])
     assert n_stages == 2
     # The third has its say about the others only.
     np.testing.assert_array_equal(scores[:, 1], [1, 1, 0] * 2)
     assert [len(path.stages) for path in paths] == [3, 3, 3]
+
+
+def test_deals_have_the_mean_and_choose_together():
+    """One deal is best after two stages, the other, by more, after one."""
+    y, weight, deals = np.ones(4, np.int32), np.ones(4), []
+    for steps in ([1, 1, -2], [1, -3, -1]):
+        paths = []
+        for i in range(2):
+            ahead = iter([Shift(by) for by in steps])
+            at = np.array([i, i + 2])
+            paths.append(HeldOutPath.of(at, None, y, weight, ahead, 2))
+            paths[-1].go_on(3)
+        deals.append(paths)
+    scores, n_stages = validated(deals)
+    assert n_stages == 1
+    assert [validated([paths])[1] for paths in deals] == [2, 1]
+    np.testing.assert_array_equal(scores[:, 1], [1.5] * 4)
 
 
 def test_a_test_that_is_far_ahead_ends_it_early():

@@ -16,7 +16,7 @@ from omnitree.parts.discriminants.calibration import best_parts
 from omnitree.refinement import Contest
 from omnitree.refinement.challenge import Challenge, Contender
 from omnitree.refinement.comparison import Comparison
-from omnitree.refinement.rounds import expansions_of
+from omnitree.refinement.deals import made_of
 from omnitree.refinement.sums_of_tests import places, sum_of_tests
 from omnitree.refinement.tree_sums import FAINT, held_out_log_odds
 from omnitree.resampling.held_out import HeldOut
@@ -64,7 +64,8 @@ def test_the_sum_answers_as_both_together(expansion, other, turned):
     room = STRAIGHT * max(len(found.rows.scaling.curves), 1) / 4
     assert np.abs(out - softmax(found.scale * np.log(expected), 1)).max() < room
     assert found.name == f"{one.name} + {two.name}"
-    assert expansions_of(found) == {expansion, other}
+    losses = HeldOut(np.ones(300), np.zeros(300), np.zeros(300))
+    assert made_of(Contender(found, losses)) == {one.name, two.name}
 
 
 def test_held_out_answers_are_those_of_both_while_held_out():

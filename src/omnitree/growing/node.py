@@ -231,7 +231,7 @@ class Node:
         return {}
 
     @cached_property
-    def memo(self) -> dict[str, Any]:
+    def memo(self) -> dict[Any, Any]:
         """What learners found out about the rows and may ask for again."""
         return {}
 

@@ -18,7 +18,7 @@ from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
-from omnitree.learners.trial import Trial, TrialLearner, folds_of
+from omnitree.learners.trial import Trial, TrialLearner
 from omnitree.parts.leaves.boosting import BoostedModel, fewest
 from omnitree.resampling.folds import parts_of
 from omnitree.resampling.held_out import HeldOut
@@ -69,7 +69,11 @@ class Boosted(TrialLearner):
     patience: int = 20
 
     def trial(
-        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+        self,
+        node: Node,
+        against: HeldOut | None = None,
+        slack: float = 0.0,
+        deals: int = 1,
     ) -> Trial | None:
         """Cross-validate the number of steps; it never gives up."""
         for name, least in (("folds", 2), ("max_steps", 1), ("patience", 1)):
@@ -78,12 +82,12 @@ class Boosted(TrialLearner):
             return None
         rows = node.view(self.expansion)
         x = np.ascontiguousarray(rows.columns)
-        fold, y = folds_of(node, self.folds), node.target.of_present().y
-        if fold is None:
+        dealt, y = self.dealt(node, self.folds, deals), node.target.of_present().y
+        if dealt is None:
             return None
         start = BoostedModel.start(len(rows.present), x.shape[1])
         with one_thread():
-            scores, steps = self._validate(start, x, y, rows.weight, fold)
+            scores, steps = self._validate(start, x, y, rows.weight, dealt)
             model, _ = start.boosted(x, y, rows.weight, steps)
         name, groups = f"sparse {self.expansion}", node.sample.groups_of(node.rows)
         return BoostedTrial(
@@ -96,9 +100,23 @@ class Boosted(TrialLearner):
         x: Floats,
         y: NDArray[np.int32],
         weight: Floats,
-        fold: NDArray[np.int64],
+        dealt: list[NDArray[np.int64]],
     ) -> tuple[Floats, int]:
-        """Held-out scores, and the number of steps with fewest errors.
+        """Held-out scores, in the mean of the deals; number of steps with fewest errors."""
+        found = [self._of_deal(start, x, y, weight, fold) for fold in dealt]
+        made = min(len(errors) for _, errors in found)
+        scores = np.mean([scores for scores, _ in found], axis=0)
+        return scores, fewest(np.sum([errors[:made] for _, errors in found], axis=0))
+
+    def _of_deal(
+        self,
+        start: BoostedModel,
+        x: Floats,
+        y: NDArray[np.int32],
+        weight: Floats,
+        fold: NDArray[np.int64],
+    ) -> tuple[Floats, Floats]:
+        """Held-out scores, and errors after each number of steps.
 
         Each fold is tested after as many steps as are best on the other folds: the number
         that is best on all would have seen it.
@@ -117,4 +135,4 @@ class Boosted(TrialLearner):
             model, _ = start.boosted(x[train], y[train], weight[train], steps)
             check_time()
             scores[test] = model.sums(x[test])
-        return scores, fewest(errors)
+        return scores, errors

@@ -22,8 +22,9 @@ from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number, one_of
 from omnitree.growing.threads import one_thread
-from omnitree.learners.trial import Replacement, Trial, TrialLearner, folds_of
+from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.parts.discriminants.cases import Likeness, case_order, distances
+from omnitree.parts.discriminants.softmax_folds import HeldRows
 from omnitree.parts.merit import MERITS
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModel
@@ -54,7 +55,8 @@ class CaseRows:
         What `cells` were multiplied by to become `z`, but for a shift.
     fill : float array (m,)
         What stands for a missing cell.
-    fold : int array (n,)
+    held : bool array (n, m)
+        The rows that each fold holds out.
     turn : int array (n,)
         The position of each row among all, in an order that is as good as random.
     order : int array
@@ -68,14 +70,14 @@ class CaseRows:
     columns: NDArray[np.intp]
     unit: Floats
     fill: Floats
-    fold: NDArray[np.int64]
+    held: NDArray[np.bool_]
     turn: NDArray[np.intp]
     order: NDArray[np.intp]
     y: NDArray[np.int32]
     weight: Floats
 
     @classmethod
-    def of(cls, node: Node, fold: NDArray[np.int64], most: int) -> CaseRows | None:
+    def of(cls, node: Node, held: NDArray[np.bool_], most: int) -> CaseRows | None:
         """None where no column varies."""
         rows = node.view("linear")
         scaling, p = rows.scaling, rows.n_columns
@@ -97,7 +99,7 @@ class CaseRows:
         z = columns[:, used] * unit
         _, first = np.unique(np.c_[z[order], y[order]], axis=0, return_index=True)
         order = order[np.sort(first)]
-        return cls(cells, z, used, unit / std, fill, fold, turn, order, y, rows.weight)
+        return cls(cells, z, used, unit / std, fill, held, turn, order, y, rows.weight)
 
     def chosen(self, n: int) -> NDArray[np.intp]:
         """The first n cases, in the order of their classes."""
@@ -127,7 +129,7 @@ class CasesTrial(Trial):
     def kind(self) -> str:
         return "cases"
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         return self.n_cases + len(self.rows.present) + 1
 
@@ -274,7 +276,11 @@ class CaseBased(TrialLearner):
         return "linear"
 
     def trial(
-        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+        self,
+        node: Node,
+        against: HeldOut | None = None,
+        slack: float = 0.0,
+        deals: int = 1,
     ) -> Trial | None:
         """Cross-validate the precision; None if a first look with few cases is behind."""
         number("folds", self.folds, 2)
@@ -285,11 +291,12 @@ class CaseBased(TrialLearner):
         categories = node.sample.table.schema.linear_columns()[1]
         if self.numeric_only and (categories >= 0).any():
             return None
-        fold = folds_of(node, self.folds)
-        if fold is None:
+        dealt = self.dealt(node, self.folds, deals)
+        if dealt is None:
             return None
+        held = np.hstack([fold[:, None] == np.unique(fold) for fold in dealt])
         with one_thread():
-            known = CaseRows.of(node, fold, most)
+            known = CaseRows.of(node, held, most)
             if known is None:
                 return None
             return self._trial(node, known, most, against)
@@ -300,16 +307,12 @@ class CaseBased(TrialLearner):
         precisions = tuple(number("precisions", v, 1e-6, 1e6) for v in self.precisions)
         if not precisions:
             raise ValueError("precisions must hold a number")
-        key = ("cases", self.folds, most, precisions)
-        if key in node.penalties:
-            precision = node.penalties[key]
-        elif len(precisions) == 1 and against is None:
-            precision = precisions[0]
+        if len(precisions) == 1 and against is None:
+            precision: float | None = precisions[0]
         else:
             precision = _precision(node, known, precisions, against)
-            if precision is None:
-                return None
-            node.penalties[key] = precision
+        if precision is None:
+            return None
         scores = held_out_scores(known, most, precision)
         rows, groups = node.view("linear"), node.sample.groups_of(node.rows)
         parts = (NAME, rows, "cases", scores, node.target, groups)
@@ -352,20 +355,18 @@ def _held_out(
 ) -> Floats:
     """Scores of the rows of each fold by the others, and by the cases among these.
 
-    Of as many folds as have `n_rows`; NaN of other rows.
+    Of as many folds as have `n_rows`, in the mean of the deals; NaN of other rows.
     """
-    folds, fold = np.unique(known.fold, return_inverse=True)
-    tested = np.cumsum(np.bincount(fold))
-    n_folds = min(len(folds), int(np.searchsorted(tested, n_rows)) + 1)
-    outside = fold[:, None] != np.arange(n_folds)
-    weight, learned = known.weight[:, None] * outside, like
-    y = known.y
-    if n_folds < len(folds) and len(fold) > LEARNED:
+    n_folds = known.held.shape[1]
+    tested = np.cumsum(known.held.sum(axis=0))
+    held = known.held[:, : min(n_folds, int(np.searchsorted(tested, n_rows)) + 1)]
+    weight, y, learned = known.weight[:, None] * ~held, known.y, like
+    if held.shape[1] < n_folds and len(y) > LEARNED:
         some = np.flatnonzero(known.turn < LEARNED)
         weight, y, learned = weight[some], y[some], like.take(some)
-    w = learned.fit(y, weight, outside[at], PENALTY)
-    out = np.full((len(fold), like.n_classes), np.nan)
-    here = np.flatnonzero(fold < n_folds)
-    scores = like.take(here).scores(w)
-    out[here] = scores[:, np.arange(len(here)), fold[here]].T
-    return out
+    w = learned.fit(y, weight, ~held[at], PENALTY)
+    out = np.zeros((len(held), like.n_classes))
+    dealt, scores = HeldRows.of(held), like.scores(w)
+    for i, rows in enumerate(dealt.rows):
+        out[rows] += scores[:, rows, i].T
+    return out / dealt.times

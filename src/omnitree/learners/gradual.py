@@ -100,19 +100,19 @@ class HeldOutPath:
         return self.sums[min(n_stages, len(self.sums) - 1)]
 
 
-def validated(paths: Sequence[HeldOutPath]) -> tuple[Floats, int]:
+def validated(deals: Sequence[Sequence[HeldOutPath]]) -> tuple[Floats, int]:
     """Held-out sums (n, k), and the number of stages with the least log loss.
 
-    Each fold is tested after as many as are best on the other folds: the number that is
-    best on all would have seen it.
+    Each fold is tested after as many as are best on the other folds of its deal: the number
+    that is best on all would have seen it. Of several deals the mean.
     """
-    n = sum(len(path.test) for path in paths)
-    scores = np.empty((n, paths[0].sums[0].shape[1]))
-    for own in paths:
-        scores[own.test] = own.sums_at(
-            best([path for path in paths if path is not own])
-        )
-    return scores, best(paths)
+    n, k = sum(len(path.test) for path in deals[0]), deals[0][0].sums[0].shape[1]
+    scores = np.zeros((n, k))
+    for paths in deals:
+        for own in paths:
+            others = [path for path in paths if path is not own]
+            scores[own.test] += own.sums_at(best(others)) / len(deals)
+    return scores, best([path for paths in deals for path in paths])
 
 
 def best(paths: Sequence[HeldOutPath]) -> int:

@@ -82,7 +82,11 @@ class Softmax(TrialLearner):
     calibrates: bool = True
 
     def trial(
-        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+        self,
+        node: Node,
+        against: HeldOut | None = None,
+        slack: float = 0.0,
+        deals: int = 1,
     ) -> Trial | None:
         """Cross-validate every penalty; `validate` says when it gives up."""
         penalties = sorted((float(p) for p in self.penalties), reverse=True)
@@ -91,12 +95,12 @@ class Softmax(TrialLearner):
             return None
         at = self._sample(node)
         if at is None:
-            return self._trial(node, penalties, against, slack)
+            return self._trial(node, penalties, against, slack, deals)
         some = _node_of(node, at, self.expansion)
         if some is None:
             return None
         ahead = None if against is None else against.take(at)
-        found = self._trial(some, penalties, ahead, slack)
+        found = self._trial(some, penalties, ahead, slack, deals)
         if found is None:
             return None
         rows, groups = node.view(self.expansion), node.sample.groups_of(node.rows)
@@ -124,16 +128,18 @@ class Softmax(TrialLearner):
         penalties: list[float],
         against: HeldOut | None,
         slack: float,
+        deals: int,
     ) -> SoftmaxTrial | None:
         """What cross-validation of all rows finds."""
         rows = node.view(self.expansion)
         if min(len(rows.rows), rows.n_columns) > TOO_MANY:
             return None
-        fold = folds_of(node, self.folds)
-        if fold is None:
+        dealt = self.dealt(node, self.folds, deals)
+        if dealt is None:
             return None
+        held = np.hstack([fold[:, None] == np.unique(fold) for fold in dealt])
         with one_thread():
-            found = self._validated(node, fold, penalties, against, slack)
+            found = self._validated(node, held, penalties, against, slack)
         if found is None:
             return None
         whitened, validated = found
@@ -151,49 +157,47 @@ class Softmax(TrialLearner):
     def _validated(
         self,
         node: Node,
-        fold: NDArray[np.int64],
+        held: NDArray[np.bool_],
         penalties: list[float],
         against: HeldOut | None,
         slack: float,
     ) -> tuple[Whitened | Spread, Validated] | None:
         """The rows as they are fitted, and what the folds say; None if no column varies."""
         rows, target = node.view(self.expansion), node.target.of_present()
-        key = (self.expansion, self.folds, *penalties)
-        known = node.penalties.get(key)
         if self.expansion in CURVED:
-            folds = _blocks(rows, target, fold, penalties)
+            folds = _blocks(rows, target, held, penalties)
             if folds is None:
                 return None
             start = None
-            if self.expansion == "blocks" and known is None:
-                start = self._without_products(node, target, fold, penalties)
-            spread, validated, place = folds.validate(start, against, slack, known)
-            node.penalties[key] = place
+            if self.expansion == "blocks":
+                start = self._without_products(node, target, held, penalties)
+            spread, validated, place = folds.validate(start, against, slack)
+            node.penalties[self._key(held, penalties)] = place
             return spread, validated
         directions = Whitened.of(rows.columns, rows.weight, rows.standard.spread)
         if directions is None:
             return None
-        if known is not None:  # on the way to it, one is enough
-            penalties = sorted({penalties[:2][-1], penalties[known[0]]}, reverse=True)
-        more = (fold, penalties, against, bool(self.calibrates))
-        found = validate(directions, target, rows.weight, *more)
-        node.penalties.setdefault(key, (penalties.index(found.penalty),))
-        return directions, found
+        more = (held, penalties, against, bool(self.calibrates))
+        return directions, validate(directions, target, rows.weight, *more)
+
+    def _key(self, held: NDArray[np.bool_], penalties: list[float]) -> tuple[Any, ...]:
+        """What penalties of curves depend on: their grid, and the number of folds."""
+        return (self.expansion, held.shape[1], *penalties)
 
     def _without_products(
         self,
         node: Node,
         target: Target,
-        fold: NDArray[np.int64],
+        held: NDArray[np.bool_],
         penalties: list[float],
     ) -> Place | None:
         """The penalties that plain columns and curves need; None without curves."""
         rows = node.view("curves")
         if not rows.scaling.curves:
             return None
-        key = ("curves", self.folds, *penalties)
+        key = ("curves", *self._key(held, penalties)[1:])
         if key not in node.penalties:
-            folds = _blocks(rows, target, fold, penalties)
+            folds = _blocks(rows, target, held, penalties)
             assert folds is not None
             node.penalties[key] = folds.ahead.search().place
         return node.penalties[key]
@@ -202,7 +206,7 @@ class Softmax(TrialLearner):
 def _blocks(
     rows: NodeColumns,
     target: Target,
-    fold: NDArray[np.int64],
+    held: NDArray[np.bool_],
     penalties: list[float],
 ) -> BlockFolds | None:
     """The rows with their blocks of columns; None if no column varies."""
@@ -210,7 +214,6 @@ def _blocks(
     if columns is None:
         return None
     blocks = np.unique(rows.scaling.blocks, return_inverse=True)[1]
-    held = fold[:, None] == np.unique(fold)
     return BlockFolds(columns, blocks, target, rows.weight, held, penalties)
 
 

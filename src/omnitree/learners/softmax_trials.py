@@ -150,7 +150,7 @@ class SparseTrial(Trial):
     start: Thinned
     sizes: list[int]
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         return self.parameters(self.thinned.alive[0])
 
@@ -224,7 +224,7 @@ class SampledTrial(Trial):
         scores[at] = some.scores
         return cls(some.name, rows, some.expansion, scores, target, groups, some, at)
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         return self.some.n_parameters
 

@@ -19,11 +19,14 @@ from omnitree.growing.part import number
 from omnitree.growing.threads import one_thread
 from omnitree.learners.boosted import BoostedTrial
 from omnitree.learners.gradual import HeldOutPath, validated
-from omnitree.learners.trial import NAMES, Trial, TrialLearner, folds_of
+from omnitree.learners.trial import NAMES, Trial, TrialLearner
 from omnitree.parts.discriminants.stagewise import LOOK, stages
 from omnitree.parts.leaves.boosting import BoostedModel
 from omnitree.resampling.folds import parts_of
 from omnitree.resampling.held_out import HeldOut
+
+# Deals of the rows to folds that are tried at most: small steps take long.
+DEALS = 2
 
 
 class Stagewise(TrialLearner):
@@ -65,7 +68,11 @@ class Stagewise(TrialLearner):
     ridge: float = 0.5
 
     def trial(
-        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+        self,
+        node: Node,
+        against: HeldOut | None = None,
+        slack: float = 0.0,
+        deals: int = 1,
     ) -> Trial | None:
         """Cross-validate the number of steps; it never gives up."""
         for name, least in (("folds", 2), ("max_steps", LOOK), ("patience", 1)):
@@ -74,12 +81,13 @@ class Stagewise(TrialLearner):
         number("ridge", self.ridge, 0)
         if not self.suits(node):
             return None
-        rows, fold = node.view(self.expansion), folds_of(node, self.folds)
-        if fold is None:
+        rows = node.view(self.expansion)
+        dealt = self.dealt(node, self.folds, min(deals, DEALS))
+        if dealt is None:
             return None
         x, y = np.ascontiguousarray(rows.columns), node.target.of_present().y
         with one_thread():
-            scores, n_stages = self._validate(x, y, rows.weight, fold)
+            scores, n_stages = self._validate(x, y, rows.weight, dealt)
             model = self._model(x, y, rows.weight, n_stages, scores.shape[1])
         return BoostedTrial(
             f"stagewise {NAMES[self.expansion]}",
@@ -96,21 +104,25 @@ class Stagewise(TrialLearner):
         x: Floats,
         y: NDArray[np.int32],
         weight: Floats,
-        fold: NDArray[np.int64],
+        dealt: list[NDArray[np.int64]],
     ) -> tuple[Floats, int]:
         """Held-out scores, and the number of stages with the least log loss."""
         k, size = int(y.max()) + 1, (self.rate, self.ridge)
-        paths = [
-            HeldOutPath.of(
-                *(test, x[test], y, weight),
-                stages(x[train], y[train], weight[train], k, *size),
-                k,
-            )
-            for train, test in parts_of(fold)
+        by_deal = [
+            [
+                HeldOutPath.of(
+                    *(test, x[test], y, weight),
+                    stages(x[train], y[train], weight[train], k, *size),
+                    k,
+                )
+                for train, test in parts_of(fold)
+            ]
+            for fold in dealt
         ]
-        for path in paths:
-            path.go_on(self.max_steps // LOOK, self.patience // LOOK)
-        return validated(paths)
+        for paths in by_deal:
+            for path in paths:
+                path.go_on(self.max_steps // LOOK, self.patience // LOOK)
+        return validated(by_deal)
 
     def _model(
         self, x: Floats, y: NDArray[np.int32], weight: Floats, n_stages: int, k: int

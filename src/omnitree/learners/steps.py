@@ -18,7 +18,7 @@ from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats
 from omnitree.growing.part import number, one_of
 from omnitree.learners.gradual import HeldOutPath, validated
-from omnitree.learners.trial import Trial, TrialLearner, folds_of
+from omnitree.learners.trial import Trial, TrialLearner
 from omnitree.parts.discriminants.steps import STAGE, Binned, step_stages
 from omnitree.resampling.folds import parts_of
 from omnitree.resampling.held_out import HeldOut
@@ -105,7 +105,11 @@ class Steps(TrialLearner):
         return bool(node.view("curves").scaling.curves)
 
     def trial(
-        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+        self,
+        node: Node,
+        against: HeldOut | None = None,
+        slack: float = 0.0,
+        deals: int = 1,
     ) -> Trial | None:
         """Cross-validate the number of steps.
 
@@ -117,20 +121,24 @@ class Steps(TrialLearner):
         number("ridge", self.ridge, 1e-3)
         if not self.suits(node):
             return None
-        fold, linear = folds_of(node, self.folds), node.view("linear")
-        if fold is None:
+        dealt, linear = self.dealt(node, self.folds, deals), node.view("linear")
+        if dealt is None:
             return None
         is_number = node.sample.table.schema.linear_columns()[1] < 0
         plain = linear.standard.plain[node.rows]
         binned = Binned.of(plain, is_number, linear.weight, linear.scaling)
         y, k = node.target.of_present().y, len(linear.present)
-        paths: list[HeldOutPath] = []
-        for train, test in parts_of(fold):
-            path = self._path(binned, y, linear.weight, k, train, test)
-            paths.append(path)
-            if len(paths) == 1 and against is not None and _is_behind(path, against):
-                return None
-        scores, n_stages = validated(paths)
+        by_deal: list[list[HeldOutPath]] = []
+        for fold in dealt:
+            by_deal.append([])
+            for train, test in parts_of(fold):
+                path = self._path(binned, y, linear.weight, k, train, test)
+                by_deal[-1].append(path)
+                if against is not None and _is_behind(path, against):
+                    return None
+                against = None  # one look
+        paths = [path for own in by_deal for path in own]
+        scores, n_stages = validated(by_deal)
         if n_stages < 2:  # no step, or none that others than its own rows confirm
             return None
         functions = _mean_functions(paths, n_stages)

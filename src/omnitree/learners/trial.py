@@ -95,7 +95,7 @@ class Trial:
         """The terms (t,), as in `Scaling.terms`, that have a weight in some function."""
         return np.ones(int(self.rows.scaling.terms.max()) + 1, dtype=bool)
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """Free parameters of the test, before knots leave that its curves do not need."""
         k = len(self.rows.present)
@@ -226,9 +226,14 @@ class Trial:
         return self.scaling.machine(weights, bias, self.rows.fill, merit)
 
 
-def folds_of(node: Node, folds: float) -> NDArray[np.int64] | None:
-    """The fold that holds each row of a node out; None where there are not two."""
+def folds_of(node: Node, folds: float, number: int = 0) -> NDArray[np.int64] | None:
+    """The fold that holds each row of a node out; None where there are not two.
+
+    Deals of different numbers are independent.
+    """
     seed, groups = node.rules.seed, node.sample.groups_of(node.rows)
+    if number:
+        seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
     key = node.sample.row_hash(seed)[node.rows]
     strata = np.unique(node.y, return_inverse=True)[1].astype(np.int32)
     fold = deal(key, strata, folds, seed, (node.weight,), groups)
@@ -286,12 +291,30 @@ class TrialLearner(SplitLearner):
         # They are the same with products, which may be too many to make for this.
         return bool(node.view("curves").scaling.curves)
 
+    def dealt(
+        self, node: Node, folds: int, deals: int = 1
+    ) -> list[NDArray[np.int64]] | None:
+        """The fold that holds out each row, in several deals; None where there is none."""
+        dealt = []
+        for i in range(deals):
+            key = ("folds", folds, i)
+            if key not in node.memo:  # rivals deal the same
+                node.memo[key] = folds_of(node, folds, i)
+            if node.memo[key] is not None:
+                dealt.append(node.memo[key])
+        return dealt or None
+
     def trial(
-        self, node: Node, against: HeldOut | None = None, slack: float = 0.0
+        self,
+        node: Node,
+        against: HeldOut | None = None,
+        slack: float = 0.0,
+        deals: int = 1,
     ) -> Trial | None:
         """Cross-validate; None where there is nothing to fit.
 
         `against` is what another test loses on the same rows; a learner may give up when
-        it sees that it will be behind it, by so many standard errors.
+        it sees that it will be behind it, by so many standard errors. In several `deals`
+        each row is held out as often, and what is said of it is the mean.
         """
         raise AssertionError(f"{type(self).__name__} has no trial")

@@ -48,16 +48,18 @@ ROWS = 40
 # A sum of a test and a tree must be likelier than the test by so many times the standard
 # errors of the one knob.
 TREE = 0.25
-# Log loss, of all rows together, that each leaf of a tree must save that is added to a test.
-LEAF_PRICE = 0.5
+# Log loss, of all rows together, that each leaf of a tree must save that is added to a test:
+# what Akaike's criterion asks for a parameter.
+LEAF_PRICE = 1.0
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A rival's test, and what it loses on the held-out rows of the node."""
+    """A rival's test, or what is made of it, and what it loses on held-out rows."""
 
     trial: Trial | TreeOnTest
     losses: HeldOut
+    rival: TrialLearner | None = None  # whose test it is, if it has all its terms
 
     @property
     def name(self) -> str:
@@ -145,11 +147,13 @@ class Challenge:
         rivals: Sequence[TrialLearner],
         comparison: Comparison,
         grows: bool = False,
+        deals: int = 1,
     ) -> tuple[list[Contender], int | None]:
         """Every rival's test, and which of them beats the subtree and all before it.
 
         Where trees grow on the likeliest, rivals need not be ahead, and where the subtree
-        leads, curves are tried with products, too.
+        leads, curves are tried with products, too. With several deals of the rows to folds,
+        none of the rivals gives up: they were chosen in one deal.
         """
         found: list[Contender] = []
         expansions: list[str] = []
@@ -157,14 +161,15 @@ class Challenge:
         for rival in rivals:
             won = None if winner is None else expansions[winner]
             led = grows and winner is None and self.likeliest(found) is not None
-            idle = _is_idle(rival, expansions, won) and not led
+            idle = _is_idle(rival, expansions, won) and not led and deals == 1
             if idle or not self._suits(rival, winner is not None):
                 continue
-            against = losses if self.tested is None else None
-            trial = rival.trial(self.node, against, HOPELESS if grows else 0.0)
+            against = losses if self.tested is None and deals == 1 else None
+            slack = HOPELESS if grows else 0.0
+            trial = rival.trial(self.node, against, slack, deals)
             if trial is None:
                 continue
-            new = Contender(trial, self.losses_of(trial))
+            new = Contender(trial, self.losses_of(trial), rival)
             found.append(new)
             expansions.append(trial.expansion)
             own_size = trial.n_parameters

@@ -34,17 +34,10 @@ from omnitree.refinement.arena import Arena
 from omnitree.refinement.base import Refinement
 from omnitree.refinement.challenge import Challenge, Contender
 from omnitree.refinement.comparison import Comparison, is_proven
+from omnitree.refinement.deals import asked_again, undecided
 from omnitree.refinement.reliability import with_reliability
-from omnitree.refinement.rounds import (
-    Round,
-    dealt_again,
-    expansions_of,
-    mean_round,
-    undecided,
-)
 from omnitree.refinement.score_trees import ScoreTree, limited
 from omnitree.refinement.sizing import Grown, Sized, in_sizes
-from omnitree.refinement.tree_sums import TreeSum
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import Considered
 from omnitree.tree.tree import LEAF, Tree
@@ -62,8 +55,8 @@ RIVALS = (
     CaseBased(numeric_only=True),
 )
 WITHOUT_CASES = tuple(rival for rival in RIVALS if not isinstance(rival, CaseBased))
-# Rows that are dealt to folds, at most, by all repeats together, as long as the first may.
-REPEATED_ROWS = 1000
+# Rows that are dealt to folds, at most, by all repeats together.
+REPEATED_ROWS = 750
 # What to optimise, and the held-out loss that measures it.
 LOSSES = {"error": "errors", "cost": "errors", "log_loss": "log_loss"}
 
@@ -144,12 +137,13 @@ class Contest(Refinement):
         rival is a line, likelier by `se` with no more errors. Without a prune set, the sum
         of either and the univariate tree, cut back to one of a few sizes, competes as well:
         leaves shift its scores by their own log odds. That must make no more errors, be
-        likelier by a quarter of `se`, and save half a unit of log loss for each leaf.
-    repeats : int, default=3
-        Cross-validations at the root, each with other folds: as long as some candidate is
+        likelier by a quarter of `se`, and save one unit of log loss for each leaf.
+    repeats : int, default=6
+        Cross-validations at the root where the choice is close: where some candidate is
         not behind the best by more than `se`, in errors or in log loss, rows are dealt to
-        folds anew, and losses are averaged. With more than 500 rows there are 2 at
-        most, with more than 1000, or with a prune set, there is one.
+        folds so many times, and all that is said of a row is the mean of what is said while
+        it is held out. Candidates that are further behind are left out. With more than 125
+        rows there are fewer, with more than 375, or with a prune set, there is one.
     """
 
     rivals: Any = RIVALS
@@ -163,7 +157,7 @@ class Contest(Refinement):
     sparse: bool = True
     smooth: bool = True
     grows: bool = True
-    repeats: int = 3
+    repeats: int = 6
 
     @property
     def only_cuts(self) -> bool:
@@ -198,7 +192,7 @@ class Contest(Refinement):
         if grown.folds and (sized.tree.n_leaves > 1 or outcome.replacements):
             leaf = grown.leaf(self.smooth)
             if not is_proven(
-                outcome.losses,
+                outcome.losses if outcome.one_deal is None else outcome.one_deal,
                 leaf.losses,
                 grown.tested,
                 grown.train,
@@ -297,13 +291,11 @@ class Contest(Refinement):
                 spare = max_leaves - n_leaves + int(leaves_below[at])
             try:
                 with until(rules.limits.deadline):
-                    judged = self._judged_contenders(
+                    contenders, winner, one_deal = self._judged_contenders(
                         challenge, grown, evidence, rivals, comparison, spare
                     )
             except TimeUp:
                 break
-            challenge, contenders = judged.challenge, list(judged.contenders)
-            winner = challenge.choose(contenders, comparison, spare)
             while winner is not None and not contenders[winner].trial.is_finite:
                 del contenders[winner]
                 winner = challenge.choose(contenders, comparison, spare)
@@ -314,9 +306,10 @@ class Contest(Refinement):
                 new, losses = challenge.replacement(contenders[winner], comparison.se)
                 n_leaves += new.n_leaves - leaves_below[at]
                 outcome.replace(at, new, considered)
-                outcome.losses = outcome.losses.put(
-                    challenge.rows, losses, challenge.part
-                )
+                rows, part = challenge.rows, challenge.part
+                if one_deal is not None:
+                    outcome.one_deal = outcome.losses.put(rows, one_deal, part)
+                outcome.losses = outcome.losses.put(rows, losses, part)
             elif tree.kind[at] != LEAF:
                 outcome.considered[at] = considered
                 below = children(tree, at)
@@ -331,47 +324,32 @@ class Contest(Refinement):
         rivals: Sequence[TrialLearner],
         comparison: Comparison,
         max_leaves: int | None,
-    ) -> Round:
-        """A node and its contenders, at the root in as many rounds as the choice needs."""
-        growth = evidence.growth
+    ) -> tuple[list[Contender], int | None, HeldOut | None]:
+        """The contenders at a node, and the choice, in as many deals as that needs.
+
+        With more than one, what the first choice has lost in one deal as well.
+        """
+        growth, n = evidence.growth, len(challenge.node.rows)
         assert growth is not None
-        rounds: list[Round] = []
-        most = min(self.repeats, max(1, REPEATED_ROWS // len(challenge.node.rows)))
-        if challenge.depth or grown.has_prune_set:
-            most = 1
-        again, left, grows = challenge, list(rivals), self.grows
-        out: list[Contender] = []  # what need not be judged again
-        while True:
-            try:
-                found = self._contenders(
-                    again, left, growth, comparison, max_leaves, grows
-                )
-            except TimeUp:
-                if not rounds:
-                    raise
-                return mean_round(rounds)
-            asked = {one.name for one in found}
-            found += [one for one in out if one.name not in asked]
-            rounds.append(Round(again, found))
-            mean = mean_round(rounds)
-            winner = mean.challenge.choose(mean.contenders, comparison, max_leaves)
-            close = undecided(mean, winner, comparison.se)
-            if len(rounds) >= most or not close or evidence.expired:
-                return mean
-            out = [one for one in mean.contenders if one.name not in close]
-            still = [one.trial for one in mean.contenders if one.name in close]
-            asked_again = {e for trial in still for e in expansions_of(trial)}
-            left = [rival for rival in rivals if rival.expansion in asked_again]
-            grows = any(isinstance(trial, ScoreTree) for trial in still)
-            other, losses, trees = evidence.repeat(len(rounds)), None, None
-            if "" in close:
-                regrown = self._judged(grown.tree, other)
-                sized = self._size(regrown, comparison)
-                losses = sized.losses
-                trees = in_sizes(regrown, sized) if self.grows else None
-            again = dealt_again(mean.challenge, other.seed, losses, trees)
-            if not any(isinstance(trial, TreeSum) for trial in still):
-                again = replace(again, trees=())
+        found = self._contenders(challenge, rivals, growth, comparison, max_leaves)
+        winner = challenge.choose(found, comparison, max_leaves)
+        deals = min(self.repeats, REPEATED_ROWS // n)
+        if challenge.depth or grown.has_prune_set or deals < 2 or evidence.expired:
+            return found, winner, None
+        if not undecided(challenge, found, winner, comparison.se):
+            return found, winner, None
+        with suppress(TimeUp):  # one deal can do
+            left = asked_again(challenge, found, winner, comparison.se)
+            trees = any(isinstance(one.trial, ScoreTree) for one in found)
+            again = self._contenders(
+                challenge, left, growth, comparison, max_leaves, deals, trees
+            )
+            names = {one.name for one in again}
+            # What is further behind stays for the reader of the tree.
+            again += [one for one in found if one.rival and one.name not in names]
+            one_deal = challenge.subtree if winner is None else found[winner].losses
+            return again, challenge.choose(again, comparison, max_leaves), one_deal
+        return found, winner, None
 
     def _contenders(
         self,
@@ -380,24 +358,27 @@ class Contest(Refinement):
         growth: Growth,
         comparison: Comparison,
         max_leaves: int | None,
-        grows: bool,
+        deals: int = 1,
+        trees: bool = True,
     ) -> list[Contender]:
         """All that challenges the subtree at a node.
 
-        Rivals, a sparse one, trees on one, and sums of one with another or the subtree.
+        Rivals, a sparse one, `trees` on one, and sums of one with another or the subtree.
         """
         limits = growth.rules.limits
         margins = comparison.margins if self.sparse else None
-        grows = grows and challenge.depth == 0
+        grows = self.grows and challenge.depth == 0
         on_top = grows or bool(challenge.trees)
-        found, winner = challenge.contenders(rivals, comparison, on_top)
+        found, winner = challenge.contenders(rivals, comparison, on_top, deals)
         sparser = None
         if winner is not None and margins is not None and not limits.expired():
             sparser = challenge.sparser(found[winner], *margins)
         more = [] if sparser is None else [sparser]
         if not on_top:
             return [*found, *more]
-        grown_on = challenge.likeliest(found, refitted=True) if grows else None
+        grown_on = None
+        if grows and trees:
+            grown_on = challenge.likeliest(found, refitted=True)
         if grown_on is not None and not limits.expired():
             more += challenge.grown_on(
                 found[grown_on],
@@ -429,12 +410,16 @@ class Outcome:
     ----------
     losses : HeldOut
         Of the tree with all replacements.
+    one_deal : HeldOut or None
+        Of what was first chosen at the root, if rows were dealt several times. That proves
+        a tree: means of several answers vary less than one, on noise, too.
     replacements : dict of node to Replacement
     considered : dict of node to candidates
         Of nodes that keep their tests.
     """
 
     losses: HeldOut
+    one_deal: HeldOut | None = None
     replacements: dict[int, Replacement] = field(default_factory=dict)
     considered: dict[int, tuple[Considered, ...]] = field(default_factory=dict)
 

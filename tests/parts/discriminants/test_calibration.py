@@ -130,7 +130,8 @@ def test_a_large_penalty_is_not_held_against_small_scores():
         X[:, :5] += 1.5 * y[:, None]
         whitened = Whitened.of(X, np.ones(n))
         target, fold = ClassTarget(y, np.arange(2)), np.arange(n) % 5
-        more = (np.ones(n), fold, [1.0, 0.1, 0.01, 0.001, 0.0001], None)
+        held = fold[:, None] == np.arange(5)
+        more = (np.ones(n), held, [1.0, 0.1, 0.01, 0.001, 0.0001], None)
         plain, scaled = (validate(whitened, target, *more, c) for c in (False, True))
         a, b = (calibrated_loss(v.scores, y, np.ones(n)) for v in (plain, scaled))
         assert b <= a + 1e-9

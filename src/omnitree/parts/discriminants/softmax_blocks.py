@@ -52,7 +52,8 @@ class BlockFolds:
     @property
     def ahead(self) -> BlockFolds:
         """Only the folds that choose the penalties."""
-        enough = int((np.cumsum(self.held.sum(axis=0)) < ROWS).sum()) + 1
+        least = ROWS * int(self.held.sum(axis=1).max(initial=1))  # in each deal
+        enough = int((np.cumsum(self.held.sum(axis=0)) < least).sum()) + 1
         return replace(self, held=self.held[:, :enough])
 
     def loss(self, place: Place) -> float:
@@ -131,15 +132,13 @@ class BlockFolds:
         start: Place | None,
         against: HeldOut | None,
         slack: float = 0.0,
-        known: Place | None = None,
     ) -> tuple[Spread, Validated, Place]:
         """Cross-validate the penalties of the blocks; as `validate` does one penalty.
 
         The rows come back spread as the penalties of the blocks want it, so that the
         penalty of the first block is that of all. It is given up where the first folds say
         that it is behind something simpler, `against`, by `slack` standard errors, and
-        before the search where it is far behind. Penalties that are `known`, from other
-        folds of the same rows, are not searched.
+        before the search where it is far behind.
         """
         ahead = self.ahead
 
@@ -153,7 +152,7 @@ class BlockFolds:
         best = ahead.begun()
         given_up = bool(rest.held.shape[1]) and is_behind(best, slack + FAR)
         if not given_up:
-            best = ahead.search(start) if known is None else ahead.fitted(known)
+            best = ahead.search(start)
             given_up = is_behind(best, slack)
         parts = best.parts
         if rest.held.shape[1] and not given_up:

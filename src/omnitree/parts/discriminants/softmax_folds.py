@@ -35,7 +35,8 @@ class Validated:
     penalty: float  # the one with the least held-out loss
     # Mean of minus the logarithm of the held-out probability of the true class.
     loss: float
-    # (n, k): sums of the classes for each row while it was held out; NaN if it was not.
+    # (n, k): sums of the classes for each row while it was held out, in the mean of the
+    # folds that hold it out; NaN if none does.
     scores: Floats
     weights: Floats  # (m, k, r + 1): of each fold that was fitted
     held: NDArray[np.bool_]  # (n, m): the rows that each of these folds holds out
@@ -61,10 +62,12 @@ class Validated:
     def of(cls, parts: Sequence[FittedFolds], penalty: float) -> Validated:
         held = np.hstack([part.held for part in parts])
         weights = np.concatenate([part.weights[penalty] for part in parts])
-        scores = np.full((len(held), weights.shape[1]), np.nan)
+        total = np.zeros((len(held), weights.shape[1]))
         for part in parts:
-            scores[part.tested] = part.scores(penalty)
-        tested = parts[0].weight[held.any(axis=1)].sum()
+            times = part.held[part.tested].sum(axis=1, keepdims=True)
+            total[part.tested] += times * part.scores(penalty)
+        scores = total / HeldRows.of(held).times
+        tested = sum(part.weight[part.tested].sum() for part in parts)
         loss = sum(part.loss(penalty) for part in parts) / tested
         return cls(penalty, loss, scores, weights, held)
 
@@ -73,18 +76,18 @@ def validate(
     whitened: Whitened,
     target: Target,
     weight: Floats,
-    fold: NDArray[np.int64],
+    held: NDArray[np.bool_],
     penalties: Sequence[float],
     against: HeldOut | None = None,
     calibrates: bool = True,
 ) -> Validated:
     """Cross-validate the descending penalties.
 
-    `target` has all its classes, `fold` says which one holds each row out, `against` is what
-    something else loses on the same rows. `calibrates`: see `best_penalty`.
+    `target` has all its classes, `held` (n, m) says which rows each fold holds out,
+    `against` is what something else loses on the same rows. `calibrates`: see
+    `best_penalty`.
     """
     y, k = target.y, target.n_classes
-    held = fold[:, None] == np.unique(fold)
     ahead = int(against is not None and len(y) >= MANY)
     size = max(1, ROOM // (len(y) * k))
     starts = [*range(ahead), *range(ahead, held.shape[1], size)]
@@ -115,6 +118,11 @@ class FittedFolds:
     _losses: dict[float, float] = field(default_factory=dict, init=False)
 
     @cached_property
+    def dealt(self) -> HeldRows:
+        """The folds, as scores of their rows are found."""
+        return HeldRows.of(self.held)
+
+    @cached_property
     def tested(self) -> NDArray[np.intp]:
         """The rows that some fold holds out."""
         return np.flatnonzero(self.held.any(axis=1))
@@ -125,7 +133,7 @@ class FittedFolds:
             start = next(reversed(self.weights.values()), self.start)
             left = kept(self.weight, self.held)
             w = self.rows.fit(self.y, left, self.k, penalty, start)
-            scores = held_out_scores(w, self.rows.scores, self.held)
+            scores = self.dealt.scores(w, self.rows.scores)
             self.weights[penalty] = w
             self._scores[penalty] = scores[self.tested]
         return self._scores[penalty]
@@ -149,13 +157,31 @@ def held_out_scores(w: Floats, x: Floats, held: NDArray[np.bool_]) -> Floats:
     """Sums (n, k) of the classes for each row by the weights that did not see it.
 
     `w` (m, k, r) has the weights of columns x that were fitted without each fold, `held`
-    (n, m) the rows of the folds; NaN for a row that none holds out.
+    (n, m) the rows of the folds; the mean for a row that several hold out, NaN for one that
+    none does.
     """
-    scores = np.full((len(x), w.shape[1]), np.nan)
-    for own, fold in zip(w, held.T, strict=True):
-        rows = np.flatnonzero(fold)
-        scores[rows] = x[rows] @ own.T
-    return scores
+    return HeldRows.of(held).scores(w, x)
+
+
+@dataclass(frozen=True)
+class HeldRows:
+    """The rows that each of some folds holds out, and how many folds hold out each row."""
+
+    rows: list[NDArray[np.intp]]
+    times: Floats  # (n, 1); NaN where none does
+
+    @classmethod
+    def of(cls, held: NDArray[np.bool_]) -> HeldRows:
+        times = held.sum(axis=1, keepdims=True).astype(np.float64)
+        times[times == 0] = np.nan
+        return cls([np.flatnonzero(fold) for fold in held.T], times)
+
+    def scores(self, w: Floats, x: Floats) -> Floats:
+        """As `held_out_scores`."""
+        total = np.zeros((len(x), w.shape[1]))
+        for own, rows in zip(w, self.rows, strict=True):
+            total[rows] += x[rows] @ own.T
+        return total / self.times
 
 
 def losses(scores: Floats, target: Target, weight: Floats) -> HeldOut:
