@@ -3,13 +3,14 @@
 The seed deals the rows to the folds of all cross-validations and does nothing else. Each
 data set is halved at random; `omni` is fitted to one half with several seeds and tested on
 the other, then the other way round. Compared are one cross-validation of the candidates at
-the root (``repeats=1``) and the default, which deals the rows again where the choice is
-close. Agreement: the share of pairs of seeds whose trees have the same kind of root (of its
-test, and whether leaves have models), and the share of those with the same candidate there,
-dense and sparse forms taken together: sums of one, two or three models are different
-candidates of one kind. By default the first, third and so on of the data sets in the order
-of their names, without the large ones, which have one cross-validation only; the halves are
-none of those of `omni.md`.
+the root (``repeats=1``) and the default, which deals the rows
+several times where the choice is close. Agreement: the share of pairs of seeds
+whose trees have the same kind of root (of its test, and whether leaves have models), the
+share of those with the same candidate there, dense and sparse forms taken together (sums of
+one, two or three models are different candidates of one kind), and the share of the test
+rows that both trees answer alike. By default the first, third and so on of the data sets in
+the order of their names, without the large ones, which have one cross-validation only; the
+halves are none of those of `omni.md`.
 
     python benchmarks/omni_seeds.py --shared FOLDER -o benchmarks/results/omni_seeds.md
 """
@@ -34,7 +35,7 @@ SETS = (
     *("balance", "bupa", "cylinder", "ecoli", "glass", "hepatitis", "horse22"),
     *("iris", "monks2", "soybean15", "vote", "wine", "zoo"),
 )
-REPEATS = {"one": 1, "repeated": 3}
+CONTESTS = {"one": Contest(repeats=1), "several": Contest()}
 
 
 def candidate(tree: omnitree.Tree) -> str:
@@ -51,26 +52,29 @@ def kind(tree: omnitree.Tree) -> tuple[str, bool]:
     return family, tree.models is not None
 
 
-def measure(folder: Path, name: str, repeats: int, halves: int, seeds: int):
+def measure(folder: Path, name: str, contest: Contest, halves: int, seeds: int):
     """Agreements, mean error in percent, its deviation over the seeds, CPU seconds."""
     X, y = read(folder, name)
     agreements, errors, seconds = [], [], []
     for half in range(halves):
         folds = StratifiedKFold(2, shuffle=True, random_state=1000 + half)
         for train, test in folds.split(X, y):
-            found, wrong = [], []
+            found, answers = [], []
             for seed in range(seeds):
-                contest = Contest(repeats=repeats)
                 clf = presets.make("omni", random_state=seed, refinement=contest)
                 start = time.process_time()
                 clf.fit(X.iloc[train], y.iloc[train])
                 seconds.append(time.process_time() - start)
                 found.append((kind(clf.tree_), candidate(clf.tree_)))
-                wrong.append(100 * np.mean(clf.predict(X.iloc[test]) != y.iloc[test]))
-            pairs = combinations(found, 2)
-            same = [(a[0] == b[0], a[1] == b[1]) for a, b in pairs]
+                answers.append(clf.predict(X.iloc[test]))
+            same = [
+                (a[0] == b[0], a[1] == b[1], np.mean(one == other))
+                for (a, one), (b, other) in combinations(
+                    zip(found, answers, strict=True), 2
+                )
+            ]
             agreements.append(np.mean(same, axis=0))
-            errors.append(wrong)
+            errors.append([100 * np.mean(own != y.iloc[test]) for own in answers])
     return (
         *np.mean(agreements, axis=0),
         np.mean(errors),
@@ -94,15 +98,15 @@ def main() -> None:
         "Made by `benchmarks/omni_seeds.py`, which says how; "
         f"`--halves {args.halves} --seeds {args.seeds}`.",
         "",
-        "| data set | cross-validation | same kind | same candidate | error | its sd "
-        "| seconds |",
-        "|---|---|---|---|---|---|---|",
+        "| data set | deals | same kind | same candidate | same answers | error "
+        "| its sd | seconds |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    found: dict[str, list] = {how: [] for how in REPEATS}
+    found: dict[str, list] = {how: [] for how in CONTESTS}
     for name in args.datasets.split(","):
-        for how, repeats in REPEATS.items():
+        for how, contest in CONTESTS.items():
             folder = args.shared / "data"
-            got = measure(folder, name, repeats, args.halves, args.seeds)
+            got = measure(folder, name, contest, args.halves, args.seeds)
             found[how].append(got)
             text.append(line(name, how, got))
             print(text[-1], flush=True)
