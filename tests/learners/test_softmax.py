@@ -151,10 +151,11 @@ def test_products_begin_with_the_penalties_of_curves():
     X, y = load_wine(return_X_y=True)
     before = root(X, y)
     Softmax("curves").trial(before)
-    (key,) = before.penalties
-    alone, after = (Softmax("blocks").trial(node) for node in (root(X, y), before))
+    (key,) = (key for key in before.memo if "penalties of curves" in key)
+    found, other = before.memo[key], root(X, y)
+    alone, after = (Softmax("blocks").trial(node) for node in (other, before))
     np.testing.assert_array_equal(alone.scores, after.scores)
-    assert key in before.penalties and len(before.penalties) == 2
+    assert before.memo[key] is found and other.memo[key] == found
 
 
 def test_units_and_offsets_do_not_matter():

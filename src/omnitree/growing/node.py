@@ -235,11 +235,6 @@ class Node:
         """What learners found out about the rows and may ask for again."""
         return {}
 
-    @cached_property
-    def penalties(self) -> dict[tuple[Any, ...], Any]:
-        """What learners found that blocks of columns need, by their own keys."""
-        return {}
-
     def forget(self) -> None:
         """Drop what takes much room and can be made again."""
         for name in ("searches", "memo", "row_statistics"):

@@ -26,6 +26,7 @@ from omnitree.learners.trial import Replacement, Trial, TrialLearner
 from omnitree.parts.discriminants.cases import Likeness, case_order, distances
 from omnitree.parts.discriminants.softmax_folds import HeldRows
 from omnitree.parts.merit import MERITS
+from omnitree.resampling.folds import held_by
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModel
 from omnitree.tree.splits import CasesSplit
@@ -294,7 +295,7 @@ class CaseBased(TrialLearner):
         dealt = self.dealt(node, self.folds, deals)
         if dealt is None:
             return None
-        held = np.hstack([fold[:, None] == np.unique(fold) for fold in dealt])
+        held = held_by(dealt)
         with one_thread():
             known = CaseRows.of(node, held, most)
             if known is None:

@@ -26,6 +26,7 @@ from omnitree.parts.discriminants.softmax import Standardised, Whitened
 from omnitree.parts.discriminants.softmax_blocks import BlockFolds, Place
 from omnitree.parts.discriminants.softmax_folds import Validated, validate
 from omnitree.parts.discriminants.softmax_metric import Spread
+from omnitree.resampling.folds import held_by
 from omnitree.resampling.held_out import HeldOut
 
 PENALTIES = (1.0, 0.1, 0.01, 0.001, 0.0001)
@@ -137,7 +138,7 @@ class Softmax(TrialLearner):
         dealt = self.dealt(node, self.folds, deals)
         if dealt is None:
             return None
-        held = np.hstack([fold[:, None] == np.unique(fold) for fold in dealt])
+        held = held_by(dealt)
         with one_thread():
             found = self._validated(node, held, penalties, against, slack)
         if found is None:
@@ -172,17 +173,14 @@ class Softmax(TrialLearner):
             if self.expansion == "blocks":
                 start = self._without_products(node, target, held, penalties)
             spread, validated, place = folds.validate(start, against, slack)
-            node.penalties[self._key(held, penalties)] = place
+            if self.expansion == "curves":
+                node.memo[_curves_key(held, penalties)] = place
             return spread, validated
         directions = Whitened.of(rows.columns, rows.weight, rows.standard.spread)
         if directions is None:
             return None
         more = (held, penalties, against, bool(self.calibrates))
         return directions, validate(directions, target, rows.weight, *more)
-
-    def _key(self, held: NDArray[np.bool_], penalties: list[float]) -> tuple[Any, ...]:
-        """What penalties of curves depend on: their grid, and the number of folds."""
-        return (self.expansion, held.shape[1], *penalties)
 
     def _without_products(
         self,
@@ -195,12 +193,17 @@ class Softmax(TrialLearner):
         rows = node.view("curves")
         if not rows.scaling.curves:
             return None
-        key = ("curves", *self._key(held, penalties)[1:])
-        if key not in node.penalties:
+        key = _curves_key(held, penalties)
+        if key not in node.memo:
             folds = _blocks(rows, target, held, penalties)
             assert folds is not None
-            node.penalties[key] = folds.ahead.search().place
-        return node.penalties[key]
+            node.memo[key] = folds.ahead.search().place
+        return node.memo[key]
+
+
+def _curves_key(held: NDArray[np.bool_], penalties: list[float]) -> tuple[Any, ...]:
+    """By what a node remembers the penalties of curves: the folds and the grid."""
+    return ("penalties of curves", held.shape[1], *penalties)
 
 
 def _blocks(

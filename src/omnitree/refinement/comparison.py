@@ -124,8 +124,8 @@ class Comparison:
 def less_one(new: HeldOut, old: HeldOut) -> float:
     """By how many standard errors there are fewer errors, if there were one more.
 
-    In the mean of several cross-validations an error may be saved in some of them only, so
-    the largest that a row has saved may be part of one; this takes off a whole one.
+    Where rows differ in weight or cost, the one that was saved may be a light one; this
+    takes off the largest.
     """
     at = new.weight > 0
     saved = float((old.errors - new.errors)[at] @ new.weight[at])

@@ -34,7 +34,7 @@ from omnitree.refinement.arena import Arena
 from omnitree.refinement.base import Refinement
 from omnitree.refinement.challenge import Challenge, Contender
 from omnitree.refinement.comparison import Comparison, is_proven
-from omnitree.refinement.deals import asked_again, undecided
+from omnitree.refinement.deals import asked_again, is_close
 from omnitree.refinement.reliability import with_reliability
 from omnitree.refinement.score_trees import ScoreTree, limited
 from omnitree.refinement.sizing import Grown, Sized, in_sizes
@@ -336,7 +336,7 @@ class Contest(Refinement):
         deals = min(self.repeats, REPEATED_ROWS // n)
         if challenge.depth or grown.has_prune_set or deals < 2 or evidence.expired:
             return found, winner, None
-        if not undecided(challenge, found, winner, comparison.se):
+        if not is_close(challenge, found, winner, comparison.se):
             return found, winner, None
         with suppress(TimeUp):  # one deal can do
             left = asked_again(challenge, found, winner, comparison.se)

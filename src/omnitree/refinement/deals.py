@@ -10,24 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from omnitree.learners.trial import Trial, TrialLearner
 from omnitree.refinement.challenge import SPARSE, Challenge, Contender
 
 
-def undecided(
+def is_close(
     challenge: Challenge,
     contenders: Sequence[Contender],
     winner: int | None,
     doubt: float,
-) -> set[str]:
-    """Names of the choice and of all that is not behind it by so many standard errors.
-
-    None, where the choice is not close. The name of the subtree is empty.
-    """
-    behind = challenge.behind(contenders, winner)
-    close = {name for name, by in behind.items() if by <= doubt}
-    own = "" if winner is None else contenders[winner].name
-    return close | {own} if close else set()
+) -> bool:
+    """Whether something is not behind the choice by so many standard errors."""
+    return min(challenge.behind(contenders, winner).values(), default=np.inf) <= doubt
 
 
 def asked_again(

@@ -75,6 +75,17 @@ def parts_of(fold: Ints) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
             yield np.flatnonzero(~held), np.flatnonzero(held)
 
 
+def held_by(deals: Sequence[Ints]) -> NDArray[np.bool_]:
+    """The rows (n, m) that each fold holds out, the folds of all deals side by side.
+
+    Examples
+    --------
+    >>> held_by([np.array([0, 1, 1]), np.array([1, 0, 1])]).astype(int).tolist()
+    [[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]]
+    """
+    return np.hstack([fold[:, None] == np.unique(fold) for fold in deals])
+
+
 def _deal_groups(
     key: NDArray[np.uint64],
     strata: NDArray[np.int32],

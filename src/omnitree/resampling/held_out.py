@@ -10,7 +10,6 @@ Made by cross-validated trees (`refinement/sizing.py`) and by tests that might r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,13 +46,6 @@ class HeldOut:
         return cls(
             weight, target.losses(proba), -np.log(np.maximum(own, LEAST)), groups
         )
-
-    @classmethod
-    def mean_of(cls, runs: Sequence[HeldOut]) -> HeldOut:
-        """Mean losses over several cross-validations of the same rows."""
-        errors = np.mean([run.errors for run in runs], axis=0)
-        log_loss = np.mean([run.log_loss for run in runs], axis=0)
-        return replace(runs[0], errors=errors, log_loss=log_loss)
 
     def take(self, rows: NDArray, part: Floats | None = None) -> HeldOut:
         """Some of the rows, whole or in part."""

@@ -9,6 +9,7 @@ from omnitree.growing.target import ClassTarget
 from omnitree.parts.discriminants import softmax_folds
 from omnitree.parts.discriminants.softmax import Whitened
 from omnitree.parts.discriminants.softmax_folds import best_penalty, losses, validate
+from omnitree.resampling.folds import held_by
 from omnitree.resampling.held_out import HeldOut
 
 
@@ -21,11 +22,6 @@ def some_rows(k, n=60):
     return X, y, weight, fold
 
 
-def held_by(*folds):
-    """The rows that each fold of some deals holds out."""
-    return np.hstack([fold[:, None] == np.unique(fold) for fold in folds])
-
-
 def classes(y, costs=None):
     return ClassTarget(y, np.arange(y.max() + 1), costs)
 
@@ -36,7 +32,7 @@ def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
     monkeypatch.setattr(softmax_folds, "ROOM", room)
     X, y, weight, fold = some_rows(k)
     whitened = Whitened.of(X, weight)
-    found = validate(whitened, classes(y), weight, held_by(fold), [0.1])
+    found = validate(whitened, classes(y), weight, held_by([fold]), [0.1])
     scores, loss = np.empty((len(y), k)), 0.0
     for i in range(5):
         left, held = weight * (fold != i), fold == i
@@ -57,7 +53,7 @@ def test_errors_and_loss_are_those_of_the_folds(k, room, monkeypatch):
 def test_costs_of_errors():
     """A row is answered by least expected cost."""
     X, y, weight, fold = some_rows(3)
-    found = validate(Whitened.of(X, weight), classes(y), weight, held_by(fold), [0.1])
+    found = validate(Whitened.of(X, weight), classes(y), weight, held_by([fold]), [0.1])
     plain = losses(found.scores, classes(y), weight)
     equal = losses(found.scores, classes(y, 1 - np.eye(3)), weight)
     np.testing.assert_array_equal(plain.errors, equal.errors)
@@ -72,10 +68,10 @@ def test_a_hopeless_discriminant_is_given_up_after_one_fold():
     X, y, weight, fold = some_rows(2, 600)
     whitened = Whitened.of(X, weight)
     perfect = HeldOut(weight, np.zeros(600), np.zeros(600))
-    found = validate(whitened, classes(y), weight, held_by(fold), [0.1], perfect)
+    found = validate(whitened, classes(y), weight, held_by([fold]), [0.1], perfect)
     assert np.isnan(found.scores).any() and not np.isnan(found.scores).all()
     bad = HeldOut(weight, np.ones(600), np.full(600, 5.0))
-    found = validate(whitened, classes(y), weight, held_by(fold), [0.1], bad)
+    found = validate(whitened, classes(y), weight, held_by([fold]), [0.1], bad)
     assert not np.isnan(found.scores).any()
 
 
@@ -110,7 +106,7 @@ def test_folds_go_far_enough_for_small_penalties():
     penalties = (1.0, 0.1, 0.01, 0.001, 0.0001)
     whitened = Whitened.of(X, weight)
     found = validate(
-        whitened, classes(y), weight, held_by(np.arange(220) % 5), penalties
+        whitened, classes(y), weight, held_by([np.arange(220) % 5]), penalties
     )
     assert found.penalty <= 0.001 and found.loss < 0.4
 
@@ -122,9 +118,9 @@ def test_of_several_deals_the_mean_counts(room, monkeypatch):
     other = np.random.default_rng(9).permutation(fold)
     whitened, target = Whitened.of(X, weight), classes(y)
     alone = [
-        validate(whitened, target, weight, held_by(f), [0.1]) for f in (fold, other)
+        validate(whitened, target, weight, held_by([f]), [0.1]) for f in (fold, other)
     ]
-    both = validate(whitened, target, weight, held_by(fold, other), [0.1])
+    both = validate(whitened, target, weight, held_by([fold, other]), [0.1])
     np.testing.assert_allclose(both.scores, (alone[0].scores + alone[1].scores) / 2)
     assert len(both.weights) == 10 and both.held.sum(axis=1).tolist() == [2] * 60
     means = [losses(x.scores, target, weight).mean("log_loss") for x in (*alone, both)]
