@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from mmap import PAGESIZE, mmap
 from pathlib import Path
 from random import Random
 
@@ -114,6 +115,7 @@ class Broken(Campaign):
     """Everything that a campaign must notice, by number.
 
     Far from the limits: new pages of memory cost CPU time, much of it on a busy machine.
+    They are mapped, because a process that has freed much memory may need no new ones.
     """
 
     seconds = 0.5
@@ -130,7 +132,8 @@ class Broken(Campaign):
             while time.process_time() < end:
                 pass
         if number == 4:
-            b"x" * (3 * self.memory)
+            pages = mmap(-1, 3 * self.memory)
+            pages[::PAGESIZE] = b"x" * (len(pages) // PAGESIZE)
         if number == 5:
             os.kill(os.getpid(), signal.SIGSEGV)
         return "works", 10
