@@ -2,8 +2,9 @@
 
 `omni-1` is the default as it was before. "+ curves" lets softmax tests of curves compete,
 "+ blocks" those of curves and products together, "+ growth" trees on top of them and sums,
-"+ steps" curves that jump, "+ cases" (that is `omni`) likeness to cases; "all weights" is
-`omni` without making tests sparse. The 35 data sets, sorted by name, are halved: A has the
+"+ steps" curves that jump, "+ cases" likeness to cases, all with one deal of the rows to
+folds; "+ deals" (that is `omni`) lets several decide together where the choice is close.
+"all weights" is `omni` without making tests sparse. The 35 data sets, sorted by name, are halved: A has the
 first, third and so on, B the others. Choices are made on random halves
 of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
 `omni_against.py` reports, are not looked at. The best step on A is reported on B, and the
@@ -52,11 +53,12 @@ NO_BLOCKS = tuple(
 )
 STEPS: dict[str, dict | None] = {
     "omni-1": None,
-    "+ curves": {"rivals": NO_BLOCKS, "grows": False},
-    "+ blocks": {"rivals": NO_STEPS, "grows": False},
-    "+ growth": {"rivals": NO_STEPS},
-    "+ steps": {"rivals": WITHOUT_CASES},
-    "+ cases": {},
+    "+ curves": {"rivals": NO_BLOCKS, "grows": False, "repeats": 1},
+    "+ blocks": {"rivals": NO_STEPS, "grows": False, "repeats": 1},
+    "+ growth": {"rivals": NO_STEPS, "repeats": 1},
+    "+ steps": {"rivals": WITHOUT_CASES, "repeats": 1},
+    "+ cases": {"repeats": 1},
+    "+ deals": {},
     "all weights": {"sparse": False},
 }
 KEEL = "keel/"

@@ -34,8 +34,8 @@ from omnitree.tree.splits import SPLITS
 STAIRS = {
     "steps": (150, 1, 3),
     "steps, two classes": (300, 2, 2),
-    "curves and steps": (150, 2, 3),
-    "products and steps": (200, 0, 3),
+    "curves and steps": (300, 4, 3),
+    "products and steps": (150, 3, 3),
     "tree and steps": (400, 2, 3),
 }
 

@@ -11,7 +11,7 @@ from tests.refinement.test_score_trees import node_of
 
 from omnitree import OmniTreeClassifier, load, presets, save
 from omnitree.learners import Boosted, Softmax, Stagewise, Steps
-from omnitree.learners.trial import STRAIGHT
+from omnitree.learners.trial import STRAIGHT, folds_of
 from omnitree.parts.discriminants.calibration import best_parts
 from omnitree.refinement import Contest
 from omnitree.refinement.challenge import Challenge, Contender
@@ -46,7 +46,8 @@ def test_the_sum_answers_as_both_together(expansion, other, turned):
     found = sum_of_tests(node, [one, two])
     if found is None:  # one of them adds nothing
         both = np.stack([held_out_log_odds(one), held_out_log_odds(two)])
-        parts = best_parts(both, node.target.of_present().y, node.weight)
+        near = np.array([0.5, 0.5])
+        parts = best_parts(both, node.target.of_present().y, node.weight, near)
         assert parts.min() < FAINT
         return
     said = [
@@ -71,9 +72,14 @@ def test_the_sum_answers_as_both_together(expansion, other, turned):
 def test_held_out_answers_are_those_of_both_while_held_out():
     node = node_of(*mixed(seed=1))
     one, two = Softmax("curves").trial(node), Stagewise("blocks").trial(node)
-    found = sum_of_tests(node, [one, two])
+    found, fold = sum_of_tests(node, [one, two]), folds_of(node, Softmax.folds)
     both = np.stack([held_out_log_odds(one), held_out_log_odds(two)])
-    np.testing.assert_allclose(found.scores, np.tensordot(found.parts, both, 1))
+    y, weight, near = node.target.of_present().y, node.weight, np.array([0.5, 0.5])
+    assert found.parts == tuple(best_parts(both, y, weight, near).tolist())
+    for held in range(Softmax.folds):
+        parts = best_parts(both, y, np.where(fold == held, 0.0, weight), near)
+        expected = np.tensordot(parts, both[:, fold == held], 1)
+        np.testing.assert_allclose(found.scores[fold == held], expected)
     for alone in (one, two):
         assert found.held_out.mean("log_loss") < alone.held_out.mean("log_loss") + 0.01
 

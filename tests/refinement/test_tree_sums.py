@@ -14,6 +14,8 @@ from tests.refinement.test_score_trees import RULES, bent, node_of
 from omnitree import load, presets, save
 from omnitree.growing.growth import Growth
 from omnitree.learners import Softmax, Univariate
+from omnitree.learners.trial import folds_of
+from omnitree.parts.discriminants.calibration import added
 from omnitree.pruning.base import Evidence
 from omnitree.refinement import Contest
 from omnitree.refinement.comparison import Comparison
@@ -38,7 +40,7 @@ def grown_trees(seed=0, **options):
 def test_answers_are_the_sum_of_both(options):
     trial, node, grown = grown_trees(**options)
     sized = grown.by_log_loss()
-    (found,) = tree_sums(trial, [sized])
+    (found,) = tree_sums(node, trial, [sized])
     table = node.sample.table
     of_test, of_tree = found.parts
     weights, bias = trial.fitted
@@ -57,14 +59,15 @@ def test_answers_are_the_sum_of_both(options):
 def test_held_out_answers_are_those_of_both_while_held_out():
     trial, node, grown = grown_trees(seed=1)
     sized = grown.by_log_loss()
-    (found,) = tree_sums(trial, [sized])
-    both = [
-        softmax(trial.scale * trial.scores, axis=1),
-        sized.answers,
-    ]
-    proba = softmax(
-        sum(p * log_odds(a) for p, a in zip(found.parts, both, strict=True)), axis=1
+    (found,) = tree_sums(node, trial, [sized])
+    both = np.stack(
+        [log_odds(softmax(trial.scale * trial.scores, 1)), log_odds(sized.answers)]
     )
+    parts, sums = added(
+        both, node.y, node.weight, np.array([1.0, 0.0]), folds_of(node, Softmax.folds)
+    )
+    assert found.parts == tuple(parts.tolist())
+    proba = softmax(sums, axis=1)
     own = proba[np.arange(len(node.y)), node.y]
     np.testing.assert_allclose(found.held_out.log_loss, -np.log(own), rtol=1e-9)
 
@@ -119,13 +122,22 @@ def chosen(clf):
     return next(c.learner for c in clf.tree_.split(0).candidates if c.chosen)
 
 
+def line_and_box(n, seed):
+    """Two features tell the class by their difference, two others by a box."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    z = X[:, 0] - X[:, 1] + 5 * ((X[:, 2] > 0) & (X[:, 3] > -0.3)) - 1.25
+    return X, (z + rng.logistic(size=n) > 0).astype(int)
+
+
 def test_sums_win_are_exported_and_come_back(tmp_path):
-    X, y = noisy(3, seed=6)
-    contest = Contest(rivals=(Softmax(), Softmax("curves")))
+    X, y = line_and_box(400, 2)
+    rivals = (Softmax(), Softmax("curves"))
+    contest, simpler = Contest(rivals=rivals), Contest(rivals=rivals, grows=False)
     clf = presets.make("omni", random_state=0, refinement=contest).fit(X, y)
     assert chosen(clf).startswith("univariate tree + ")
-    new, truth = noisy(3, 4000, seed=1)
-    alone = presets.make("omni", random_state=0, refinement=Contest(grows=False))
+    new, truth = line_and_box(4000, 100)
+    alone = presets.make("omni", random_state=0, refinement=simpler)
     ours, theirs = (m.predict_proba(new) for m in (clf, alone.fit(X, y)))
     assert log_loss(truth, ours) < log_loss(truth, theirs)
     assert "shift" in clf.describe() and "the sum of a" in " ".join(

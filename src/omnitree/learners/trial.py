@@ -229,8 +229,15 @@ class Trial:
 def folds_of(node: Node, folds: float, number: int = 0) -> NDArray[np.int64] | None:
     """The fold that holds each row of a node out; None where there are not two.
 
-    Deals of different numbers are independent.
+    Deals of different numbers are independent. All that deal the same share the folds.
     """
+    asked = ("folds", folds, number)
+    if asked not in node.memo:
+        node.memo[asked] = _dealt(node, folds, number)
+    return node.memo[asked]
+
+
+def _dealt(node: Node, folds: float, number: int) -> NDArray[np.int64] | None:
     seed, groups = node.rules.seed, node.sample.groups_of(node.rows)
     if number:
         seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
@@ -295,14 +302,8 @@ class TrialLearner(SplitLearner):
         self, node: Node, folds: int, deals: int = 1
     ) -> list[NDArray[np.int64]] | None:
         """The fold that holds out each row, in several deals; None where there is none."""
-        dealt = []
-        for i in range(deals):
-            key = ("folds", folds, i)
-            if key not in node.memo:  # rivals deal the same
-                node.memo[key] = folds_of(node, folds, i)
-            if node.memo[key] is not None:
-                dealt.append(node.memo[key])
-        return dealt or None
+        dealt = (folds_of(node, folds, i) for i in range(deals))
+        return [fold for fold in dealt if fold is not None] or None
 
     def trial(
         self,

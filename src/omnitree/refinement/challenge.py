@@ -299,7 +299,9 @@ class Challenge:
             lost = one.held_out.log_loss @ one.held_out.weight
             return float(lost) + LEAF_PRICE * one.tree.n_leaves
 
-        best = min(tree_sums(trial, self.trees, whole), key=price, default=None)
+        best = min(
+            tree_sums(self.node, trial, self.trees, whole), key=price, default=None
+        )
         if best is None or price(best) >= losses.log_loss @ losses.weight:
             return None
         better = comparison.is_likelier(best.held_out, losses, TREE)

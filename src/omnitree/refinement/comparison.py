@@ -21,8 +21,6 @@ from omnitree.resampling.held_out import HeldOut
 FEWER = {True: (0.25, 1.0), False: (0.5, 0.5)}
 # Likelier is clearly likelier by so many.
 CLEAR = 2.0
-# A sum of tests is likelier than one of them by so many.
-SUM = 0.5
 # A tree is proven against a single leaf by so many; or by this share of them, if log loss
 # and errors both have it, or if held-out rows and a test of significance have it together.
 PROVEN = 2.5
@@ -111,14 +109,13 @@ class Comparison:
     def is_sum_likelier(self, new: HeldOut, old: HeldOut, bent: bool) -> bool:
         """Whether a sum of tests is better than one of them.
 
-        Where that has curves or products, the sum is as easy to read, and says what several
-        say: it is enough if it is likelier by half the standard errors and does not make
-        clearly more errors. Where the test is a line that is `bent` by the sum, that must be
-        likelier by all of them, and make no more errors.
+        Where that has curves or products, the sum is as easy to read, and its errors vary
+        less with the rows: it is enough if neither loss is worse by `se`. Where the test is
+        a line that is `bent` by the sum, that must be likelier by as many.
         """
-        likelier = new.gain(old, "log_loss") > (1.0 if bent else SUM) * self.se
-        worst = 0.0 if bent and self.loss != "log_loss" else -self.se
-        return likelier and new.gain(old, self.loss) >= worst
+        least = self.se if bent else -self.se
+        errors = new.gain(old, self.loss)
+        return new.gain(old, "log_loss") > least and errors >= -self.se
 
 
 def less_one(new: HeldOut, old: HeldOut) -> float:

@@ -132,9 +132,9 @@ class Contest(Refinement):
         At the root, grow univariate trees on top of the rival with the least held-out log
         loss: their leaves shift its scores, and their tests may read them. They compete
         like rivals, if they make at least two errors fewer than it does. So does the sum of
-        the best rival and all others without products or built in small steps. It must be
-        likelier by half of `se`, with errors that are not more by `se`; where the best
-        rival is a line, likelier by `se` with no more errors. Without a prune set, the sum
+        the best rival and all others without products or built in small steps. It must not
+        be worse by `se`, in errors or in log loss; where the best rival is a line, it must
+        be likelier by `se`. Without a prune set, the sum
         of either and the univariate tree, cut back to one of a few sizes, competes as well:
         leaves shift its scores by their own log odds. That must make no more errors, be
         likelier by a quarter of `se`, and save one unit of log loss for each leaf.

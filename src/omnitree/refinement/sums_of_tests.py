@@ -3,7 +3,8 @@
 Tests that were learned in different ways (all columns with a penalty, or a few by small
 steps: `learners/softmax.py`, `stagewise.py`, `steps.py`) err in different places, as a test
 and a tree do (`tree_sums.py`). Their log odds are added, each times a number of its own that
-held-out rows choose. Lines, curves and products of all are columns of one view of the node,
+held-out rows choose; what is said of a row while it is held out takes the numbers that the
+other folds choose. Lines, curves and products of all are columns of one view of the node,
 so the sum has the terms of each; several curves and lines of one feature become one curve.
 Candidates of the refinement `contest`.
 """
@@ -20,9 +21,9 @@ from omnitree.growing.curve_basis import beside
 from omnitree.growing.node import Node
 from omnitree.growing.node_columns import Floats, NodeColumns
 from omnitree.growing.scaling import Scaling
-from omnitree.learners.trial import Trial
-from omnitree.parts.discriminants.calibration import best_parts
-from omnitree.refinement.tree_sums import FAINT, held_out_log_odds
+from omnitree.learners.trial import Trial, folds_of
+from omnitree.parts.discriminants.calibration import added, best_parts
+from omnitree.refinement.tree_sums import FAINT, FOLDS, held_out_log_odds
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,16 @@ def sum_of_tests(
 
     Of rows that a sparse first test was not tested on, the scores of the `whole` test count.
     """
-    scores = [held_out_log_odds(tests[0], whole), *map(held_out_log_odds, tests[1:])]
-    y, weight = tests[0].target.of_present().y, tests[0].rows.weight
-    parts = best_parts(np.stack(scores), y, weight)
-    if parts.min() < FAINT:
-        kept = np.flatnonzero(parts >= FAINT).tolist()
-        if len(kept) < 2:
-            return None
-        tests, scores = [tests[i] for i in kept], [scores[i] for i in kept]
-        parts = best_parts(np.stack(scores), y, weight)
+    fold = folds_of(node, FOLDS)
+    if fold is None:
+        return None
+    said = [held_out_log_odds(tests[0], whole), *map(held_out_log_odds, tests[1:])]
+    scores, y, weight = np.stack(said), tests[0].target.of_present().y, node.weight
+    kept = np.flatnonzero(best_parts(scores, y, weight, mean_of(tests)) >= FAINT)
+    if len(kept) < 2:
+        return None
+    tests = [tests[i] for i in kept.tolist()]
+    parts, sums = added(scores[kept], y, weight, mean_of(tests), fold)
     expansion, rows, at = _joined(node, tests)
     if not all(map(rows.scaling.are_apart, rows.scaling.curves)):
         return None
@@ -92,13 +94,18 @@ def sum_of_tests(
         " + ".join(test.name for test in tests),
         rows,
         expansion,
-        np.tensordot(parts, np.stack(scores), 1),
+        sums,
         tests[0].target,
         tests[0].groups,
         tuple(tests),
         tuple(parts.tolist()),
         tuple(at),
     )
+
+
+def mean_of(tests: Sequence[Trial]) -> Floats:
+    """What tests are multiplied by in their mean."""
+    return np.full(len(tests), 1 / len(tests))
 
 
 def _joined(

@@ -3,9 +3,10 @@
 Two models that were learned in different ways err in different places, and the mean of
 their answers varies less with the rows than either. Here the log odds of a softmax test and
 of the tree that it challenges are added, each times a number of its own; held-out rows
-choose both. The sum is one tree again: its tests are those of the tree, and its leaves
-answer by the scores of the test, shifted by the logarithms of their class shares. Smaller
-trees are tried as well. Candidates of the refinement `contest`.
+choose both, the numbers for a fold without its rows. The sum is one tree again: its tests
+are those of the tree, and its leaves answer by the scores of the test, shifted by the
+logarithms of their class shares. Smaller trees are tried as well. Candidates of the
+refinement `contest`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from omnitree.learners.trial import Trial
-from omnitree.parts.discriminants.calibration import best_parts
+from omnitree.growing.node import Node
+from omnitree.learners import Softmax
+from omnitree.learners.trial import Trial, folds_of
+from omnitree.parts.discriminants.calibration import added
 from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Sized
 from omnitree.resampling.held_out import HeldOut
@@ -31,6 +34,10 @@ Floats = NDArray[np.float64]
 LEAST = 1e-6
 # Part of a tree's log odds below which it says nothing.
 FAINT = 0.05
+# What the test and the tree are multiplied by where no row asks for the tree.
+ALONE = np.array([1.0, 0.0])
+# Those of the softmax tests: what is said of a row knows nothing of its fold.
+FOLDS = Softmax.folds
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class TreeSum(TreeOnTest):
 
 
 def tree_sums(
-    trial: Trial, trees: Iterable[Sized], whole: Trial | None = None
+    node: Node, trial: Trial, trees: Iterable[Sized], whole: Trial | None = None
 ) -> Iterator[TreeSum]:
     """The sums of a softmax test and each of some trees, where these say something.
 
@@ -66,12 +73,15 @@ def tree_sums(
     """
     target, present, weight = trial.target, trial.rows.present, trial.rows.weight
     scores, y = held_out_log_odds(trial, whole), target.of_present().y
+    fold = folds_of(node, FOLDS)
+    if fold is None:
+        return
     for one in trees:
         both = np.stack([scores, log_odds(one.answers[:, present])])
-        parts = best_parts(both, y, weight)
+        parts, sums = added(both, y, weight, ALONE, fold)
         if parts[1] >= FAINT:
             proba = np.zeros((len(scores), target.n_classes))
-            proba[:, present] = softmax(np.tensordot(parts, both, 1), axis=1)
+            proba[:, present] = softmax(sums, axis=1)
             losses = HeldOut.of(weight, proba, target, trial.groups)
             yield TreeSum(trial, one.tree, losses, (float(parts[0]), float(parts[1])))
 

@@ -11,6 +11,7 @@ from omnitree._core.linear import softmax as softmax_kernel
 from omnitree.growing.target import ClassTarget
 from omnitree.parts.discriminants.calibration import (
     SCALES,
+    added,
     best_parts,
     calibrated,
     calibrated_loss,
@@ -53,10 +54,9 @@ def test_scales_are_those_of_a_naive_search(seed):
     assert calibrated_loss(scores, y, weight) == pytest.approx(own, rel=1e-9, abs=1e-12)
 
 
-def lost_by_parts(parts, scores, y, weight):
-    """The loss of a sum, with the one row that wants the first part alone."""
-    prior = np.eye(len(scores))[0]
-    far = ((parts - prior) ** 2).sum() / len(y)
+def lost_by_parts(parts, scores, y, weight, near, n=None):
+    """The loss of a sum, with what it costs to be far from what is near."""
+    far = 10 * ((parts - near) ** 2).sum() / (n or len(y))
     z = sum(p * s for p, s in zip(parts, scores, strict=True))
     return lost(1.0, z, y, weight) / weight.sum() + far
 
@@ -76,13 +76,14 @@ def test_parts_are_those_of_a_naive_search(seed):
     scores *= rng.choice([0.1, 1.0, 20.0])
     weight = rng.uniform(0.1, 3.0, size=n)
     weight[rng.random(n) < 0.2] = 0.0
-    found = best_parts(scores, y, weight)
-    own = lost_by_parts(found, scores, y, weight)
+    near = rng.uniform(0, 1, size=m)
+    found = best_parts(scores, y, weight, near)
+    own = lost_by_parts(found, scores, y, weight, near)
     assert (found >= 0).all()
     # A search without slopes, and one that finds them by differences.
     for method, start in (("Nelder-Mead", found + 0.1), ("L-BFGS-B", np.ones(m))):
         naive = minimize(
-            lambda parts: lost_by_parts(parts, scores, y, weight),
+            lambda parts: lost_by_parts(parts, scores, y, weight, near),
             start,
             method=method,
             bounds=[(0.0, None)] * m,
@@ -95,7 +96,46 @@ def test_a_score_that_says_the_opposite_has_no_part():
     y = rng.integers(2, size=400).astype(np.int32)
     good = 2.0 * np.eye(2)[y] + rng.normal(size=(400, 2))
     wrong = -np.eye(2)[y]
-    assert best_parts(np.stack([good, wrong]), y, np.ones(400))[1] == 0
+    assert best_parts(np.stack([good, wrong]), y, np.ones(400), np.ones(2))[1] == 0
+
+
+def test_few_rows_leave_parts_near_what_they_should_be():
+    rng, near = np.random.default_rng(1), np.array([0.5, 0.5])
+    far = []
+    for n in (8, 100, 4000):
+        y = rng.integers(2, size=n).astype(np.int32)
+        good = 3.0 * np.eye(2)[y] + rng.normal(size=(n, 2))
+        both = np.stack([good, rng.normal(size=(n, 2))])
+        far.append(abs(best_parts(both, y, np.ones(n), near) - near).max())
+    assert far[0] < 0.3 < far[1] < 1.5 < far[2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_a_fold_are_chosen_by_the_others(seed):
+    """As fold after fold without its rows; what classes they have changes nothing."""
+    rng = np.random.default_rng(seed)
+    n, k, m = int(rng.integers(20, 80)), int(rng.integers(2, 5)), 2 + seed % 3
+    y = rng.integers(k, size=n).astype(np.int32)
+    scores = rng.normal(size=(m, n, k)) + np.eye(k)[y]
+    weight, fold = rng.uniform(0.1, 3.0, size=n), rng.integers(5, size=n)
+    near = rng.uniform(0, 1, size=m)
+    parts, sums = added(scores, y, weight, near, fold)
+    np.testing.assert_array_equal(parts, best_parts(scores, y, weight, near))
+    for held in np.unique(fold):
+        here, rest = fold == held, fold != held
+        naive = minimize(
+            lambda p, on: lost_by_parts(p, scores[:, on], y[on], weight[on], near, n),
+            np.ones(m),
+            (rest,),
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * m,
+        )
+        expected = np.tensordot(naive.x, scores[:, here], 1)
+        np.testing.assert_allclose(sums[here], expected, atol=2e-3)
+        others = y.copy()
+        others[here] = rng.integers(k, size=here.sum())
+        again = added(scores, others, weight, near, fold)[1]
+        np.testing.assert_array_equal(again[here], sums[here])
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -24,6 +24,9 @@ STEPS = 60
 CLOSE = 1e-5
 # Log loss that the last step of several numbers may save.
 FLAT = 1e-10
+# Log loss, of all rows together, that it costs if scores that are added are multiplied by 1
+# more or less than without any rows.
+APART = 10.0
 
 
 def calibrated(scores: Floats, y: NDArray, weight: Floats) -> float:
@@ -66,32 +69,32 @@ def calibrated_loss(scores: Floats, y: NDArray, weight: Floats) -> float:
     return float(weight.sum() * _Mix.of(scores[None], y, weight).at(scale).loss)
 
 
-def best_parts(scores: Floats, y: NDArray, weight: Floats) -> Floats:
+def best_parts(scores: Floats, y: NDArray, weight: Floats, near: Floats) -> Floats:
     """What scores (m, n, k) are multiplied by, to be likeliest when they are added.
 
-    No number is negative. It counts as one more row that the first should be near 1 and the
-    others near 0. Newton's steps among the numbers that are not held at 0, as long as one
-    makes the loss smaller.
+    No number is negative, and with few rows they stay close to `near`. Newton's steps
+    among the numbers that are not held at 0, as long as one makes the loss smaller.
 
     Examples
     --------
     >>> right, y = np.array([[1.0, 0.0], [0.0, 1.0]] * 50), np.tile([0, 1], 50)
-    >>> best_parts(np.stack([right, -right]), y, np.ones(100)).round(1)
-    array([3.1, 0. ])
+    >>> both, near = np.stack([right, -right]), np.array([1.0, 0.0])
+    >>> best_parts(both, y, np.ones(100), near).round(1)
+    array([1.7, 0. ])
     """
-    prior = np.eye(len(scores))[0]
+    apart = APART / len(y)
     mix = _Mix.of(scores, y, weight)
 
     def loss(parts: Floats) -> float:
         check_time()
-        far = parts - prior
-        return mix.at(parts).loss + float(far @ far) / len(y)
+        far = parts - near
+        return mix.at(parts).loss + apart * float(far @ far)
 
-    parts, lost = prior, loss(prior)
+    parts, lost = near, loss(near)
     for _ in range(STEPS):
-        slope = mix.slope + 2 * (parts - prior) / len(y)
+        slope = mix.slope + 2 * apart * (parts - near)
         free = np.flatnonzero((parts > 0) | (slope < 0))
-        bend = mix.bend[np.ix_(free, free)] + 2 * np.eye(len(free)) / len(y)
+        bend = mix.bend[np.ix_(free, free)] + 2 * apart * np.eye(len(free))
         way = np.zeros(len(parts))
         way[free] = -np.linalg.solve(bend, slope[free])
         new, left = np.maximum(parts + way, 0.0), STEPS
@@ -104,6 +107,22 @@ def best_parts(scores: Floats, y: NDArray, weight: Floats) -> Floats:
             return parts
         parts, lost = new, now
     return parts
+
+
+def added(
+    scores: Floats, y: NDArray, weight: Floats, near: Floats, fold: NDArray
+) -> tuple[Floats, Floats]:
+    """The best parts of scores (m, n, k), and the sum (n, k) of all.
+
+    In the sum, those of a row are multiplied by what is best for the rows of other folds.
+    """
+    parts = best_parts(scores, y, weight, near)
+    out = np.empty(scores.shape[1:])
+    for k in np.unique(fold):
+        held = fold == k
+        others = best_parts(scores, y, np.where(held, 0.0, weight), near)
+        out[held] = np.tensordot(others, scores[:, held], 1)
+    return parts, out
 
 
 @dataclass
