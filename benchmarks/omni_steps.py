@@ -4,9 +4,9 @@
 "+ blocks" those of curves and products together, "+ growth" trees on top of them and sums,
 "+ steps" curves that jump, "+ cases" likeness to cases, all with one deal of the rows to
 folds; "+ deals" (that is `omni`) lets several decide together where the choice is close.
-"all weights" is `omni` without making tests sparse. The 35 data sets, sorted by name, are halved: A has the
-first, third and so on, B the others. Choices are made on random halves
-of the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
+"all weights" is `omni` without making tests sparse. The 35 data sets, sorted by name, are
+halved: A has the first, third and so on, B the others. Choices are made on random halves of
+the data sets with seeds from 1000 on; the folds with seeds 0 to 4, on which
 `omni_against.py` reports, are not looked at. The best step on A is reported on B, and the
 other way round. "KEEL" are the tables of `tables/keel.py` to choose on, named `keel/...`.
 

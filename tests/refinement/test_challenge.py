@@ -10,9 +10,11 @@ from tests.samples import root_of
 from tests.trees import random_tree
 
 from omnitree.learners import Softmax
+from omnitree.learners.trial import folds_of
 from omnitree.refinement.arena import subtree
-from omnitree.refinement.challenge import Challenge
+from omnitree.refinement.challenge import Challenge, Contender
 from omnitree.refinement.comparison import Comparison
+from omnitree.refinement.tree_sums import FOLDS
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.splits import SPLITS
 
@@ -45,6 +47,50 @@ def test_a_rival_wins_where_the_subtree_errs(wrong, wins, tested, rng):
         new, losses = one.replacement(contenders[0], 2.5)
         assert new.split is not None and new.model is not None
         assert losses.mean("errors") < wrong
+
+
+def equals(rng, tested=False):
+    """A subtree and three tests that err as often as each other, in different rows."""
+    one = challenge(rng, 0.0, tested=tested)
+    trial = Softmax().trial(one.node)
+
+    def losses():
+        wrong = rng.random(120) < 0.3
+        return HeldOut(np.ones(120), wrong.astype(float), wrong + rng.random(120))
+
+    return replace(one, subtree=losses()), [Contender(trial, losses()) for _ in "abc"]
+
+
+@pytest.mark.parametrize("tested", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_have_no_say_in_what_is_chosen_for_them(tested, seed):
+    one, contenders = equals(np.random.default_rng(seed), tested)
+    found, replaced = one.chosen_by_others(contenders, COMPARISON)
+    every = [one.subtree, *(c.losses for c in contenders)]
+    fold = folds_of(one.node, FOLDS)
+    for k in range(FOLDS):
+        rest, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        judged = [Contender(c.trial, c.losses.take(rest)) for c in contenders]
+        others = replace(one, subtree=one.subtree.take(rest))
+        winner = others.choose(judged, COMPARISON)
+        assert (replaced[own] == (winner is not None)).all()
+        expected = every[0 if winner is None else winner + 1]
+        np.testing.assert_array_equal(found.log_loss[own], expected.log_loss[own])
+        np.testing.assert_array_equal(found.errors[own], expected.errors[own])
+
+
+def test_the_best_of_equals_is_no_better():
+    """On the rows that chose it, it seems to be."""
+    best, told = [], []
+    for seed in range(200):
+        one, contenders = equals(np.random.default_rng(seed))
+        winner = one.choose(contenders, COMPARISON)
+        chosen = one.subtree if winner is None else contenders[winner].losses
+        best.append(chosen.mean("errors"))
+        told.append(one.chosen_by_others(contenders, COMPARISON)[0].mean("errors"))
+    se = np.std(told) / np.sqrt(200)
+    assert abs(np.mean(told) - 0.3) < 2.5 * se
+    assert np.mean(best) < 0.3 - 2.5 * se
 
 
 def test_a_sparse_test_of_many_rows_can_be_compared(rng):

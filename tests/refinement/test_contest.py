@@ -11,6 +11,7 @@ from omnitree.export.candidates import candidate_text
 from omnitree.learners import Softmax, Univariate
 from omnitree.pruning import CostComplexity
 from omnitree.refinement import Contest
+from omnitree.refinement.contest import Outcome
 from omnitree.resampling.held_out import HeldOut
 
 
@@ -41,6 +42,18 @@ def noisy(k=2, n=400, seed=0):
     X = rng.normal(size=(n, 40))
     truth = 2 * X[:, :5] @ np.random.default_rng(7).normal(size=(5, k))
     return X, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
+def test_what_others_chose_further_up_is_not_told_anew():
+    of = [HeldOut(np.ones(4), np.zeros(4), np.full(4, float(i))) for i in range(3)]
+    outcome, every = Outcome.of(of[0]), np.arange(4)
+    settled = np.array([True, True, False, False])
+    outcome.tell(every, of[1], settled, np.ones(4))
+    below = np.array([1, 2])
+    outcome.tell(below, of[2].take(below), np.zeros(2, dtype=bool), np.array([1.0, 0.5]))
+    assert outcome.told.log_loss.tolist() == [1.0, 1.0, 1.5, 1.0]
+    assert outcome.settled.tolist() == settled.tolist()
+    assert outcome.losses.log_loss.tolist() == [0.0] * 4
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -20,13 +20,13 @@ from omnitree.growing.growth import Growth
 from omnitree.growing.node import CURVED, Node
 from omnitree.growing.sample import Sample
 from omnitree.learners import CaseBased, Softmax, Stagewise, Steps
-from omnitree.learners.trial import Replacement, Trial, TrialLearner
+from omnitree.learners.trial import Replacement, Trial, TrialLearner, folds_of
 from omnitree.refinement.comparison import Comparison
 from omnitree.refinement.score_trees import ScoreTree, promising, score_trees
 from omnitree.refinement.shifted_leaves import TreeOnTest
 from omnitree.refinement.sizing import Sized
 from omnitree.refinement.sums_of_tests import SumOfTests, sum_of_tests
-from omnitree.refinement.tree_sums import TreeSum, tree_sums
+from omnitree.refinement.tree_sums import FOLDS, TreeSum, tree_sums
 from omnitree.resampling.held_out import HeldOut
 from omnitree.tree.leaf_models import LeafModels
 from omnitree.tree.splits import Considered
@@ -361,6 +361,32 @@ class Challenge:
             if better:
                 winner, losses, n_parameters = i, one.losses, size
         return winner
+
+    def chosen_by_others(
+        self,
+        contenders: Sequence[Contender],
+        comparison: Comparison,
+        max_leaves: int | None = None,
+    ) -> tuple[HeldOut, NDArray[np.bool_]]:
+        """What rows lose if other folds choose, and for which these replace the subtree.
+
+        The best of several has fewer errors on the rows that chose it than on new ones.
+        """
+        node = self.node
+        if self.tested is not None:
+            node = Node(self.tested, node.rules, self.rows, self.subtree.weight)
+        fold, losses = folds_of(node, FOLDS), self.subtree
+        replaced = np.zeros(len(self.rows), dtype=bool)
+        for k in np.unique(fold) if fold is not None else ():
+            rest, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            others = replace(self, subtree=self.subtree.take(rest))
+            judged = [replace(c, losses=c.losses.take(rest)) for c in contenders]
+            winner = others.choose(judged, comparison, max_leaves)
+            if winner is not None:
+                answer = contenders[winner].losses.take(own)
+                losses = losses.put(own, answer, np.ones(len(own)))
+                replaced[own] = True
+        return losses, replaced
 
     def behind(
         self, contenders: Sequence[Contender], winner: int | None

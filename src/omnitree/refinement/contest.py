@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.growth import Growth
@@ -204,7 +205,7 @@ class Contest(Refinement):
         if not grown.folds or refined.costs is not None:  # costs are not errors
             return refined
         n_folds = None if grown.has_prune_set else self.folds
-        return with_reliability(refined, grown.tested, outcome.losses, n_folds)
+        return with_reliability(refined, grown.tested, outcome.told, n_folds)
 
     def _comparison(self, tree: Tree) -> Comparison:
         """The loss that decides and its margins, after checking the options."""
@@ -264,7 +265,7 @@ class Contest(Refinement):
         """From the root down, let rivals challenge the subtree of each node."""
         assert evidence.growth is not None
         rules = evidence.growth.rules
-        outcome = Outcome(sized.losses)
+        outcome = Outcome.of(sized.losses)
         if not rivals:
             return outcome
         tree, loss = sized.tree, comparison.loss
@@ -302,6 +303,8 @@ class Contest(Refinement):
             considered = challenge.considered(
                 contenders, winner, loss, comparison.se if self.repeats > 1 else None
             )
+            others = challenge.chosen_by_others(contenders, comparison, spare)
+            outcome.tell(challenge.rows, *others, challenge.part)
             if winner is not None:
                 new, losses = challenge.replacement(contenders[winner], comparison.se)
                 n_leaves += new.n_leaves - leaves_below[at]
@@ -410,6 +413,10 @@ class Outcome:
     ----------
     losses : HeldOut
         Of the tree with all replacements.
+    told : HeldOut
+        The same for the reader of the tree: no row has a say in what is chosen for it.
+    settled : bool array (n,)
+        Rows for which the others have chosen a replacement.
     one_deal : HeldOut or None
         Of what was first chosen at the root, if rows were dealt several times. That proves
         a tree: means of several answers vary less than one, on noise, too.
@@ -419,9 +426,31 @@ class Outcome:
     """
 
     losses: HeldOut
+    told: HeldOut
+    settled: NDArray[np.bool_]
     one_deal: HeldOut | None = None
     replacements: dict[int, Replacement] = field(default_factory=dict)
     considered: dict[int, tuple[Considered, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, losses: HeldOut) -> Outcome:
+        """Nothing has been replaced."""
+        return cls(losses, losses, np.zeros(len(losses.weight), dtype=bool))
+
+    def tell(
+        self,
+        rows: NDArray[np.int64],
+        losses: HeldOut,
+        settled: NDArray[np.bool_],
+        part: NDArray[np.float64],
+    ) -> None:
+        """What the rows of a node lose, and for which a replacement was chosen there.
+
+        For rows that were settled further up, nothing changes.
+        """
+        new = np.flatnonzero(~self.settled[rows])
+        self.told = self.told.put(rows[new], losses.take(new), part[new])
+        self.settled[rows] |= settled
 
     def replace(
         self, at: int, new: Replacement, considered: tuple[Considered, ...]
