@@ -50,7 +50,9 @@ def test_what_others_chose_further_up_is_not_told_anew():
     settled = np.array([True, True, False, False])
     outcome.tell(every, of[1], settled, np.ones(4))
     below = np.array([1, 2])
-    outcome.tell(below, of[2].take(below), np.zeros(2, dtype=bool), np.array([1.0, 0.5]))
+    outcome.tell(
+        below, of[2].take(below), np.zeros(2, dtype=bool), np.array([1.0, 0.5])
+    )
     assert outcome.told.log_loss.tolist() == [1.0, 1.0, 1.5, 1.0]
     assert outcome.settled.tolist() == settled.tolist()
     assert outcome.losses.log_loss.tolist() == [0.0] * 4
