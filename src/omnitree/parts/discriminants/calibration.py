@@ -23,7 +23,7 @@ STEPS = 60
 # Share of the scale by which a last step may move it: the next would move it by the square.
 CLOSE = 1e-5
 # Log loss that the last step of several numbers may save.
-FLAT = 1e-10
+FLAT = 1e-8
 # Log loss, of all rows together, that it costs if scores that are added are multiplied by 1
 # more or less than without any rows.
 APART = 10.0
@@ -119,8 +119,8 @@ def added(
     parts = best_parts(scores, y, weight, near)
     out = np.empty(scores.shape[1:])
     for k in np.unique(fold):
-        held = fold == k
-        others = best_parts(scores, y, np.where(held, 0.0, weight), near)
+        held, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        others = best_parts(scores[:, rest], y[rest], weight[rest], near)
         out[held] = np.tensordot(others, scores[:, held], 1)
     return parts, out
 
