@@ -77,8 +77,9 @@ def test_held_out_answers_are_those_of_both_while_held_out():
     y, weight, near = node.target.of_present().y, node.weight, np.array([0.5, 0.5])
     assert found.parts == tuple(best_parts(both, y, weight, near).tolist())
     for held in range(Softmax.folds):
-        parts = best_parts(both, y, np.where(fold == held, 0.0, weight), near)
-        expected = np.tensordot(parts, both[:, fold == held], 1)
+        rest = fold != held
+        parts = best_parts(both[:, rest], y[rest], weight[rest], near)
+        expected = np.tensordot(parts, both[:, ~rest], 1)
         np.testing.assert_allclose(found.scores[fold == held], expected)
     for alone in (one, two):
         assert found.held_out.mean("log_loss") < alone.held_out.mean("log_loss") + 0.01

@@ -54,9 +54,9 @@ def test_scales_are_those_of_a_naive_search(seed):
     assert calibrated_loss(scores, y, weight) == pytest.approx(own, rel=1e-9, abs=1e-12)
 
 
-def lost_by_parts(parts, scores, y, weight, near, n=None):
+def lost_by_parts(parts, scores, y, weight, near):
     """The loss of a sum, with what it costs to be far from what is near."""
-    far = 10 * ((parts - near) ** 2).sum() / (n or len(y))
+    far = 10 * ((parts - near) ** 2).sum() / len(y)
     z = sum(p * s for p, s in zip(parts, scores, strict=True))
     return lost(1.0, z, y, weight) / weight.sum() + far
 
@@ -123,10 +123,11 @@ def test_sums_of_a_fold_are_chosen_by_the_others(seed):
     np.testing.assert_array_equal(parts, best_parts(scores, y, weight, near))
     for held in np.unique(fold):
         here, rest = fold == held, fold != held
+        known = (scores[:, rest], y[rest], weight[rest], near)
         naive = minimize(
-            lambda p, on: lost_by_parts(p, scores[:, on], y[on], weight[on], near, n),
+            lost_by_parts,
             np.ones(m),
-            (rest,),
+            known,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * m,
         )
