@@ -10,6 +10,7 @@ from tests.samples import root_of
 
 from omnitree.data.table import learn_table
 from omnitree.learners import Softmax, Stagewise
+from omnitree.learners.gradual import validated
 
 
 @pytest.mark.parametrize("expansion", ["quadratic", "blocks"])
@@ -48,10 +49,10 @@ def test_other_folds_choose_the_number_of_steps():
     learner = Stagewise("quadratic", max_steps=60)
     rows, target = node.view("quadratic"), node.target.of_present()
     x, fold = np.ascontiguousarray(rows.columns), np.arange(200) % 4
-    scores, _ = learner._validate(x, target.y, rows.weight, [fold])
+    scores, _ = validated([learner._paths(x, target.y, rows.weight, fold)])
     other = target.y.copy()
     other[fold == 2] = 1 - other[fold == 2]
-    changed, _ = learner._validate(x, other, rows.weight, [fold])
+    changed, _ = validated([learner._paths(x, other, rows.weight, fold)])
     np.testing.assert_array_equal(scores[fold == 2], changed[fold == 2])
     assert (scores[fold == 1] != changed[fold == 1]).any()
 

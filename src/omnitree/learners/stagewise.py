@@ -87,7 +87,7 @@ class Stagewise(TrialLearner):
             return None
         x, y = np.ascontiguousarray(rows.columns), node.target.of_present().y
         with one_thread():
-            scores, n_stages = self._validate(x, y, rows.weight, dealt)
+            scores, n_stages = self._validate(node, x, y, dealt)
             model = self._model(x, y, rows.weight, n_stages, scores.shape[1])
         return BoostedTrial(
             f"stagewise {NAMES[self.expansion]}",
@@ -101,28 +101,36 @@ class Stagewise(TrialLearner):
 
     def _validate(
         self,
+        node: Node,
         x: Floats,
         y: NDArray[np.int32],
-        weight: Floats,
         dealt: list[NDArray[np.int64]],
     ) -> tuple[Floats, int]:
         """Held-out scores, and the number of stages with the least log loss."""
-        k, size = int(y.max()) + 1, (self.rate, self.ridge)
-        by_deal = [
-            [
-                HeldOutPath.of(
-                    *(test, x[test], y, weight),
-                    stages(x[train], y[train], weight[train], k, *size),
-                    k,
-                )
-                for train, test in parts_of(fold)
-            ]
-            for fold in dealt
-        ]
-        for paths in by_deal:
-            for path in paths:
-                path.go_on(self.max_steps // LOOK, self.patience // LOOK)
+        by_deal = []
+        for fold in dealt:
+            asked = ("paths", self, fold.tobytes())
+            if asked not in node.memo:
+                node.memo[asked] = self._paths(x, y, node.weight, fold)
+            by_deal.append(node.memo[asked])
         return validated(by_deal)
+
+    def _paths(
+        self, x: Floats, y: NDArray[np.int32], weight: Floats, fold: NDArray[np.int64]
+    ) -> list[HeldOutPath]:
+        """The rows of each fold, as far as they stay patient."""
+        k, size = int(y.max()) + 1, (self.rate, self.ridge)
+        paths = [
+            HeldOutPath.of(
+                *(test, x[test], y, weight),
+                stages(x[train], y[train], weight[train], k, *size),
+                k,
+            )
+            for train, test in parts_of(fold)
+        ]
+        for path in paths:
+            path.go_on(self.max_steps // LOOK, self.patience // LOOK)
+        return paths
 
     def _model(
         self, x: Floats, y: NDArray[np.int32], weight: Floats, n_stages: int, k: int

@@ -130,13 +130,16 @@ class Steps(TrialLearner):
         y, k = node.target.of_present().y, len(linear.present)
         by_deal: list[list[HeldOutPath]] = []
         for fold in dealt:
-            by_deal.append([])
-            for train, test in parts_of(fold):
-                path = self._path(binned, y, linear.weight, k, train, test)
-                by_deal[-1].append(path)
-                if against is not None and _is_behind(path, against):
-                    return None
-                against = None  # one look
+            asked = ("paths", self, fold.tobytes())
+            if asked not in node.memo:
+                own = []
+                for train, test in parts_of(fold):
+                    own.append(self._path(binned, y, linear.weight, k, train, test))
+                    if against is not None and _is_behind(own[0], against):
+                        return None
+                    against = None  # one look
+                node.memo[asked] = own
+            by_deal.append(node.memo[asked])
         paths = [path for own in by_deal for path in own]
         scores, n_stages = validated(by_deal)
         if n_stages < 2:  # no step, or none that others than its own rows confirm
