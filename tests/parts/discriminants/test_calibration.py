@@ -142,13 +142,14 @@ def test_sums_of_a_fold_are_chosen_by_the_others(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_slopes_of_mixed_scores_are_differences_of_the_loss(seed):
     rng = np.random.default_rng(seed)
-    m, n, k = rng.integers(1, 4), rng.integers(1, 30), rng.integers(1, 5)
+    m, n, k = rng.integers(1, 4), rng.integers(1, 200), rng.integers(1, 5)
     scores, y = rng.normal(size=(m, n, k)), rng.integers(k, size=n).astype(np.int32)
     share, parts = rng.random(n), rng.random(m)
     slope, bend = np.empty(m), np.empty((m, m))
+    by_class = np.ascontiguousarray(np.moveaxis(scores, 2, 1))
 
     def loss(at, slope=slope, bend=bend):
-        return softmax_kernel.mixed(scores, y, share, at, slope, bend)
+        return softmax_kernel.mixed(by_class, y, share, at, slope, bend)
 
     z = np.tensordot(parts, scores, 1)
     assert loss(parts) == pytest.approx(lost(1.0, z, y, share))
@@ -158,6 +159,20 @@ def test_slopes_of_mixed_scores_are_differences_of_the_loss(seed):
         rise = loss(parts + step, high) - loss(parts - step, low)
         assert rise / (2 * h) == pytest.approx(slope[j], abs=1e-7)
         np.testing.assert_allclose((high - low) / (2 * h), found[j], atol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 30.0, 1e5])
+def test_losses_of_mixed_scores_are_those_of_naive_sums(size):
+    """To the last digits, also where odds are too small for a number."""
+    rng = np.random.default_rng(0)
+    m, n, k = 2, 300, 4
+    scores, y = size * rng.normal(size=(m, n, k)), rng.integers(k, size=n)
+    share, parts = rng.random(n), rng.random(m)
+    by_class = np.ascontiguousarray(np.moveaxis(scores, 2, 1))
+    room = np.empty(m), np.empty((m, m))
+    loss = softmax_kernel.mixed(by_class, y.astype(np.int32), share, parts, *room)
+    naive_loss = lost(1.0, np.tensordot(parts, scores, 1), y, share)
+    assert loss == pytest.approx(naive_loss, rel=1e-13)
 
 
 def test_a_large_penalty_is_not_held_against_small_scores():

@@ -69,7 +69,8 @@ def _squares(const double[:, ::1] x):
     with nogil:
         q = two_valued(&x[0, 0], n, p, &two[0, 0], &two[1, 0], &many[0])
     places = np.asarray(many)[:q]
-    return np.square(np.asarray(x)[:, places], order="C"), places, np.asarray(two)
+    some = np.asarray(x) if q == p else np.take(x, places, axis=1)
+    return np.square(some, order="C"), places, np.asarray(two)
 
 
 cdef void _product(const double[:, ::1] x, const double[:, ::1] lines, int m,

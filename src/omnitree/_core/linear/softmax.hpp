@@ -40,43 +40,6 @@ inline double softmax_loss(double* sums, int64_t n, int64_t stride, int64_t line
   return loss;
 }
 
-// Mean loss of sums that are mixed: each is the total of m scores times their parts. `scores`
-// has n rows of k for each part; `share` is each row's part in the mean. Adds the slope (m)
-// and the bend (m, m), the first and second derivatives by the parts.
-inline double mixed_loss(const double* scores, int64_t m, int64_t n, int64_t k, const int32_t* y,
-                         const double* share, const double* parts, double* slope, double* bend) {
-  double loss = 0;
-  std::vector<double> odds(k), mean(m);
-  for (int64_t i = 0; i < n; ++i) {
-    if (share[i] == 0) continue;
-    const double* row = scores + i * k;  // that of the first part; the others n * k apart
-    for (int64_t c = 0; c < k; ++c) {
-      odds[c] = 0;
-      for (int64_t j = 0; j < m; ++j) odds[c] += parts[j] * row[j * n * k + c];
-    }
-    const double top = *std::max_element(odds.begin(), odds.end()), own = odds[y[i]];
-    double total = 0;
-    for (double& v : odds) total += v = std::exp(v - top);
-    loss += share[i] * (std::log(total) + top - own);
-    for (double& v : odds) v /= total;
-    for (int64_t j = 0; j < m; ++j) {
-      const double* a = row + j * n * k;
-      mean[j] = 0;
-      for (int64_t c = 0; c < k; ++c) mean[j] += odds[c] * a[c];
-      slope[j] += share[i] * (mean[j] - a[y[i]]);
-      for (int64_t l = 0; l <= j; ++l) {
-        const double* b = row + l * n * k;
-        double both = 0;
-        for (int64_t c = 0; c < k; ++c) both += odds[c] * a[c] * b[c];
-        bend[j * m + l] += share[i] * (both - mean[j] * mean[l]);
-      }
-    }
-  }
-  for (int64_t j = 0; j < m; ++j)
-    for (int64_t l = 0; l < j; ++l) bend[l * m + j] = bend[j * m + l];
-  return loss;
-}
-
 // What the ridge costs, which is added to the gradient: half the sum of price * w^2.
 inline double ridge(const double* w, const double* price, int64_t lines, int64_t r,
                     double* gradient) {

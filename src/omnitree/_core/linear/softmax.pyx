@@ -1,6 +1,6 @@
 # distutils: language = c++
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Multinomial logistic regression: softmax.hpp between two BLAS products; sums of scores."""
+"""Multinomial logistic regression: softmax.hpp between two BLAS products; mixed.hpp."""
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
@@ -14,8 +14,6 @@ from omnitree._core.common.ticks cimport Tick, make_tick
 cdef extern from "linear/softmax.hpp" namespace "omnitree" nogil:
     double softmax_loss(double*, int64_t, int64_t, int64_t, const int32_t*, const double*,
                         int64_t)
-    double mixed_loss(const double*, int64_t, int64_t, int64_t, const int32_t*, const double*,
-                      const double*, double*, double*) except +
     double ridge(const double*, const double*, int64_t, int64_t, double*)
     cdef cppclass Descent:
         Descent(const double*, int64_t) except +
@@ -23,18 +21,22 @@ cdef extern from "linear/softmax.hpp" namespace "omnitree" nogil:
         const double* best()
         bint take(double, const double*, const double*, double, int64_t) except +
 
+cdef extern from "linear/mixed.hpp" namespace "omnitree" nogil:
+    double mixed_loss(const double*, int64_t, int64_t, int64_t, const int32_t*, const double*,
+                      const double*, double*, double*) except +
+
 
 def mixed(const double[:, :, ::1] scores, const int32_t[::1] y, const double[::1] share,
           const double[::1] parts, double[::1] slope, double[:, ::1] bend):
-    """The sum of share * -log p_y for scores (m, n, k) times their parts (m,), added up.
+    """The sum of share * -log p_y for scores (m, k, n) times their parts (m,), added up.
 
     Writes its first and second derivatives by the parts, `slope` (m,) and `bend` (m, m).
     O(rows * classes * parts^2).
     """
     cdef double loss
-    slope[:] = 0
-    bend[:, :] = 0
     if scores.shape[0] == 0 or scores.shape[1] == 0 or scores.shape[2] == 0:
+        slope[:] = 0
+        bend[:, :] = 0
         return 0.0
     with nogil:
         loss = mixed_loss(&scores[0, 0, 0], scores.shape[0], scores.shape[1], scores.shape[2],

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from omnitree._core.linear import softmax as kernel
 from omnitree.growing.clock import check_time
@@ -91,12 +92,17 @@ def best_parts(scores: Floats, y: NDArray, weight: Floats, near: Floats) -> Floa
         return mix.at(parts).loss + apart * float(far @ far)
 
     parts, lost = near, loss(near)
+    steep = 2 * apart * np.eye(len(near))
     for _ in range(STEPS):
         slope = mix.slope + 2 * apart * (parts - near)
-        free = np.flatnonzero((parts > 0) | (slope < 0))
-        bend = mix.bend[np.ix_(free, free)] + 2 * apart * np.eye(len(free))
-        way = np.zeros(len(parts))
-        way[free] = -np.linalg.solve(bend, slope[free])
+        bend, free = mix.bend + steep, (parts > 0) | (slope < 0)
+        if free.all():
+            way = -_solved(bend, slope)
+        elif free.any():
+            way = np.zeros(len(parts))
+            way[free] = -_solved(bend[np.ix_(free, free)], slope[free])
+        else:
+            return parts
         new, left = np.maximum(parts + way, 0.0), STEPS
         if -(way @ slope) <= FLAT:
             return new
@@ -121,15 +127,20 @@ def added(
     for k in np.unique(fold):
         held, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         others = best_parts(scores[:, rest], y[rest], weight[rest], near)
-        out[held] = np.tensordot(others, scores[:, held], 1)
+        out[held] = np.einsum("m,mnk->nk", others, scores[:, held])
     return parts, out
+
+
+def _solved(a: Floats, b: Floats) -> Floats:
+    """The solution of a few equations; `a` is positive definite."""
+    return lapack.dposv(a, b)[1]
 
 
 @dataclass
 class _Mix:
     """The mean log loss of scores that are added, and its derivatives where asked last."""
 
-    scores: Floats  # (m, n, k)
+    scores: Floats  # (m, k, n)
     y: NDArray[np.int32]
     share: Floats  # (n,): of each row in the mean
     slope: Floats  # (m,)
@@ -138,8 +149,10 @@ class _Mix:
 
     @classmethod
     def of(cls, scores: Floats, y: NDArray, weight: Floats) -> _Mix:
+        """Of scores (m, n, k)."""
         m, codes = len(scores), np.ascontiguousarray(y, dtype=np.int32)
-        share, scores = weight / weight.sum(), np.ascontiguousarray(scores)
+        share = weight / weight.sum()
+        scores = np.ascontiguousarray(np.moveaxis(scores, 2, 1))
         return cls(scores, codes, share, np.empty(m), np.empty((m, m)))
 
     def at(self, parts: Floats) -> _Mix:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from omnitree._core.linear import logitboost as kernel
 from omnitree.growing.clock import check_time, tick
@@ -25,6 +26,8 @@ Floats = NDArray[np.float64]
 LOOK = 10
 # Columns that these steps choose from.
 PROMISING = 64
+# What is left of the variance of a column that is constant in some rows is rounding.
+CONSTANT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,15 +71,16 @@ def stages(
     steep = None
     if len(few) > PROMISING:
         check_time(n_cells=x.size)
-        centred = x - weight @ x / weight.sum()
-        steep = weight @ centred**2 / weight.sum() + ridge
+        mean = weight @ x / weight.sum()
+        second = np.einsum("n,np,np->p", weight, x, x) / weight.sum()
+        steep = np.maximum(second - mean**2, CONSTANT) + ridge
     while True:
         if steep is not None:
             check_time(2.0 * x.size * k)
             gain = (_slopes(x, y, weight, sums) ** 2).max(axis=1) / steep
             few = np.sort(np.argpartition(-gain, PROMISING)[:PROMISING])
         bias, weights = np.zeros(k), np.zeros((k, len(few)))
-        some = x if steep is None else np.ascontiguousarray(x[:, few])
+        some = x if steep is None else x.take(few, axis=1)
         made = kernel.boost(
             *(some, y, weight, sums, LOOK, bias, weights),
             rate=rate,
@@ -95,9 +99,10 @@ def _slopes(x: Floats, y: NDArray[np.int32], weight: Floats, sums: Floats) -> Fl
     If the bias makes up for it: what all rows have in common does not count. Of two classes
     one is enough.
     """
-    off = -np.exp(sums - np.logaddexp.reduce(sums, axis=1)[:, None])
-    off[np.arange(len(y)), y] += 1.0
-    if off.shape[1] == 2:
-        off = off[:, :1]
+    if sums.shape[1] == 2:
+        off = (y == 0)[:, None] - expit(sums[:, :1] - sums[:, 1:])
+    else:
+        off = -np.exp(sums - np.logaddexp.reduce(sums, axis=1)[:, None])
+        off[np.arange(len(y)), y] += 1.0
     off -= weight @ off / weight.sum()
     return x.T @ (off * weight[:, None])
