@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "common/linear_sums.hpp"
@@ -47,6 +48,71 @@ OMNITREE_INLINE double exp_side_by_side(double x) {
   return series;
 }
 
+// Rows whose numbers lie side by side: scores (m, k, stride), of which `size` are looked at.
+struct MixedRun {
+  const double* scores;
+  int64_t m, k, stride, size;
+  const int32_t* y;
+  const double* share;
+
+  const double* at(int64_t part, int64_t c) const { return scores + (part * k + c) * stride; }
+};
+
+// The loss of a run of rows. Writes the probabilities (k, RUN) of their classes.
+OMNITREE_INLINE double mixed_odds(const MixedRun& run, const double* parts, double* odds) {
+  double top[RUN], total[RUN] = {}, loss = 0;
+  for (int64_t c = 0; c < run.k; ++c) {
+    double* sum = odds + c * RUN;
+    for (int64_t i = 0; i < run.size; ++i) sum[i] = parts[0] * run.at(0, c)[i];
+    for (int64_t j = 1; j < run.m; ++j) {
+      const double* a = run.at(j, c);
+      for (int64_t i = 0; i < run.size; ++i) sum[i] += parts[j] * a[i];
+    }
+    for (int64_t i = 0; i < run.size; ++i) top[i] = c == 0 || sum[i] > top[i] ? sum[i] : top[i];
+  }
+  for (int64_t i = 0; i < run.size; ++i) loss += run.share[i] * (top[i] - odds[run.y[i] * RUN + i]);
+  for (int64_t c = 0; c < run.k; ++c) {
+    double* own = odds + c * RUN;
+    for (int64_t i = 0; i < run.size; ++i) {
+      const double off = own[i] - top[i];
+      own[i] = off > LOWEST ? off : LOWEST;
+    }
+    for (int64_t i = 0; i < run.size; ++i) total[i] += own[i] = exp_side_by_side(own[i]);
+  }
+  for (int64_t i = 0; i < run.size; ++i) loss += run.share[i] * std::log(total[i]);
+  for (int64_t c = 0; c < run.k; ++c)
+    for (int64_t i = 0; i < run.size; ++i) odds[c * RUN + i] /= total[i];
+  return loss;
+}
+
+// Add the derivatives of each row's loss to `slopes` (m, RUN) and, below the diagonal, `bends`
+// (m, m, RUN). Writes the means (m, RUN) of the scores by the probabilities.
+OMNITREE_INLINE void add_mixed_slopes(const MixedRun& run, const double* odds, double* mean,
+                                      double* slopes, double* bends) {
+  double both[RUN];
+  for (int64_t j = 0; j < run.m; ++j) {
+    double *own = mean + j * RUN, *slope = slopes + j * RUN;
+    std::fill(own, own + run.size, 0.0);
+    for (int64_t c = 0; c < run.k; ++c) {
+      const double *p = odds + c * RUN, *a = run.at(j, c);
+      for (int64_t i = 0; i < run.size; ++i) own[i] += p[i] * a[i];
+    }
+    for (int64_t i = 0; i < run.size; ++i)
+      slope[i] += run.share[i] * (own[i] - run.at(j, run.y[i])[i]);
+    for (int64_t l = 0; l <= j; ++l) {
+      const double* other = mean + l * RUN;
+      double* bend = bends + (j * run.m + l) * RUN;
+      std::fill(both, both + run.size, 0.0);
+      for (int64_t c = 0; c < run.k; ++c) {
+        const double *p = odds + c * RUN, *a = run.at(j, c), *b = run.at(l, c);
+        for (int64_t i = 0; i < run.size; ++i) both[i] += p[i] * a[i] * b[i];
+      }
+      for (int64_t i = 0; i < run.size; ++i)
+        bend[i] += run.share[i] * (both[i] - own[i] * other[i]);
+    }
+  }
+}
+
 // Mean loss of n rows with k scores for each of m parts, (m, k, n), added up; `share` is each
 // row's part in the mean. Writes the slope (m) and the bend (m, m), the first and second
 // derivatives by the parts.
@@ -54,63 +120,17 @@ OMNITREE_CLONES
 inline double mixed_loss(const double* scores, int64_t m, int64_t k, int64_t n, const int32_t* y,
                          const double* share, const double* parts, double* slope, double* bend) {
   double loss = 0;
-  // Of each row of a run: odds of the classes, means by them, and totals of the derivatives.
   std::vector<double> odds(k * RUN), mean(m * RUN), slopes(m * RUN), bends(m * m * RUN);
-  double top[RUN], all[RUN];
-  for (int64_t first = 0; first < n; first += RUN) {
-    const int64_t size = std::min(RUN, n - first);
-    const double *from = scores + first, *part = share + first;
-    const int32_t* own = y + first;
-    for (int64_t c = 0; c < k; ++c) {
-      double* f = odds.data() + c * RUN;
-      for (int64_t i = 0; i < size; ++i) f[i] = parts[0] * from[c * n + i];
-      for (int64_t j = 1; j < m; ++j) {
-        const double* a = from + (j * k + c) * n;
-        for (int64_t i = 0; i < size; ++i) f[i] += parts[j] * a[i];
-      }
-      for (int64_t i = 0; i < size; ++i) top[i] = c == 0 || f[i] > top[i] ? f[i] : top[i];
-    }
-    for (int64_t i = 0; i < size; ++i) {
-      loss += part[i] * (top[i] - odds[own[i] * RUN + i]);
-      all[i] = 0;
-    }
-    for (int64_t c = 0; c < k; ++c) {
-      double* f = odds.data() + c * RUN;
-      for (int64_t i = 0; i < size; ++i) {
-        const double off = f[i] - top[i];
-        f[i] = off > LOWEST ? off : LOWEST;
-      }
-      for (int64_t i = 0; i < size; ++i) all[i] += f[i] = exp_side_by_side(f[i]);
-    }
-    for (int64_t i = 0; i < size; ++i) loss += part[i] * std::log(all[i]);
-    for (int64_t c = 0; c < k; ++c)
-      for (int64_t i = 0; i < size; ++i) odds[c * RUN + i] /= all[i];
-    for (int64_t j = 0; j < m; ++j) {
-      const double* a = from + j * k * n;
-      double *own_mean = mean.data() + j * RUN, *total = slopes.data() + j * RUN;
-      std::fill(own_mean, own_mean + size, 0.0);
-      for (int64_t c = 0; c < k; ++c)
-        for (int64_t i = 0; i < size; ++i) own_mean[i] += odds[c * RUN + i] * a[c * n + i];
-      for (int64_t i = 0; i < size; ++i) total[i] += part[i] * (own_mean[i] - a[own[i] * n + i]);
-      for (int64_t l = 0; l <= j; ++l) {
-        const double *b = from + l * k * n, *other = mean.data() + l * RUN;
-        total = bends.data() + (j * m + l) * RUN;
-        std::fill(all, all + size, 0.0);
-        for (int64_t c = 0; c < k; ++c)
-          for (int64_t i = 0; i < size; ++i)
-            all[i] += odds[c * RUN + i] * a[c * n + i] * b[c * n + i];
-        for (int64_t i = 0; i < size; ++i) total[i] += part[i] * (all[i] - own_mean[i] * other[i]);
-      }
-    }
+  for (int64_t i = 0; i < n; i += RUN) {
+    const MixedRun run = {scores + i, m, k, n, std::min(RUN, n - i), y + i, share + i};
+    loss += mixed_odds(run, parts, odds.data());
+    add_mixed_slopes(run, odds.data(), mean.data(), slopes.data(), bends.data());
   }
-  const auto sum = [](const std::vector<double>& of, int64_t at) {
-    double total = 0;
-    for (int64_t i = 0; i < RUN; ++i) total += of[at * RUN + i];
-    return total;
-  };
+  const auto sum = [](const double* of) { return std::accumulate(of, of + RUN, 0.0); };
   for (int64_t j = 0; j < m; ++j) {
-    slope[j] = sum(slopes, j);
-    for (int64_t l = 0; l <= j; ++l) bend[j * m + l] = bend[l * m + j] = sum(bends, j * m + l);
+    slope[j] = sum(&slopes[j * RUN]);
+    for (int64_t l = 0; l <= j; ++l)
+      bend[j * m + l] = bend[l * m + j] = sum(&bends[(j * m + l) * RUN]);
   }
   return loss;
 }
