@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from omnitree.growing.clock import TimeUp, until
 from omnitree.growing.growth import Growth
+from omnitree.growing.node import Rules
 from omnitree.growing.part import number, unknown
 from omnitree.growing.sample import Sample
 from omnitree.learners import LEARNERS, CaseBased, Softmax, Stagewise, Steps
@@ -190,22 +191,23 @@ class Contest(Refinement):
             return tree  # the trees of the folds were cut short and say nothing
         sized = self._size(grown, comparison)
         outcome = self._compete(sized, grown, evidence, rivals, comparison)
-        if grown.folds and (sized.tree.n_leaves > 1 or outcome.replacements):
-            leaf = grown.leaf(self.smooth)
-            if not is_proven(
-                outcome.losses if outcome.one_deal is None else outcome.one_deal,
-                leaf.losses,
-                grown.tested,
-                grown.train,
-                rules,
-                comparison.se,
-            ):
-                return leaf.tree
-        refined = outcome.put_into(sized.tree, grown.train)
+        refined, told = self._proven(sized, grown, outcome, rules, comparison.se)
         if not grown.folds or refined.costs is not None:  # costs are not errors
             return refined
         n_folds = None if grown.has_prune_set else self.folds
-        return with_reliability(refined, grown.tested, outcome.told, n_folds)
+        return with_reliability(refined, grown.tested, told, n_folds)
+
+    def _proven(
+        self, sized: Sized, grown: Grown, outcome: Outcome, rules: Rules, se: float
+    ) -> tuple[Tree, HeldOut]:
+        """The tree with its replacements, or a leaf if it is not proven; what it loses."""
+        if grown.folds and (sized.tree.n_leaves > 1 or outcome.replacements):
+            leaf = grown.leaf(self.smooth)
+            losses = outcome.losses if outcome.one_deal is None else outcome.one_deal
+            parts = losses, leaf.losses, grown.tested, grown.train
+            if not is_proven(*parts, rules, se):
+                return leaf.tree, leaf.losses
+        return outcome.put_into(sized.tree, grown.train), outcome.told
 
     def _comparison(self, tree: Tree) -> Comparison:
         """The loss that decides and its margins, after checking the options."""

@@ -132,7 +132,10 @@ def added(
 
 
 def _solved(a: Floats, b: Floats) -> Floats:
-    """The solution of a few equations; `a` is positive definite."""
+    """The solution of a few equations.
+
+    `a` is positive definite: the bend of a convex loss, and `APART` on its diagonal.
+    """
     return lapack.dposv(a, b)[1]
 
 
