@@ -292,6 +292,27 @@ def test_why_a_node_has_its_kind(scores, behind, said):
     assert [line.split(":")[0] for line in lines[-2:]] == ["x0 <= 1.5", "x0 > 1.5"]
 
 
+def test_long_candidates_are_broken_between_words():
+    tree = TreeClassifier().fit([[1.0], [2.0]], ["a", "b"]).tree_.to_dict()
+    sums = "linear softmax + additive softmax + additive softmax of steps + lda"
+    tree["nodes"][0]["candidates"] = [
+        {
+            "learner": name,
+            "kind": "machine",
+            "parameters": 2,
+            "criterion": "error",
+            "score": 0.1,
+            "chosen": name == sums,
+            "behind": 0.0,
+        }
+        for name in (sums, f"stagewise {sums}")
+    ]
+    lines = describe(tree).splitlines()[1:-2]
+    assert max(len(line) for line in lines) <= 88
+    assert " ".join(line.strip() for line in lines).count("10.0 %") == 2
+    assert not any(line.strip().startswith("%") for line in lines)
+
+
 class Simplest(Choice):
     """A choice that does not say what its scores are."""
 

@@ -19,6 +19,7 @@ from omnitree.export.numbers import number
 CLEAR_TURNS = (0.1, 0.2, 0.4)
 MOST_TURNS = 2
 DIGITS = 3
+PLACE_DIGITS = range(4, 18)
 # What a knot differs from 0 by, as a part of all knots, that comes from rounding.
 NO_PART = 1e-12
 
@@ -43,6 +44,8 @@ def curve_text(
     'glucose: from -1.2 at <= 80 to +2.1 at >= 180'
     >>> curve_text(0, (80.0, 120.0, 180.0), (-1.2, 2.1, 0.0, -0.3), glucose)
     'glucose: -1.2 at <= 80, +2.1 at 120, 0 at >= 180, -0.3 if missing'
+    >>> curve_text(0, (80.0, 120.01, 120.04, 180.0), (-1.2, 2.1, -0.6, 0.0, 0.0), glucose)
+    'glucose: -1.2 at <= 80, +2.1 at 120.01, -0.6 at 120.04, 0 at >= 180'
     >>> curve_text(0, (0.0, 200.0), (-1.0, 1.0, 0.0), glucose, (80.0, 140.0))
     'glucose: from -0.2 at 80 to +0.4 at 140'
     """
@@ -61,7 +64,7 @@ def curve_text(
         text = f"{_signed(values[0])} everywhere"
     else:
         span = knots[-1] - knots[0]
-        places = [_place(knots[at], span, feature) for at in told]
+        places = _places([knots[at] for at in told], span, feature)
         places[0], places[-1] = signs[0] + places[0], signs[1] + places[-1]
         parts = [
             f"{_signed(values[at])} at {place}"
@@ -115,10 +118,19 @@ def _signed(value: float) -> str:
     return f"+{text}" if value > 0 else text
 
 
-def _place(knot: float, span: float, feature: dict[str, Any]) -> str:
+def _places(knots: Sequence[float], span: float, feature: dict[str, Any]) -> list[str]:
+    """Where knots are, with as many digits as tell them apart."""
+    for digits in PLACE_DIGITS:
+        places = [_place(knot, span, feature, digits) for knot in knots]
+        if len(set(places)) == len(places):
+            break
+    return places
+
+
+def _place(knot: float, span: float, feature: dict[str, Any], digits: int) -> str:
     """Where a knot is, 0 but for rounding is 0; the category of an ordered feature."""
     knot = 0.0 if abs(knot) < NO_PART * span else knot
     categories = feature["categories"] if feature["kind"] == "ordered" else ()
     if knot in range(len(categories)):
         return str(categories[int(knot)])
-    return number(knot)
+    return number(knot, digits)

@@ -5,6 +5,7 @@ Used where a tree is written for people: `describe` and rules, and for models in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,3 +127,21 @@ def broken(
         else:
             line += f" {term}"
     return [*lines, pad + line]
+
+
+def pieces(texts: Sequence[str], pad: str, indent: int) -> list[str]:
+    """Texts that are broken only if one alone is too long for a line: then its words.
+
+    A number and its percent sign stay together.
+
+    Examples
+    --------
+    >>> pieces(["a line 9.0 %,", "the sum of " + "this, " * 15 + "that 9.0 %"], "", 4)[-3:]
+    ['this,', 'that', '9.0 %']
+    """
+    room = max(WIDTH - len(pad), NARROWEST) - indent
+    return [
+        piece
+        for text in texts
+        for piece in ([text] if len(text) <= room else re.split(r" (?!%)", text))
+    ]

@@ -22,6 +22,7 @@ from omnitree.export.lines import (
     lines_below,
     model_lines,
     named,
+    pieces,
 )
 from omnitree.export.model import Model, branch_names
 from omnitree.export.numbers import number
@@ -279,7 +280,7 @@ def _why(node: dict[str, Any], pad: str) -> list[str]:
     name = "held-out error" if is_share else own["criterion"] or "score"
     article = "an" if name[0] in "AEIOaeio" else "a"
     head = f"{_candidate(own)}: chosen for {article} {name} of {score(own)}"
-    return broken("", [head, *parts], pad, 4)
+    return broken("", pieces([head, *parts], pad, 4), pad, 4)
 
 
 def _candidate(candidate: dict[str, Any]) -> str:
