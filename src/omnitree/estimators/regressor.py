@@ -28,7 +28,8 @@ from omnitree.growing.stopping import Limits, Stopping
 from omnitree.growing.target import NumericTarget, Target
 from omnitree.growing.threads import one_thread
 from omnitree.learners import Omnivariate, Univariate
-from omnitree.parts.leaves import AdditiveLeaves, ConstantLeaves, Leaves, RidgeLeaves
+from omnitree.parts.leaves import AdditiveLeaves, ConstantLeaves, RidgeLeaves
+from omnitree.parts.leaves.products import loss_of_one_leaf, one_leaf, with_products
 from omnitree.pruning import CostComplexity
 from omnitree.pruning.base import Evidence
 from omnitree.tree.tree import LEAF, Tree
@@ -182,8 +183,15 @@ class OmniTreeRegressor(BaseTreeRegressor):
     with the lower loss on the same folds is kept. The model of a leaf is a sum of curves,
     of lines, or a constant, whichever has the least leave-one-out error
     (`AdditiveLeaves`). Beyond the values that a leaf has seen, its curves stay constant;
-    lines end there or half a range further, whichever suits rows that are left out. A node
-    whose best test gains little more than that of mere noise stays a leaf. With the
+    lines end there or half a range further, whichever suits rows that are left out.
+
+    Where rows that are left out clearly err less with products of two columns, a leaf gets
+    them, as few as they allow. Products run away beyond the rows that they were learned
+    from, so such a leaf becomes a test: rows that are about where others were are answered
+    with products, all others as before. If the tree has several leaves, a single one with
+    products is tried in their place.
+
+    A node whose best test gains little more than that of mere noise stays a leaf. With the
     absolute error, leaves are constant and the second kind chooses among univariate,
     sparse linear, linear and quadratic tests.
 
@@ -204,7 +212,8 @@ max_memory
     kind_ : str
         Which kind of tree was chosen.
     losses_ : dict
-        Cross-validated mean loss of each kind. A kind that is clearly behind in the first
+        Cross-validated mean loss of each kind, trees as they are before leaves get
+        products. A kind that is clearly behind in the first
         fold is given up and has none; NaN if the time was up before the folds.
 
     Examples
@@ -252,7 +261,7 @@ max_memory
             # Rows are sampled one by one: of a large group some are enough.
             alone = replace(sample, groups=None)
             some = sample.take(alone.folds(len(sample) / self.max_rows, seed) == 0)
-        found: dict[str, tuple[NDArray[np.float64], Tree, Leaves]] = {}
+        found: dict[str, Grown] = {}
         # Models of many columns need as many rows, or nearly so.
         enough = some.standardised.n_columns / 2
         for name, own in self._kinds().items():
@@ -272,9 +281,7 @@ max_memory
             cut, losses = own.pruning.decide(tree, evidence)
             if found and evidence.expired:
                 break  # a kind that was cut short cannot be compared
-            assert evidence.growth is not None
-            leaves = evidence.growth.rules.leaves
-            found[name] = (losses, tree.collapse(cut), leaves)
+            found[name] = (losses, tree.collapse(cut), evidence, own)
         tested = float((some if held_out is None else held_out).weight.sum())
         self.losses_ = {
             name: float(loss.sum()) / tested if len(loss) else np.nan
@@ -283,7 +290,11 @@ max_memory
         least = min(self.losses_.values()) + 1e-9 * float(np.var(some.y))
         good = [name for name, loss in self.losses_.items() if not loss > least]
         self.kind_ = min(good, key=lambda name: found[name][1].n_parameters)
-        _, tree, leaves = found[self.kind_]
+        _, tree, evidence, _ = found[self.kind_]
+        if (one := self._as_one_leaf(found, tree, least)) is not None:
+            tree, evidence = one
+        assert evidence.growth is not None
+        leaves = evidence.growth.rules.leaves
         n_cells = COLUMNS * sample.table.values.size
         if isinstance(leaves, RidgeLeaves) and Limits(deadline=deadline).is_late(
             n_cells
@@ -298,7 +309,33 @@ max_memory
         if refit and isinstance(leaves, RidgeLeaves):
             rules = Rules(Surrogate(), seed=seed)
             tree = leaves.fit_some(tree, sample, rules, tree.kind == LEAF)
+        if isinstance(leaves, AdditiveLeaves):
+            tree = with_products(tree, sample, leaves, evidence.growth.rules)
         return measured(tree, sample)
+
+    def _as_one_leaf(
+        self, found: dict[str, Grown], tree: Tree, least: float
+    ) -> tuple[Tree, Evidence] | None:
+        """A single leaf, if it clearly errs less on held-out rows once it has products.
+
+        Where the effect of one feature depends on another everywhere, that says more than
+        many parts do.
+        """
+        for _, _, evidence, parts in found.values():
+            growth, train = evidence.growth, evidence.train
+            if tree.n_leaves == 1 or growth is None or evidence.expired:
+                continue
+            if not isinstance(parts.leaves, AdditiveLeaves):
+                continue
+            rows, folds = (train, evidence.held_out), parts.pruning.folds
+            loss = loss_of_one_leaf(growth, *rows, folds)
+            if loss is None:
+                continue
+            self.losses_[ONE_LEAF] = loss
+            if loss < CLEARLY_LESS * least:
+                self.kind_ = ONE_LEAF
+                return one_leaf(growth, train), evidence
+        return None
 
     def _is_behind(self, parts, sample, held_out, seed, losses, deadline) -> bool:
         """Whether the first fold shows that a kind has no chance against another."""
@@ -317,6 +354,13 @@ max_memory
         return False
 
 
+# Held-out losses by fold, the pruned tree, what it was grown from, and its parts.
+Grown = tuple[NDArray[np.float64], Tree, Evidence, Parts]
+# The kind of a tree that is a single leaf, whose model has products.
+ONE_LEAF = "additive with products"
+# Part of the loss of any other tree that it must be below: the leaves of these may have
+# products, too, which their loss does not know yet.
+CLEARLY_LESS = 0.95
 # A kind that does not have less than the loss of another in the first fold, even with the
 # size that suits that fold best, is given up. Trees of a few leaves are asked first; where
 # the largest of them is the best, they must be further behind: more leaves may be better.

@@ -20,6 +20,9 @@ CLEAR_TURNS = (0.1, 0.2, 0.4)
 MOST_TURNS = 2
 DIGITS = 3
 PLACE_DIGITS = range(4, 18)
+# A curve that moves by less than such a part of its whole range where rows are is about what
+# lies beyond them.
+SEEN = 0.2
 # What a knot differs from 0 by, as a part of all knots, that comes from rounding.
 NO_PART = 1e-12
 
@@ -46,34 +49,52 @@ def curve_text(
     'glucose: -1.2 at <= 80, +2.1 at 120, 0 at >= 180, -0.3 if missing'
     >>> curve_text(0, (80.0, 120.01, 120.04, 180.0), (-1.2, 2.1, -0.6, 0.0, 0.0), glucose)
     'glucose: -1.2 at <= 80, +2.1 at 120.01, -0.6 at 120.04, 0 at >= 180'
+    >>> curve_text(0, (80.0, 85.0, 170.0, 180.0), (1.0, 0.0, 0.0, 1.0, 0.0), glucose)
+    'glucose: +1 at <= 80, 0 from 85 to 170, +1 at >= 180'
     >>> curve_text(0, (0.0, 200.0), (-1.0, 1.0, 0.0), glucose, (80.0, 140.0))
     'glucose: from -0.2 at 80 to +0.4 at 140'
+    >>> beyond = (60.0, 80.0, 170.0, 190.0), (1.0, 0.0, 0.0, 1.0, 0.0)
+    >>> curve_text(0, *beyond, glucose, (79.0, 171.0))
+    'glucose: +1 at <= 60, 0 from 80 to 170, +1 at >= 190'
     """
     feature = features[encoded_columns(features)[column].feature]
     values, signs = list(line[:-1]), ["<= ", ">= "]
-    if reach is not None:
+    if reach is not None and (seen := _within(knots, values, reach)) is not None:
         signs[0] *= reach[0] <= knots[0]  # it goes on beyond the range
         signs[1] *= reach[1] >= knots[-1]
-        ends = np.clip(reach, knots[0], knots[-1]).tolist()
-        inner = [knot for knot in knots if ends[0] < knot < ends[1]]
-        told_at = [ends[0], *inner, ends[1]]
-        values = np.interp(told_at, knots, values).tolist()
-        knots = told_at
+        knots, values = seen
     told = turns(values)
     if len(told) == 1:
         text = f"{_signed(values[0])} everywhere"
     else:
-        span = knots[-1] - knots[0]
-        places = _places([knots[at] for at in told], span, feature)
-        places[0], places[-1] = signs[0] + places[0], signs[1] + places[-1]
+        span, last = knots[-1] - knots[0], {at: _end_of(values, at) for at in told}
+        named = sorted({*last, *last.values()})
+        places = _places([knots[at] for at in named], span, feature)
+        place = dict(zip(named, places, strict=True))
+        place[told[0]] = signs[0] + place[told[0]]
+        place[told[-1]] = signs[1] + place[told[-1]]
         parts = [
-            f"{_signed(values[at])} at {place}"
-            for at, place in zip(told, places, strict=True)
+            f"{_signed(values[at])} at {place[at]}"
+            if at == end
+            else f"{_signed(values[at])} from {place[at]} to {place[end]}"
+            for at, end in last.items()
         ]
         two = len(parts) == 2
         text = f"from {parts[0]} to {parts[1]}" if two else ", ".join(parts)
     missing = f", {_signed(line[-1])} if missing" if line[-1] else ""
     return f"{feature['name']}: {text}{missing}"
+
+
+def _within(
+    knots: Sequence[float], values: Sequence[float], reach: Sequence[float]
+) -> tuple[list[float], list[float]] | None:
+    """Knots and values within a range; None if hardly anything of the curve lies there."""
+    ends = np.clip(reach, knots[0], knots[-1]).tolist()
+    at = [ends[0], *(knot for knot in knots if ends[0] < knot < ends[1]), ends[1]]
+    seen = np.interp(at, knots, values).tolist()
+    if max(seen) - min(seen) < SEEN * (max(values) - min(values)):
+        return None
+    return at, seen
 
 
 def turns(values: Sequence[float]) -> list[int]:
@@ -90,6 +111,14 @@ def turns(values: Sequence[float]) -> list[int]:
         if len(found) <= MOST_TURNS:
             break
     return [0, *found[:MOST_TURNS], len(values) - 1]
+
+
+def _end_of(values: Sequence[float], at: int) -> int:
+    """Where a curve leaves the value that it has at an inner position; else the position."""
+    end = at
+    while at > 0 and end + 2 < len(values) and values[end + 1] == values[at]:
+        end += 1
+    return end
 
 
 def _turns_by(values: Sequence[float], least: float) -> list[int]:

@@ -192,9 +192,9 @@ class Scaling:
 
     def own_knots(self, curve: CurveBasis) -> Floats:
         """The knots of a curve in the table's units, without the noise of last digits."""
-        return self._own_values(curve.at, curve.knots)
+        return self.own_values(curve.at, curve.knots)
 
-    def _own_values(self, j: int, z: Floats) -> Floats:
+    def own_values(self, j: int, z: Floats) -> Floats:
         """Values of a column in the table's units, without the noise of last digits."""
         own = z * self.std[j] + self.mean[j]
         noise = 1e-12 * (np.abs(own).max() + self.std[j])
@@ -210,7 +210,7 @@ class Scaling:
 
         And no further than numbers go.
         """
-        own = self._own_values(j, z)
+        own = self.own_values(j, z)
         return bool((np.diff(own) > 0).all() and np.isfinite(own[-1] - own[0]))
 
     @cached_property

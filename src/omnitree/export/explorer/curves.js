@@ -132,13 +132,22 @@ function curveChart(test, j, lines, rows, value) {
 // The range and the effect of a feature in words: ends and highest and lowest points.
 function curveText(test, j, line, name = "") {
   const knots = test.knots[j], feature = curveFeature(test, j), last = knots.length - 1;
-  const place = (i) => (isNumber(features[feature]) ? num(knots[i], 4) : categoryText(feature, Math.round(knots[i])));
+  let digits = 4;
+  const place = (i) => (isNumber(features[feature]) ? num(knots[i], digits) : categoryText(feature, Math.round(knots[i])));
   const signed = (v) => (v > 0 ? "+" : "") + num(v, 3);
   const values = line.slice(0, -1);
   const inner = [largest(values), largest(values.map((v) => -v))].filter((i) => i > 0 && i < last);
   const told = [...new Set([0, ...inner.sort((a, b) => a - b), last])];
-  const where = (i) => (i === 0 ? `≤ ${place(i)}` : i === last ? `≥ ${place(i)}` : place(i));
-  const parts = told.map((i) => `${signed(values[i])} at ${where(i)}`);
+  // Places that are told apart, and where a curve leaves the value that it has inside.
+  while (digits < 17 && new Set(told.map(place)).size < told.length) digits++;
+  const endOf = (i) => {
+    let end = i;
+    while (i > 0 && end + 1 < last && values[end + 1] === values[i]) end++;
+    return end;
+  };
+  const where = (i) => (i === 0 ? `at ≤ ${place(i)}` : i === last ? `at ≥ ${place(i)}`
+    : endOf(i) > i ? `from ${place(i)} to ${place(endOf(i))}` : `at ${place(i)}`);
+  const parts = told.map((i) => `${signed(values[i])} ${where(i)}`);
   const missing = line[knots.length] ? `, ${signed(line[knots.length])} if missing` : "";
   const text = parts.length === 2 ? `from ${parts[0]} to ${parts[1]}` : parts.join(", ");
   return `${name ? `${name}: ` : ""}${text}${missing}`;

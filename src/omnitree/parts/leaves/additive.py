@@ -28,7 +28,10 @@ from omnitree.growing.standard_columns import StandardColumns
 from omnitree.growing.threads import one_thread
 from omnitree.parts.leaves.leaf_sums import BLOCK, Floats, LeafSums
 from omnitree.parts.leaves.ridge import RidgeFit, RidgeLeaves
+from omnitree.tree.curves import curve_at
 from omnitree.tree.leaf_models import LeafModel
+
+Knots = tuple[float, ...]
 
 # How far lines go on beyond the values of a leaf, in ranges of these values.
 REACHES = (0.0, 0.5)
@@ -140,31 +143,32 @@ class AdditiveLeaves(RidgeLeaves):
         scaling, (weights,) = found.standard.scaling, model.weights
         low, high = (scaling.own(ends) for ends in self._limits(found))
         position = {int(column): j for j, column in enumerate(scaling.which)}
-        lines, curves, (bias,) = [], [], model.bias
-        for column, fill, weight in zip(
-            model.columns, model.fill, weights, strict=True
-        ):
+        every = zip(model.curve_columns, model.knots, *model.curve_values, strict=True)
+        curves = {column: (knots, values) for column, knots, values in every}
+        terms, (bias,) = [], model.bias
+        for (a, b), weight in zip(model.pairs, weights, strict=True):
+            column, fill = model.columns[a], model.fill[a]
             j = position[column]
-            if found.scatter.is_number[j] and low[j] < high[j]:
+            if b < 0 and found.scatter.is_number[j] and low[j] < high[j]:
                 ends = (float(low[j]), float(high[j]))
                 # Around the mean, as all curves are: 0 for an average row.
-                values = (weight * (ends[0] - fill), weight * (ends[1] - fill), 0.0)
-                curves.append((column, ends, values))
+                curves[column] = _with_line(curves.get(column), ends, weight, fill)
                 bias += weight * fill
             else:
-                lines.append((column, fill, weight))
-        known = zip(model.curve_columns, model.knots, *model.curve_values, strict=True)
-        curves = sorted([*known, *curves])
+                terms.append((a, b, weight))
+        used = sorted({at for a, b, _ in terms for at in (a, b) if at >= 0})
+        place = {at: i for i, at in enumerate(used)} | {-1: -1}
+        bent = sorted(curves)
         return LeafModel(
-            tuple(column for column, *_ in lines),
-            tuple(fill for _, fill, _ in lines),
+            tuple(model.columns[at] for at in used),
+            tuple(model.fill[at] for at in used),
             (bias,),
-            (tuple(weight for *_, weight in lines),),
+            (tuple(weight for *_, weight in terms),),
             model.link,
-            (),
-            tuple(column for column, *_ in curves),
-            tuple(knots for _, knots, _ in curves),
-            (tuple(values for *_, values in curves),) if curves else (),
+            tuple((place[a], place[b]) for a, b, _ in terms) if model.terms else (),
+            tuple(bent),
+            tuple(curves[column][0] for column in bent),
+            (tuple(curves[column][1] for column in bent),) if bent else (),
         )
 
     def _limits(self, found: RidgeFit) -> tuple[Floats, Floats]:
@@ -192,3 +196,22 @@ class AdditiveLeaves(RidgeLeaves):
         low, high = np.zeros((2, found.standard.scaling.n_plain))
         low[at], high[at] = first - beyond + mean[at], last + beyond + mean[at]
         return low, high
+
+
+def _with_line(
+    curve: tuple[Knots, Knots] | None,
+    ends: tuple[float, float],
+    weight: float,
+    fill: float,
+) -> tuple[Knots, Knots]:
+    """Knots and values of a curve, if there is one, and of a line that is 0 at `fill`.
+
+    The line ends there.
+    """
+    if curve is None:
+        return ends, (weight * (ends[0] - fill), weight * (ends[1] - fill), 0.0)
+    knots, line = curve
+    inner = (knot for knot in knots if ends[0] < knot < ends[1])
+    at = np.array([ends[0], *inner, ends[1]])
+    values = curve_at(knots, line, at) + weight * (at - fill)
+    return tuple(at.tolist()), (*values.tolist(), line[-1])
