@@ -130,8 +130,16 @@ def case_models() -> dict[str, Any]:
     return {"cases": tree.fit(X, y)}
 
 
+def product_models() -> dict[str, Any]:
+    """Leaves for numbers whose models have products, within what rows have shown."""
+    X, y = small_table(150)
+    numbers = (X["size"] * X["weight"]).fillna(0.0) + y
+    columns = ["size", "weight", "colour"]
+    return {"products": OmniTreeRegressor(random_state=0).fit(X[columns], numbers)}
+
+
 def documents(every: bool = True) -> dict[str, Any]:
     """Model files, parsed, by name."""
     models = random_models() | fitted_models(every) | step_models()
-    models |= case_models()
+    models |= case_models() | product_models()
     return {name: json.loads(model.export("json")) for name, model in models.items()}

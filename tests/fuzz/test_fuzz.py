@@ -79,14 +79,15 @@ def test_corpus_has_every_kind_preset_and_task():
 
 
 def test_corpus_has_every_form_of_leaf():
-    """Shifted scores of one model, products beside curves, numbers by curves."""
+    """Shifted scores of one model, products beside curves, numbers by both."""
     trees = [d["tree"] for d in documents().values()]
     assert sum(bool(shared_scores(tree["nodes"])) for tree in trees) >= 2
     models = [
         (t["task"], n["model"]) for t in trees for n in t["nodes"] if "model" in n
     ]
     assert any("knots" in model and "terms" in model for _, model in models)
-    assert ("regression", True) in {(task, "knots" in model) for task, model in models}
+    forms = {(task, "knots" in model, "terms" in model) for task, model in models}
+    assert {("regression", True, False), ("regression", True, True)} <= forms
     assert any("cases" in model for _, model in models)
 
 
