@@ -45,6 +45,7 @@ LEAST_ROWS, ROWS, MOST_ROWS = 100, 2, 20_000
 # Standard errors by which rows that are left out must err less with products, and by which
 # they may err more with fewer of them.
 CLEAR, FEWER = 2.0, 0.25
+# So many products, and fewer, leave one by one, more by halves.
 FEW = 6
 # Part of its range by which a factor may lie beyond all rows but the last one on that side.
 BEYOND = 0.05
@@ -136,9 +137,8 @@ def _put_into(tree: Tree, sample: Sample, found: dict[int, Inside]) -> Tree:
     for node, inside in zip(additive, found.values(), strict=True):
         models[int(new.first_child[node])] = inside.model
     assert new.constant is not None
-    empty = (new.value[:, 0] == 0) & (
-        new.parent >= 0
-    )  # nobody is far beyond all others
+    # Perhaps no row is far beyond all others: that leaf has the constant above.
+    empty = (new.value[:, 0] == 0) & (new.parent >= 0)
     constant = np.where(empty, new.constant[new.parent], new.constant)
     new = new.replace(models=LeafModels.of(models), constant=constant)
     start, row, part = new.passing(sample.table)
