@@ -22,7 +22,7 @@ DIGITS = 3
 PLACE_DIGITS = range(4, 18)
 # A curve that moves by less than such a part of its whole range where rows are is about what
 # lies beyond them.
-SEEN = 0.2
+SEEN = 0.45
 # What a knot differs from 0 by, as a part of all knots, that comes from rounding.
 NO_PART = 1e-12
 

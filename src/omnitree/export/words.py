@@ -300,6 +300,7 @@ class SumWriter:
         self.spread = spreads(test, features, deviations)
         self.known = bool(deviations)
         self.scale = [self._product(self.spread, pair) for pair in self.pairs]
+        self.moves = [self._moves(pair) for pair in self.pairs]
         every = encoded_columns(features)
         self.counts = [self._is_flag(every[c]) for c in test["columns"]]
 
@@ -312,6 +313,14 @@ class SumWriter:
     def _product(values: Sequence[float], pair: tuple[int, int]) -> float:
         a, b = pair
         return values[a] * (values[b] if b >= 0 else 1.0)
+
+    def _moves(self, pair: tuple[int, int]) -> float:
+        """Deviation of a term: a product of two moves with either, as large as the other."""
+        a, b = pair
+        if b < 0:
+            return self.spread[a]
+        one, other = self.fill[a] * self.spread[b], self.fill[b] * self.spread[a]
+        return math.hypot(one, other, self.spread[a] * self.spread[b])
 
     def write(
         self,
@@ -338,7 +347,7 @@ class SumWriter:
         names = self._names(centres)
         out = []
         for i, row in enumerate(rows):
-            sizes = [w * s for w, s in zip(row, self.scale, strict=True)]
+            sizes = [w * s for w, s in zip(row, self.moves, strict=True)]
             sizes += map(curve_spread, curves[i])
             shown = used[i]
             if len(shown) > limit:
@@ -352,7 +361,9 @@ class SumWriter:
                 for at in hidden
                 if at < n
             )
-            weights = sizes if self.standardised else row
+            weights = row
+            if self.standardised:
+                weights = [w * s for w, s in zip(row, self.scale, strict=True)]
             terms = sum_terms(
                 [weights[at] for at in plain],
                 [names[at] for at in plain],

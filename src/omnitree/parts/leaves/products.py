@@ -42,9 +42,9 @@ MOST_COLUMNS = 250
 # Rows that a leaf needs, and for each of these columns: few say nothing. Of very many, tests
 # on single features learn the same.
 LEAST_ROWS, ROWS, MOST_ROWS = 100, 2, 20_000
-# Standard errors by which rows that are left out must err less with products, and by which
-# they may err more with fewer of them.
-CLEAR, FEWER = 2.0, 0.25
+# Standard errors by which rows that are left out must err less with all products, by which
+# with those that stay, and by which they may err more with fewer.
+ALL, CLEAR, FEWER = 1.0, 2.0, 0.25
 # So many products, and fewer, leave one by one, more by halves.
 FEW = 6
 # Part of its range by which a factor may lie beyond all rows but the last one on that side.
@@ -173,7 +173,7 @@ class Inside:
         if without is None:
             return None
         curves = without.standard.scaling.curves
-        standard = plain.with_products(schema).with_curves_of(curves)
+        standard = _of_two(plain.with_products(schema)).with_curves_of(curves)
         n = standard.n_columns
         if n > MOST_COLUMNS or len(rows) < _enough(n):
             return None
@@ -250,10 +250,12 @@ class Search:
             if saved < -FEWER * errors:
                 break
             chosen = found
-        saved, errors = self._saved(chosen, self.without)
-        if saved > max(CLEAR * errors, GAIN * self.without.error):
-            return chosen
-        return None
+        # The best few of many look better than they are; all of them together do not.
+        for found, clear in ((whole, ALL), (chosen, CLEAR)):
+            saved, errors = self._saved(found, self.without)
+            if not saved > max(clear * errors, GAIN * self.without.error):
+                return None
+        return chosen
 
     def _fewer(self, whole: RidgeFit) -> Iterator[NDArray[np.intp]]:
         """Half of the products, those that say most, then half of these; few one by one."""
@@ -322,6 +324,15 @@ class Search:
         _, second, before, _ = self.scatter.ends()
         beyond = 2 * BEYOND * (before - second)
         return np.stack([second - beyond, second, before, before + beyond])
+
+
+def _of_two(standard: StandardColumns) -> StandardColumns:
+    """Without the squares: what one column does, a curve says, and is easier to read."""
+    scaling, n = standard.scaling, standard.scaling.n_plain
+    two = np.flatnonzero(scaling.a != scaling.b)
+    spread = np.append(standard.spread[:n], standard.spread[n:][two])
+    scaling = replace(scaling, a=scaling.a[two], b=scaling.b[two])
+    return replace(standard, scaling=scaling, spread=spread)
 
 
 def _enough(n_columns: int) -> int:
