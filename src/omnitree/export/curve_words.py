@@ -51,8 +51,8 @@ def curve_text(
     'glucose: -1.2 at <= 80, +2.1 at 120.01, -0.6 at 120.04, 0 at >= 180'
     >>> curve_text(0, (80.0, 85.0, 170.0, 180.0), (1.0, 0.0, 0.0, 1.0, 0.0), glucose)
     'glucose: +1 at <= 80, 0 from 85 to 170, +1 at >= 180'
-    >>> curve_text(0, (0.0, 200.0), (-1.0, 1.0, 0.0), glucose, (80.0, 140.0))
-    'glucose: from -0.2 at 80 to +0.4 at 140'
+    >>> curve_text(0, (0.0, 200.0), (-1.0, 1.0, 0.0), glucose, (50.0, 150.0))
+    'glucose: from -0.5 at 50 to +0.5 at 150'
     >>> beyond = (60.0, 80.0, 170.0, 190.0), (1.0, 0.0, 0.0, 1.0, 0.0)
     >>> curve_text(0, *beyond, glucose, (79.0, 171.0))
     'glucose: +1 at <= 60, 0 from 80 to 170, +1 at >= 190'
